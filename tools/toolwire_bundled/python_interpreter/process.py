@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.language import say
 from toolwire_schemas.threads import start_thread
 from toolwire_tools.errors import ToolError
+from toolwire_tools.processes.bounded_output import BoundedOutput
 from toolwire_tools.processes.process_group import (
     kill_group_when_pipe_closes,
     new_group,
@@ -76,7 +77,11 @@ def execute(job: Job, *, sandboxed: bool, check: Callable[[], object] = lambda: 
         ToolError: if the process cannot be started.
     """
     deadline = time.monotonic() + job.timeout_seconds
-    result, output = _Ends(2 * (job.max_output_bytes + _RESULT_BYTES)), _Ends(job.max_output_bytes)
+    result = BoundedOutput(most_at_start=job.max_output_bytes + _RESULT_BYTES)
+    most_at_end = job.max_output_bytes // 2
+    output = BoundedOutput(
+        most_at_start=job.max_output_bytes - most_at_end, most_at_end=most_at_end
+    )
     threads: list[threading.Thread] = []
     try:
         with ExitStack() as stack:
@@ -210,34 +215,7 @@ if hasattr(os, "register_at_fork"):
 # What goes through the pipes
 
 
-class _Ends:
-    """The beginning and the end of a stream. The middle is read and dropped."""
-
-    def __init__(self, limit: int) -> None:
-        self.start = bytearray()
-        self._end = b""
-        self._most_at_end = limit // 2
-        self._most_at_start = limit - self._most_at_end
-        self._bytes = 0
-
-    def add(self, data: bytes) -> None:
-        """Read on."""
-        self._bytes += len(data)
-        taken = self._most_at_start - len(self.start)
-        self.start += data[:taken]
-        end = self._end + data[taken:]
-        self._end = end[max(0, len(end) - self._most_at_end) :]  # [-0:] would be all of it
-
-    def text(self) -> str:
-        """Return the kept text, with a note about the rest."""
-        left_out = self._bytes - len(self.start) - len(self._end)
-        if left_out <= 0:
-            return (bytes(self.start) + self._end).decode("utf-8", "replace")
-        start, end = (part.decode("utf-8", "ignore") for part in (bytes(self.start), self._end))
-        return f"{start}\n[... {left_out:,} bytes left out ...]\n{end}"
-
-
-def _read(stream: IO[bytes], into: _Ends) -> None:
+def _read(stream: IO[bytes], into: BoundedOutput) -> None:
     with stream:
         while data := stream.read(_CHUNK_BYTES):
             into.add(data)

@@ -33,6 +33,7 @@ from anyio import (
 )
 from anyio.lowlevel import RunVar
 from toolwire_tools.errors import ToolError
+from toolwire_tools.processes.bounded_output import BoundedOutput
 from toolwire_tools.processes.process_group import (
     kill_group_when_pipe_closes,
     kill_marked,
@@ -63,10 +64,8 @@ async def run(invocation: Invocation) -> CommandResult:
     """Run a command and return how it ended; cancelling ends its whole group. Raises a ToolError if
     it cannot start.
     """
-    output, errors = (
-        _Kept(invocation.max_output_bytes, is_end=False),
-        _Kept(MAX_ERROR_BYTES, is_end=True),
-    )
+    output = BoundedOutput(most_at_start=invocation.max_output_bytes)
+    errors = BoundedOutput(most_at_end=MAX_ERROR_BYTES)
     if (limiter := _limiters.get(None)) is None:  # each event loop has its own
         _limiters.set(limiter := CapacityLimiter(_AT_ONCE))
     async with limiter:
@@ -75,14 +74,20 @@ async def run(invocation: Invocation) -> CommandResult:
         try:
             async with create_task_group() as tasks:
                 tasks.start_soon(_feed, process.stdin, invocation.stdin)
-                tasks.start_soon(output.read, process.stdout)
-                tasks.start_soon(errors.read, process.stderr)
+                tasks.start_soon(_read, process.stdout, output)
+                tasks.start_soon(_read, process.stderr, errors)
                 status = await process.wait()
                 tasks.cancel_scope.deadline = current_time() + _DRAIN_SECONDS
         finally:
             with CancelScope(shield=True):
                 await group.end()
-    return CommandResult(status, bytes(output.kept), output.bytes, bytes(errors.kept), errors.bytes)
+    return CommandResult(
+        status,
+        output=bytes(output.start),
+        output_bytes=output.total_bytes,
+        errors=bytes(errors.end),
+        errors_bytes=errors.total_bytes,
+    )
 
 
 _limiters: RunVar[CapacityLimiter] = RunVar("toolwire_commands")
@@ -95,24 +100,10 @@ async def _feed(stream: ByteSendStream | None, data: bytes) -> None:
     await stream.aclose()
 
 
-class _Kept:
-    """The beginning or the end of a stream. The rest is read and dropped, so that the command can
-    go on.
-    """
-
-    def __init__(self, limit: int, *, is_end: bool) -> None:
-        self.kept = bytearray()
-        self.bytes = 0
-        self._limit = limit
-        self._is_end = is_end
-
-    async def read(self, stream: ByteReceiveStream | None) -> None:
-        assert stream is not None
-        async for data in stream:
-            self.bytes += len(data)
-            self.kept += data if self._is_end else data[: self._limit - len(self.kept)]
-            if self._is_end:
-                del self.kept[: -self._limit]
+async def _read(stream: ByteReceiveStream | None, into: BoundedOutput) -> None:
+    assert stream is not None
+    async for data in stream:
+        into.add(data)
 
 
 async def _start(invocation: Invocation) -> _Group:

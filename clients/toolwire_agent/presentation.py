@@ -381,8 +381,10 @@ def format_end(
         parts.append(format_cost(ended.usage, price))
     if seconds is not None:
         parts.append(say("{seconds:.1f} s", seconds=seconds))
-    reason = f": {format_excerpt(ended.reason)}" if ended.reason else ""
-    return f"{say(ended.status)}{reason} ({', '.join(parts)})"
+    ending = say(ended.status)
+    if ended.reason:
+        ending = say("{label}: {text}", label=ending, text=format_excerpt(ended.reason))
+    return say("{ending} ({details})", ending=ending, details=say(", ").join(parts))
 
 
 def _shorten(text: str) -> str:

@@ -8,12 +8,14 @@ import string
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 from support.chinese import CHINESE, TWO_WORDS, english_in
 from support.tools_page import MADE_WITH
+from toolwire_agent.agent.events import Status
 from toolwire_bundled import BUNDLED, chinese, class_of
 from toolwire_compat.lagent import (
     ActionExecutor,
@@ -59,7 +61,7 @@ def texts(described: Any) -> list[str]:
 # --- the tables ---
 
 EXEMPT = {".", "{name}"}
-STATUSES = {"answered", "unsolvable", "needs_input"}  # of a run that has ended
+STATUSES = set(get_args(Status))
 OF_PYTHONS_DECODER = {
     text
     for text in SENTENCES
@@ -75,38 +77,40 @@ def constants(node: ast.AST) -> set[str]:
     }
 
 
-def said_in(tree: ast.AST) -> set[str]:
-    """The templates that are said within *tree*, also by way of a name that is assigned in the same
-    function.
+def said_in(tree: ast.Module) -> set[str]:
+    """Return the templates that are said within *tree*, also by way of a name that is assigned in
+    the same function or in the module.
     """
     found = set()
-    for scope in [
-        node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.Lambda | ast.Dict)
-    ]:
-        assigned = {
-            target.id: constants(node.value)
-            for node in ast.walk(scope)
-            if isinstance(node, ast.Assign)
-            for target in node.targets
-            if isinstance(target, ast.Name)
-        }
+    in_module = assigned_in(tree.body)
+    for scope in ast.walk(tree):
+        if not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.Dict):
+            continue
+        assigned = in_module | assigned_in(ast.walk(scope))
         for node in ast.walk(scope):
-            name = (
-                node.func.id
-                if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
-                else ""
-            )
-            if name == "say":
-                template = node.args[0]  # type: ignore[attr-defined]
-                found |= (
-                    assigned.get(template.id, set())
-                    if isinstance(template, ast.Name)
-                    else constants(template)
-                )
+            if not isinstance(node, ast.Call) or ast.unparse(node.func) != "say":
+                continue
+            template = node.args[0]
+            if isinstance(template, ast.Name):
+                found |= assigned.get(template.id, set())
+            else:
+                found |= constants(template)
     return found
 
 
-def sources() -> list[ast.AST]:
+def assigned_in(nodes: Iterable[ast.AST]) -> dict[str, set[str]]:
+    """Return the texts that the assignments among *nodes* give to each name."""
+    assigned = {}
+    for node in nodes:
+        if not isinstance(node, ast.Assign):
+            continue
+        for target in node.targets:
+            if isinstance(target, ast.Name):
+                assigned[target.id] = constants(node.value)
+    return assigned
+
+
+def sources() -> list[ast.Module]:
     texts = [
         file.read_text("utf-8")
         for folder in ("schemas", "tools", "server", "clients")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, overload
 import anyio
 import msgspec
 from toolwire_client.waiting.event_loop import gather
+from toolwire_schemas.language import say
 
 from ..models.model import keep_open
 from .events import (
@@ -26,7 +27,7 @@ from .events import (
     outcome_of,
 )
 from .result_type import ResultType
-from .steps import AskApproval, AskModel, AskUser, CallTools, RecordEvent
+from .steps import AskModel, AskUser, CallTools, RecordEvent
 from .transcript import BrokenTranscript
 
 if TYPE_CHECKING:
@@ -271,7 +272,7 @@ class AgentSession:
                 await self._call_tools(step)
                 return None
             event = await self._effects.ask(self._state, step)
-            return event or self._state.make_end("needs_input", reason=_WAITS[type(step)])
+            return event or self._state.make_end("needs_input", reason=_say_what_waits(step))
         return self._make_cancelled(self._cancelled or "")
 
     def _make_cancelled(self, reason: str) -> Ended:
@@ -369,7 +370,7 @@ def _describe_other_protocol(first: Recorded, begin: Started) -> str:
     return f" (it was written with {was}, and this is {begin.protocol})"
 
 
-_WAITS: dict[type[Step], str] = {
-    AskUser: "a question waits for the user",
-    AskApproval: "a call waits for approval",
-}
+def _say_what_waits(step: Step) -> str:
+    if isinstance(step, AskUser):
+        return say("a question waits for the user")
+    return say("a call waits for approval")

@@ -16,7 +16,7 @@ from toolwire_client.errors import ClientError, ServerGone, TimedOut
 from toolwire_client.session.elicitation import ElicitationObserver, elicitation_observer
 from toolwire_client.validation import join_errors
 from toolwire_client.waiting.event_loop import here
-from toolwire_schemas.language import speaking
+from toolwire_schemas.language import say, speaking
 
 from ..models.errors import ContextExceeded, ModelError
 from ..models.model import ServerFacts, read_reply, takes
@@ -150,7 +150,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             )
         except Exception as error:  # a model may be any user's code
             return events.ModelFailed(reason=f"{type(error).__name__}: {error}")
-        return events.ModelFailed(reason="the model did not reply in time", out_of_time=True)
+        return events.ModelFailed(reason=say("the model did not reply in time"), out_of_time=True)
 
     async def _ask_approval(self, state: RunState, step: AskApproval) -> Recorded | None:
         """Ask whether a call is allowed, again if changed parameters do not fit the tool."""
@@ -180,7 +180,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             if not faults:
                 return events.Approved(params=fitted)
             misfit = join_errors(faults)
-            reason = f"the changed parameters do not fit: {misfit}"
+            reason = say("the changed arguments do not fit: {faults}", faults=misfit)
             request = msgspec.structs.replace(request, reason=reason)
         return events.Refused(reason=state.explain_undone("misfit", faults=misfit), by_user=False)
 

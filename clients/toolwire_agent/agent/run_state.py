@@ -19,6 +19,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from toolwire_client.redaction.hidden import HIDDEN, stands_for
+from toolwire_schemas.language import say
 
 from ..react import Conversation, FinalAnswer, Retry, Stop
 from ..react.messages import Action, Ask, Error
@@ -500,7 +501,7 @@ class RunState:
         interrupted = self._may_be_done(action)
         if isinstance(verdict, Allow) and not interrupted:
             return start
-        reason = _INTERRUPTED if interrupted else str(verdict)
+        reason = _say_interrupted() if interrupted else str(verdict)
         asked = events.ApprovalAsked(
             tool=tool, params=params, reason=reason, interrupted=interrupted
         )
@@ -537,14 +538,17 @@ _EFFECTS: dict[type[events.Recorded], Callable[[RunState, Any], None]] = {
 _MAX_EXCERPT_CHARS = 1_000
 """Characters of an unusable reply that are shown: it may be an answer in prose, or a loop."""
 
-_INTERRUPTED = (
-    "it was started before and interrupted: it may have taken effect, and would do so twice"
-)
-
 _CHARS_PER_FULL_TOKEN = 3
 """Fewer than that, because JSON has more tokens. If they are fewer still, `halve_result` helps."""
 _CHARS_PER_TOKEN = 4
 """OpenAI's rule of thumb for English."""
+
+
+def _say_interrupted() -> str:
+    """Return, for people, why a call that was interrupted needs approval."""
+    return say(
+        "it was started before and interrupted: it may have taken effect, and would do so twice"
+    )
 
 
 def _is_due(due: events.Recorded | None, event: events.Recorded) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
+from toolwire_schemas.language import say
 from toolwire_schemas.output import printable
 
 from ..presentation import (
@@ -115,5 +116,7 @@ def _format_headline(shown: Presentation) -> str:
                 texts.append(format_excerpt(text))
     if not texts:
         return shown.label
-    separator = " " if shown.label.endswith("?") else ": "
-    return f"{shown.label}{separator}{' '.join(texts)}"
+    text = " ".join(texts)
+    if shown.label.endswith(("?", "？")):
+        return f"{shown.label} {text}"
+    return say("{label}: {text}", label=shown.label, text=text)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_client.session.elicitation import NoAnswer, misfit
-from toolwire_schemas.language import say
+from toolwire_schemas.language import describe_json_error, say
 from toolwire_schemas.wire import codec
 
 from ..agent.approvals import Allow, ApprovalRequest, Pause, Refuse, Verdict
@@ -125,12 +125,9 @@ class Person:
             try:
                 params = codec.decode(text)
             except codec.DecodingError as error:
-                self._say(
-                    line(
-                        "failure",
-                        say("not JSON: {error}; an empty line keeps the arguments", error=error),
-                    )
-                )
+                fault = _explain_fault(text, error)
+                refusal = say("not JSON: {error}; an empty line keeps the arguments", error=fault)
+                self._say(line("failure", refusal))
                 continue
             if isinstance(params, dict):
                 self._edited = request, text
@@ -152,3 +149,14 @@ class Person:
         if same and before.reason != request.reason:
             return text
         return None
+
+
+def _explain_fault(text: str, error: codec.DecodingError) -> str:
+    """Return why *text* is not JSON in the language spoken here; that of *error* is English."""
+    try:
+        json.loads(text)
+    except json.JSONDecodeError as fault:
+        return describe_json_error(fault)
+    except (ValueError, RecursionError):
+        pass  # it has too many digits, or is nested too deeply
+    return str(error)

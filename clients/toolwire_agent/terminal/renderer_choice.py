@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from toolwire_schemas.install_command import install_command
+from toolwire_schemas.language import say
 
 from .event_lines import Line
 from .renderers import JsonRenderer, PlainRenderer
@@ -30,7 +31,7 @@ def choose_renderer(*, has_json: bool, thinks: bool) -> Renderer:
     try:
         from .rich_renderer import RichRenderer
     except ImportError:
-        install = install_command("toolwire[agent]")
-        plain.tell(Line("note", f"with rich this looks better: {install}"))
+        command = install_command("toolwire[agent]")
+        plain.tell(Line("note", say("with rich this looks better: {command}", command=command)))
         return plain
     return RichRenderer(thinks=thinks)

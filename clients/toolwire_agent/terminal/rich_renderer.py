@@ -19,6 +19,7 @@ from rich.progress import (
 )
 from rich.table import Table
 from rich.text import Text
+from toolwire_schemas.language import say
 from toolwire_schemas.output import printable
 
 from ..agent.events import CallStarted, Ended, ModelAsked, TextArrived, ToolProgress
@@ -65,7 +66,7 @@ class RichRenderer(Renderer):
         match event:
             case ModelAsked() if self._thinks:
                 self._written = 0
-                self._move("thinking")
+                self._move(say("thinking"))
             case CallStarted(tool=tool):
                 self._move(tool)
             case Ended():
@@ -82,7 +83,7 @@ class RichRenderer(Renderer):
         match live:
             case TextArrived(text=text) if not self._arrived:
                 self._written += len(text)
-                self._move(f"thinking, {self._written:,} characters")
+                self._move(say("thinking, {count:,} characters", count=self._written))
             case ToolProgress(tool=tool, done=done, total=None, message=message):
                 self._move(f"{tool} {done:g} {message or ''}")
             case ToolProgress(tool=tool, done=done, total=total, message=message):

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 from toolwire_client.waiting.main_thread import Interrupted, MainThread
+from toolwire_schemas.language import say
 
 from ..agent.events import Ended, Resumed, outcome_of
 from ..presentation import find_open_steps
@@ -157,7 +158,7 @@ class TerminalRun:
         """Answer a question of the model; `None` if there is no user."""
         if self._answers:
             answer = self._answers.pop(0)
-            self.tell(f"answer: {answer}")
+            self.tell(say("answer: {answer}", answer=answer))
             return answer
         if not self.is_attended and not self._reads_input:
             return None
@@ -186,7 +187,7 @@ class TerminalRun:
         """Handle Ctrl-C: cancel the running call, else the run, else leave."""
         session = self._running
         if session is not None and session.cancel_call():
-            self.tell("the call is cancelled; Ctrl-C again ends the run")
+            self.tell(say("the call is cancelled; Ctrl-C again ends the run"))
         elif session is not None and not self.was_interrupted:
             self.was_interrupted = True
             session.cancel("Ctrl-C")

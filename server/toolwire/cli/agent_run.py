@@ -9,6 +9,8 @@ from fnmatch import fnmatchcase
 from functools import partial
 from typing import TYPE_CHECKING
 
+from toolwire_schemas.language import say
+
 from ..errors import UsageError
 from .agent_options import (
     SETTINGS,
@@ -104,11 +106,15 @@ class AgentRun:
         """
         patterns, self._unmatched = self._unmatched, []
         for option, pattern in patterns:
-            if not any(fnmatchcase(tool, pattern) for tool in tools):
-                self.terminal.tell(
-                    f"--{option} {pattern} matches no tool; the tools are"
-                    f" {', '.join(tools) or 'none'}"
-                )
+            if any(fnmatchcase(tool, pattern) for tool in tools):
+                continue
+            note = say(
+                "--{option} {pattern} matches no tool; the tools are {names}",
+                option=option,
+                pattern=pattern,
+                names=", ".join(tools) or say("none"),
+            )
+            self.terminal.tell(note)
 
     async def _run(self, work: Callable[[AgentRun], Awaitable[int]]) -> int:
         import anyio
@@ -144,7 +150,7 @@ class AgentRun:
         if self.terminal.was_interrupted and not has_been_cancelled:
             return
         with self.terminal.left_by_interrupt():
-            self.terminal.tell("the page stays until Ctrl-C")
+            self.terminal.tell(say("the page stays until Ctrl-C"))
             await anyio.sleep_forever()
 
     def _open_page(self) -> AbstractAsyncContextManager[Page]:
@@ -158,7 +164,7 @@ class AgentRun:
 
     async def _start_servers(self, stack: AsyncExitStack) -> tuple[dict[str, AsyncClient], Trusted]:
         if self._servers.are_any:  # a package runner may have to fetch one first
-            self.terminal.show_wait("starting the servers")
+            self.terminal.show_wait(say("starting the servers"))
         limits = [
             self._options[name] for name in ("start_timeout", "timeout") if name in self._options
         ]
@@ -189,7 +195,11 @@ class AgentRun:
             **{name: options[option] for name, option in SETTINGS.items() if option in options},
         )
         if "fork" in options:
-            self._note = f"this fork of {options['fork']} is written to {options['transcript']}"
+            self._note = say(
+                "this fork of {source} is written to {file}",
+                source=options["fork"],
+                file=options["transcript"],
+            )
             try:
                 return agent.fork(options["fork"], options.get("at"), on_live=terminal.show_live)
             except ValueError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.language import say
 from toolwire_schemas.output import printable
 
 from ..errors import Failed, UsageError
@@ -59,10 +60,10 @@ class ServersToStart:
             failed = failure(error, is_ours=name == self._own)
             if name == self._own:
                 raise failed
-            sentence = printable(f"{name} does not start: {error}")
             if name in self._commands:
-                raise Failed(sentence, failed.status)
-            tell(sentence)
+                raise Failed(printable(f"{name} does not start: {error}"), failed.status)
+            sentence = say("{name} does not start: {error}", name=name, error=error)
+            tell(printable(sentence))
 
         commands = {
             text: Command(words, is_own=text == self._own) for text, words in self._commands.items()

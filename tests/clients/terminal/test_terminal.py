@@ -18,6 +18,7 @@ import pytest
 from anyio.from_thread import start_blocking_portal
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.chinese import english_in
 from support.server_process import PATIENCE_SECONDS, wait_until
 from toolwire_agent.agent import Allow, ApprovalRequest, Pause, Refuse
 from toolwire_agent.agent.events import (
@@ -52,6 +53,7 @@ from toolwire_agent.terminal import (
 from toolwire_agent.terminal.forms import fields
 from toolwire_agent.terminal.rich_renderer import RichRenderer
 from toolwire_client import Elicitation, NoAnswer
+from toolwire_schemas.language import speaking
 
 STEERING = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0), 0x202E, 0x2066)} - {"\n", "\t"}
 
@@ -191,6 +193,7 @@ REQUEST = ApprovalRequest(tool="delete", params={"path": "a"}, reason="it may de
         (["e", '{"path": "b"}'], Allow({"path": "b"})),
         (["e", "{", "[]", '{"path": "b"}'], Allow({"path": "b"})),
         (["e", "", "y"], Allow()),
+        (["e", "NaN", "9" * 4301, "[" * 100_000, "", "y"], Allow()),
         ([None], Pause()),
     ],
 )
@@ -213,6 +216,15 @@ def test_shortened_arguments_are_shown_whole_before_approval() -> None:
     somebody.approve(msgspec.structs.replace(REQUEST, params={"command": hidden}))
     assert isinstance(seen[0], Line)
     assert hidden in seen[0].text
+
+
+def test_a_user_of_chinese_reads_in_chinese_why_arguments_are_not_json() -> None:
+    user, seen = person("e", "{", "", "y")
+    with speaking("zh"):
+        user.approve(REQUEST)
+    (refusal,) = (line.text for line in seen if isinstance(line, Line))
+    assert refusal.startswith("不是 JSON：")
+    assert english_in(refusal) == []
 
 
 def test_rejected_arguments_can_be_edited_again() -> None:

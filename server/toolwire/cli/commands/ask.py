@@ -7,6 +7,8 @@ from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.language import say
+
 from ...errors import UsageError
 from ...loading import targets as load
 from ..agent_options import OPTIONS
@@ -78,35 +80,45 @@ async def _ask(options: dict[str, Any], question: str | None, running: AgentRun)
         file = options.get("resume", options.get("fork"))
         at = f" at line {options['at']}" if "at" in options else ""
         raise UsageError(f"{file} has no open question{at}; give another one")
-    outcome = await running.show(session.go_on() if question is None else session.run(question))
+    events = session.go_on() if question is None else session.run(question)
+    outcome = await running.show(events)
     if outcome.status == "needs_input":
-        file = options.get("resume", options.get("transcript"))
-        resume = (
-            f"--resume {file} resumes it" if file else "--transcript FILE makes a run resumable"
-        )
-        reason = (
-            ""
-            if running.terminal.is_attended
-            else _why_no_user_was_asked(outcome, is_json="json" in options)
-        )
-        running.terminal.tell(reason + resume)
-    return {"answered": 0, "cancelled": CANCELLED}.get(outcome.status, 1)
+        advice = _say_how_to_resume(options)
+        if not running.terminal.is_attended:
+            reason = _say_why_no_user_was_asked(outcome, is_json="json" in options)
+            advice = say("{reason}; {advice}", reason=reason, advice=advice)
+        running.terminal.tell(advice)
+    return _EXIT_STATUSES.get(outcome.status, 1)
 
 
-def _why_no_user_was_asked(outcome: Outcome, *, is_json: bool) -> str:
+_EXIT_STATUSES = {"answered": 0, "cancelled": CANCELLED}
+
+
+def _say_how_to_resume(options: dict[str, Any]) -> str:
+    file = options.get("resume", options.get("transcript"))
+    if file is None:
+        return say("--transcript FILE makes a run resumable")
+    return say("--resume {file} resumes it", file=file)
+
+
+def _say_why_no_user_was_asked(outcome: Outcome, *, is_json: bool) -> str:
     from toolwire_agent.agent.events import ApprovalAsked
 
-    reason = (
-        "--json asks no user" if is_json else "no user can be asked, since this is not a terminal"
-    )
-    match outcome.pending:
-        case ApprovalAsked(tool=tool, interrupted=True):
-            reason = (
-                f"the call may have taken effect: decide at a terminal, or --deny {quote(tool)}"
-                " goes on without it"
-            )
-        case ApprovalAsked(tool=tool):
-            reason += f": --allow {quote(tool)}, or --approve all, says yes beforehand"
-        case _:
-            reason += ": --answer TEXT, or a line of standard input, answers the question"
-    return f"{reason}; "
+    pending = outcome.pending
+    if isinstance(pending, ApprovalAsked) and pending.interrupted:
+        return say(
+            "the call may have taken effect: decide at a terminal, or --deny {tool} goes on"
+            " without it",
+            tool=quote(pending.tool),
+        )
+    if is_json:
+        reason = say("--json asks no user")
+    else:
+        reason = say("no user can be asked, since this is not a terminal")
+    if isinstance(pending, ApprovalAsked):
+        remedy = say(
+            "--allow {tool}, or --approve all, says yes beforehand", tool=quote(pending.tool)
+        )
+    else:
+        remedy = say("--answer TEXT, or a line of standard input, answers the question")
+    return say("{label}: {text}", label=reason, text=remedy)

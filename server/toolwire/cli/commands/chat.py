@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import say_unknown_name
+from toolwire_schemas.language import say
 from toolwire_schemas.output import remove_emphasis
 
 from ...errors import UsageError
@@ -25,12 +26,15 @@ COMMAND = Command(
     examples=("toolwire chat --tools tools.py --model anthropic:claude-sonnet-4-5",),
 )
 
-_COMMANDS = {
-    "/help": "this list",
-    "/tools": "the tools that the model may use",
-    "/continue": "resume a question that was interrupted or waits for you",
-    "/quit": "end the chat, as Ctrl-D does",
-}
+
+def _describe_commands() -> dict[str, str]:
+    """Return what each command of the chat does, in the language of the run."""
+    return {
+        "/help": say("this list"),
+        "/tools": say("the tools that the model may use"),
+        "/continue": say("resume a question that was interrupted or waits for you"),
+        "/quit": say("end the chat, as Ctrl-D does"),
+    }
 
 
 def run(words: Words) -> int:
@@ -42,32 +46,34 @@ def run(words: Words) -> int:
 
 async def _chat(running: AgentRun) -> int:
     if running.terminal.is_attended:
-        running.terminal.tell("/help lists the commands")
+        running.terminal.tell(say("/help lists the commands"))
     if running.session.can_go_on:
-        running.terminal.tell("the last question is not answered yet; /continue resumes it")
+        running.terminal.tell(say("the last question is not answered yet; /continue resumes it"))
     prompt = "\n> " if running.terminal.is_attended else ""
-    while (
-        line := await running.terminal.read_line(prompt, "Ctrl-D or /quit ends the chat")
-    ) is not None and line.strip() != "/quit":
+    how_to_leave = say("Ctrl-D or /quit ends the chat")
+    while True:
+        line = await running.terminal.read_line(prompt, how_to_leave)
+        if line is None or line.strip() == "/quit":
+            return 0
         if line.strip():
             await _do(line.strip(), running)
-    return 0
 
 
 async def _do(line: str, running: AgentRun) -> None:
     session = running.session
     match line:
         case "/help":
-            listed = [f"{name:<10} {what}" for name, what in _COMMANDS.items()]
+            listed = [f"{name:<10} {what}" for name, what in _describe_commands().items()]
             running.terminal.tell("\n".join(listed))
         case "/tools":
             running.terminal.tell(await _tools(running))
         case "/continue" if session.can_go_on:
             await running.show(session.go_on())
         case "/continue":
-            running.terminal.tell("the last question is done")
+            running.terminal.tell(say("the last question is done"))
         case _ if line.startswith("/"):
-            running.terminal.tell(unknown_name("command", line.split()[0], _COMMANDS))
+            name = line.split()[0]
+            running.terminal.tell(say_unknown_name("command", name, _describe_commands()))
         case _:
             await running.show(session.run(line))
 
@@ -75,9 +81,7 @@ async def _do(line: str, running: AgentRun) -> None:
 async def _tools(running: AgentRun) -> str:
     from toolwire_agent import AsyncToolbox
 
-    tools = (
-        [tool.raw for tool in await AsyncToolbox(running.tools).list_tools()]
-        if running.tools
-        else []
-    )
-    return remove_emphasis(tools_listing(tools, width() - 2)) if tools else "no tools"
+    tools = await AsyncToolbox(running.tools).list_tools()
+    if not tools:
+        return say("no tools")
+    return remove_emphasis(tools_listing([tool.raw for tool in tools], width() - 2))

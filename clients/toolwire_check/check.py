@@ -18,14 +18,21 @@ from toolwire_schemas.cases import cases as all_cases
 from toolwire_schemas.threads import restore_hooks
 
 from . import baseline
-from .cases.conversation import ProcessEnded, answers, exchange_lines
-from .cases.costs import costs_of, slowest_calls
-from .cases.expectations import Part, Unmet, breach
-from .cases.handshake import meta, open_session, probe, trouble
-from .cases.plan import is_as_bad, judged, only_after, plan, untalkable, verdict_of
+from .cases.conversation import ProcessEnded, find_answers, format_exchange
+from .cases.costs import find_slowest_calls, measure_costs
+from .cases.expectations import Breach, Part, find_breach_of_run
+from .cases.handshake import find_trouble, make_meta, make_probe, open_session
+from .cases.plan import (
+    is_as_bad,
+    judge_play,
+    judge_silent_server,
+    make_verdict,
+    note_predecessors,
+    plan_plays,
+)
 from .cases.player import Limits, Player
-from .cases.sdks import folded
-from .cases.server_facts import CheckSettings, find_out
+from .cases.sdks import mark_sdk_gaps
+from .cases.server_facts import CheckSettings, find_facts
 from .cases.server_process import ServerUnderTest
 from .report import SEVERITIES, Report, is_bad
 
@@ -109,14 +116,14 @@ def check(
         from .fuzz import need_hypothesis
 
         need_hypothesis()
-    facts = find_out(start, settings)
-    plays = plan(all_cases() if cases is None else cases, facts)
+    facts = find_facts(start, settings)
+    plays = plan_plays(all_cases() if cases is None else cases, facts)
     sdk = facts.sdk if fold_sdk else None
     if facts.trouble:
-        verdicts = untalkable(plays, facts.trouble, facts.events)
+        verdicts = judge_silent_server(plays, facts.trouble, facts.events)
     else:
         limits = Limits(
-            timeout_seconds, settings.start_seconds, facts.start_seconds, slowest_calls(calls)
+            timeout_seconds, settings.start_seconds, facts.start_seconds, find_slowest_calls(calls)
         )
         run = _Run(start, facts, settings, limits, on_verdict, replays, sdk)
         verdicts = run.verdicts(plays, jobs, fuzzing)
@@ -128,11 +135,11 @@ def check(
         framings=list(facts.framings),
         tools=len(facts.tools),
         seconds=time.monotonic() - began,
-        verdicts=folded(verdicts, sdk),
+        verdicts=mark_sdk_gaps(verdicts, sdk),
         sdk=facts.sdk.name if facts.sdk else "",
         outdated=outdated,
         seed=None if fuzzing is None else fuzzing.seed,
-        costs=costs_of(facts.tools, calls),
+        costs=measure_costs(facts.tools, calls),
     )
 
 
@@ -177,7 +184,9 @@ class _Run:
                     self._announced, fuzz(self.facts, fuzzing, self.settings, sequence.call)
                 )
         for place, play in self._judged_last.items():
-            found[place] = self._announced(self._broken.get(place) or judged(play, None, [], 0.0))
+            found[place] = self._announced(
+                self._broken.get(place) or judge_play(play, None, [], 0.0)
+            )
         return [*(found[place] for place in sorted(found)), *fuzzed]
 
     def _play_all(self, plays: dict[int, Play]) -> dict[int, Verdict]:
@@ -247,11 +256,11 @@ class _Run:
                 or (known is not None and known.outcome == "fail")
             ):
                 continue
-            found = breach(
+            found = find_breach_of_run(
                 play.case.steps, conversation.events, parts or (), {"tools": self.facts.tools}
             )
             if found is not None and (known is None or not found[0].severity):
-                self._broken[place] = judged(play, found[0], found[1][-_LAST_EVENTS:], 0.0)
+                self._broken[place] = judge_play(play, found[0], found[1][-_LAST_EVENTS:], 0.0)
 
 
 class _Doubt(msgspec.Struct, frozen=True):
@@ -307,19 +316,19 @@ class _Sequence:
         """Return the verdict on *play*, the first one if it has to be repeated (`doubt`)."""
         self.doubt = None
         if play.reason:
-            return verdict_of(play, "not applicable", reason=play.reason)
+            return make_verdict(play, "not applicable", reason=play.reason)
         before = [] if self._server is None else list(self._played)
         try:
             verdict = self._verdict(play)
         except NotStarted as error:  # although it started before
             self._depends_on_time = True
-            verdict = judged(play, Unmet("the server starts", str(error)), [], 0.0)
+            verdict = judge_play(play, Breach("the server starts", str(error)), [], 0.0)
         if self._is_doubtful(verdict):
             self.doubt = _Doubt(play, verdict, before)
         return verdict
 
     def _is_doubtful(self, verdict: Verdict) -> bool:
-        is_of_sdk = self._run.sdk is not None and self._run.sdk.has(verdict)
+        is_of_sdk = self._run.sdk is not None and self._run.sdk.causes(verdict)
         return is_bad(verdict) and self._depends_on_time and not self._is_final and not is_of_sdk
 
     def close(self) -> None:
@@ -365,14 +374,18 @@ class _Sequence:
             else (len(self._events), f"fuzz-{len(self._played)}")
         )
         request = {"id": name, "method": "tools/call", "params": params}
-        values = {"request": request, "id": name, "after": probe(f"{name}-after", play.revision)}
+        values = {
+            "request": request,
+            "id": name,
+            "after": make_probe(f"{name}-after", play.revision),
+        }
         verdict = self._play(play, values)
         events, obstacle = self._events[begin:], self._obstacle
         if is_bad(verdict) or obstacle or isinstance(events[-1], ProcessEnded):
             self.close()
         if obstacle:
             raise NotStarted(obstacle.why)
-        return verdict, next(iter(answers(events, name)), {}), events
+        return verdict, next(iter(find_answers(events, name)), {}), events
 
     def _verdict(self, play: Play) -> Verdict:
         run, before = self._run, [] if self._server is None else list(self._played)
@@ -380,7 +393,7 @@ class _Sequence:
         is_settled = (
             self._is_final
             or self._is_doubtful(verdict)
-            or (run.sdk is not None and run.sdk.has(verdict))
+            or (run.sdk is not None and run.sdk.causes(verdict))
         )
         if is_bad(verdict) and before and not is_settled:
             self.close()
@@ -395,7 +408,7 @@ class _Sequence:
         return verdict
 
     def _answers(self, play: Play) -> bool:
-        request = probe(f"alive-{play.case.id}", play.revision)
+        request = make_probe(f"alive-{play.case.id}", play.revision)
         return (
             self._server is not None and self._server.request(request, _ALIVE_SECONDS) is not None
         )
@@ -406,12 +419,12 @@ class _Sequence:
         """
         server, run = self._server or self._start(play), self._run
         if self._obstacle and self._obstacle.is_choice:
-            return verdict_of(play, "not applicable", reason=self._obstacle.why)
+            return make_verdict(play, "not applicable", reason=self._obstacle.why)
         if self._obstacle:
-            self._depends_on_time = not trouble(server)
-            return judged(
+            self._depends_on_time = not find_trouble(server)
+            return judge_play(
                 play,
-                Unmet(f"a conversation in {play.revision} begins", self._obstacle.why),
+                Breach(f"a conversation in {play.revision} begins", self._obstacle.why),
                 self._events,
                 0,
             )
@@ -422,16 +435,16 @@ class _Sequence:
         values = {
             **run.facts.values,
             "revision": play.revision,
-            "meta": meta(play.revision),
-            "probe": probe("", play.revision)["method"],
+            "meta": make_meta(play.revision),
+            "probe": make_probe("", play.revision)["method"],
             **(more or {}),
         }
         unmet = Player(server, play.revision, values, self._limits).play(play.case.steps)
         self._depends_on_time = unmet is not None and unmet.depends_on_time
-        verdict = judged(play, unmet, self._events[start:], time.monotonic() - began)
+        verdict = judge_play(play, unmet, self._events[start:], time.monotonic() - began)
         if run.replays:
             verdict = msgspec.structs.replace(
-                verdict, exchange=exchange_lines(self._events[start:], is_whole=True)
+                verdict, exchange=format_exchange(self._events[start:], is_whole=True)
             )
         self._parts.append(Part(start, len(self._events), verdict))
         self._played.append(play)
@@ -462,11 +475,11 @@ class _Sequence:
                     fresh._play(other)
                 fails_again = is_as_bad(fresh._play(play), verdict)
                 if fails_again:
-                    exchange[:] = exchange_lines(fresh._events)
+                    exchange[:] = format_exchange(fresh._events)
                 return fails_again
 
         if not fails(before, self._limits):
-            return only_after(verdict, [])
+            return note_predecessors(verdict, [])
         # It fails after those from *start* on, not after those from the next one on.
         start = (
             bisect_left(range(len(before)), True, lo=1, key=lambda place: not fails(before[place:]))
@@ -476,4 +489,4 @@ class _Sequence:
         if len(guilty) > 1 and fails(guilty[:1]):
             guilty = guilty[:1]
         shown = msgspec.structs.replace(verdict, exchange=exchange)
-        return only_after(shown, [other.case.id for other in guilty])
+        return note_predecessors(shown, [other.case.id for other in guilty])

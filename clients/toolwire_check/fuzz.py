@@ -28,9 +28,9 @@ from toolwire_schemas.json_schema.lossless import is_read
 from toolwire_schemas.wire import codec
 from toolwire_schemas.wire.messages import INVALID_PARAMS
 
-from .cases.expectations import Unmet, shown
-from .cases.named_rules import structure_fault
-from .cases.plan import Play, judged, verdict_of
+from .cases.expectations import Breach, shorten_json
+from .cases.named_rules import find_structure_fault
+from .cases.plan import Play, judge_play, make_verdict
 from .cases.server_facts import may_be_called
 from .report import is_bad
 
@@ -159,26 +159,26 @@ def _reason_against(tool: Any, settings: CheckSettings) -> str:
 
 def _verdict(play: Play, tool: Any, kind: Kind, call: Call, fuzzing: Fuzzing) -> Verdict:
     if play.reason:
-        return verdict_of(play, "not applicable", reason=play.reason)
+        return make_verdict(play, "not applicable", reason=play.reason)
     began = time.monotonic()
     try:
         search = _Search(play, tool, kind, call)
         search.run(fuzzing)
         found = search.worst and search.again(search.worst)
     except (CannotJudge, RecursionError) as error:
-        return verdict_of(
+        return make_verdict(
             play, "not applicable", reason=f"there are no {kind} arguments to try: {error}"
         )
     except NotStarted as error:
-        return judged(
-            play, Unmet("a server that starts again", str(error)), [], time.monotonic() - began
+        return judge_play(
+            play, Breach("a server that starts again", str(error)), [], time.monotonic() - began
         )
     if not search.known:
-        return verdict_of(play, "not applicable", reason=f"no {kind} arguments were found")
+        return make_verdict(play, "not applicable", reason=f"no {kind} arguments were found")
     if found is None:
-        note = search.lenient and _NOTE.format(shown(search.lenient[0]))
-        return verdict_of(play, "pass", reason=note or "", seconds=time.monotonic() - began)
-    verdict = judged(play, found.unmet, found.events, time.monotonic() - began)
+        note = search.lenient and _NOTE.format(shorten_json(search.lenient[0]))
+        return make_verdict(play, "pass", reason=note or "", seconds=time.monotonic() - began)
+    verdict = judge_play(play, found.unmet, found.events, time.monotonic() - began)
     return msgspec.structs.replace(
         verdict, exchange=[*verdict.exchange, f"-- found with --seed {fuzzing.seed}"]
     )
@@ -189,7 +189,7 @@ class _Outcome(msgspec.Struct, frozen=True):
 
     arguments: dict[str, Any]
     events: Sequence[Event]
-    unmet: Unmet | None
+    unmet: Breach | None
     gravity: int
 
     @property
@@ -309,7 +309,7 @@ class _Search:
             return again
         note = "; not so when the same was sent to a fresh process alone"
         return msgspec.structs.replace(
-            worst, unmet=Unmet(worst.unmet.expected, worst.unmet.came + note)
+            worst, unmet=Breach(worst.unmet.expected, worst.unmet.came + note)
         )
 
     def _called(self, arguments: dict[str, Any], *, is_alone: bool = False) -> _Outcome:
@@ -319,17 +319,19 @@ class _Search:
             expected, came = (
                 _NUMBER.sub('"fuzz', text) for text in (verdict.expected, verdict.came)
             )
-            return _Outcome(arguments, events, Unmet(expected, came), _HARM)
+            return _Outcome(arguments, events, Breach(expected, came), _HARM)
         unmet = self._judged(arguments, answer)
         return _Outcome(
             arguments, events, unmet, 0 if unmet is None else 1 if unmet.severity else 2
         )
 
-    def _judged(self, arguments: dict[str, Any], answer: dict[str, Any]) -> Unmet | None:
+    def _judged(self, arguments: dict[str, Any], answer: dict[str, Any]) -> Breach | None:
         if self._kind == "valid":
-            fault = structure_fault(self._tool.get("outputSchema"), answer.get("result"))
+            fault = find_structure_fault(self._tool.get("outputSchema"), answer.get("result"))
             return (
-                Unmet("a result as the outputSchema describes it", f"{fault}: {shown(answer)}")
+                Breach(
+                    "a result as the outputSchema describes it", f"{fault}: {shorten_json(answer)}"
+                )
                 if fault
                 else None
             )
@@ -345,9 +347,9 @@ class _Search:
             error.validator in ("additionalProperties", "unevaluatedProperties") for error in errors
         )
         reasons = join_errors(word_errors(errors, "arguments")[:3])
-        return Unmet(
+        return Breach(
             f"a refusal, since {reasons}",
-            f"{came}: {shown(answer)}",
+            f"{came}: {shorten_json(answer)}",
             severity="should" if is_unknown else "",
         )
 

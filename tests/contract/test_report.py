@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import msgspec
 import pytest
 from toolwire_check import BadBaseline, Facts, Gap, Report, Verdict, baseline
-from toolwire_check.cases.plan import Play, chosen, plan
+from toolwire_check.cases.plan import Play, plan_plays, select_cases
 from toolwire_check.report import as_junit
 from toolwire_schemas.cases import Case, cases
 from toolwire_schemas.published import validator
@@ -192,7 +192,7 @@ def case(**about: Any) -> Case:
 def test_a_case_is_played_in_the_revisions_that_it_and_the_server_know(
     about: dict[str, Any], facts: Facts, expected: list[str]
 ) -> None:
-    plays = plan([case(**about)], facts)
+    plays = plan_plays([case(**about)], facts)
     assert [(play.revision, play.framing, play.reason) for play in plays] == [
         (one, "lines", "") for one in expected
     ]
@@ -208,14 +208,14 @@ def test_a_case_is_played_in_the_revisions_that_it_and_the_server_know(
     ],
 )
 def test_a_case_that_cannot_be_played_says_why(about: dict[str, Any], reason: str) -> None:
-    assert [play.reason for play in plan([case(**about)], FACTS)] == [reason]
+    assert [play.reason for play in plan_plays([case(**about)], FACTS)] == [reason]
 
 
 def test_cases_are_chosen_by_patterns() -> None:
-    ids = {one.id for one in chosen(cases(), ["ids/*", "batch/answered"], ["ids/z*"])}
+    ids = {one.id for one in select_cases(cases(), ["ids/*", "batch/answered"], ["ids/z*"])}
     assert {"ids/negative", "batch/answered"} <= ids
     assert not {"ids/zero", "batch/no-harm"} & ids
-    assert chosen(cases()) == list(cases())
+    assert select_cases(cases()) == list(cases())
 
 
 def test_a_message_that_names_no_revision_gets_a_process_of_its_own_in_the_modern_era() -> None:

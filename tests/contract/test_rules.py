@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from toolwire.cli.main import main
-from toolwire_check.cases.sdks import sdks
+from toolwire_check.cases.sdks import load_sdks
 from toolwire_schemas import project_links
 from toolwire_schemas.cases import cases
 from toolwire_schemas.cases.rules import Rule, rule, rule_page, rule_url
@@ -96,7 +96,7 @@ def test_every_shared_text_is_used_and_no_text_is_written_twice() -> None:
     ],
 )
 def test_no_rule_says_that_an_sdk_does_what_it_is_known_not_to_do(sdk: str, language: str) -> None:
-    (findings,) = (each.findings for each in sdks() if each.name == sdk)
+    (findings,) = (each.findings for each in load_sdks() if each.name == sdk)
     shared = json.loads((TEXTS / "shared.json").read_text("utf-8"))
     for case, found in RULES.items():
         assert found is not None

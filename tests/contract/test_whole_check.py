@@ -14,7 +14,7 @@ import pytest
 from support import SUPPORT
 from toolwire.cli import example_tools
 from toolwire_check import CheckSettings, Report, Verdict, check
-from toolwire_check.cases.plan import chosen
+from toolwire_check.cases.plan import select_cases
 from toolwire_client import NotStarted
 from toolwire_schemas.cases import Case, cases
 
@@ -105,7 +105,7 @@ def checked(fault: str, mark: str, *patterns: str, start_seconds: float = 20.0) 
     """
     return check(
         [sys.executable, STUBBORN, fault, mark],
-        cases=map(hurried, chosen(cases(), patterns)),
+        cases=map(hurried, select_cases(cases(), patterns)),
         settings=CheckSettings(start_seconds=start_seconds, framings=("lines",)),
         timeout_seconds=1.0,
     )
@@ -205,8 +205,10 @@ def test_a_failure_is_shown_from_the_start_of_a_process_of_its_own(mark: str) ->
 def test_a_failure_is_seen_again_in_a_replay_with_the_cases_before_it(mark: str) -> None:
     command = [sys.executable, STUBBORN, "resents a zero", mark]
     settings = CheckSettings(framings=("lines",))
-    alone = check(command, cases=chosen(cases(), ["ids/unicode"]), settings=settings, replays=True)
-    both = [*chosen(cases(), ["ids/zero"]), *chosen(cases(), ["ids/unicode"])]
+    alone = check(
+        command, cases=select_cases(cases(), ["ids/unicode"]), settings=settings, replays=True
+    )
+    both = [*select_cases(cases(), ["ids/zero"]), *select_cases(cases(), ["ids/unicode"])]
     after = check(command, cases=both, settings=settings, replays=True)
     assert [verdict.outcome for verdict in alone.verdicts] == ["pass"]
     assert [verdict.outcome for verdict in after.verdicts] == ["pass", "fail"]
@@ -266,7 +268,7 @@ def test_a_call_is_not_slow_because_every_request_is(mark: str) -> None:
     settings = CheckSettings(any_tool=True, framings=("lines",))
     command = [sys.executable, STUBBORN, "is slow with everything", mark]
     report = check(
-        command, cases=chosen(cases(), ["concurrency/while-a-call-runs"]), settings=settings
+        command, cases=select_cases(cases(), ["concurrency/while-a-call-runs"]), settings=settings
     )
     assert (
         only(report, "concurrency/while-a-call-runs").reason
@@ -307,7 +309,7 @@ def test_a_tool_whose_first_call_alone_takes_long_is_no_slow_one(tmp_path: Path)
 
     report = check(
         [sys.executable, "-m", "toolwire", "serve", str(tmp_path / "tools.py")],
-        cases=chosen(cases(), ["concurrency/while-a-call-runs"]),
+        cases=select_cases(cases(), ["concurrency/while-a-call-runs"]),
         settings=CheckSettings(any_tool=True, framings=("lines",)),
     )
 

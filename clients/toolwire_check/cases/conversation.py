@@ -103,7 +103,7 @@ class CaseConversation:
         self._is_echo = False
 
     @property
-    def flooded(self) -> str:
+    def flood(self) -> str:
         """Why further output is ignored; empty if it is not."""
         if self._is_echo:
             return f"it {ECHO}"
@@ -123,17 +123,17 @@ class CaseConversation:
         """Return *message* in the framing."""
         return wrap_line(message) if self.framing == "lines" else wrap_with_header(message)
 
-    def say(self, data: bytes) -> None:
+    def record_input(self, data: bytes) -> None:
         """Record *data* sent to the server."""
         self.events.append(Sent(_kept(data), len(data)))
 
-    def do(self, what: str) -> None:
+    def record_action(self, what: str) -> None:
         """Record an action on the process."""
         self.events.append(Acted(what))
 
-    def hear(self, data: bytes) -> None:
+    def record_output(self, data: bytes) -> None:
         """Record *data*, any chunk of the server's output."""
-        if self.flooded:
+        if self.flood:
             return
         self._heard_bytes += len(data)
         if len(self._start) < len(_BOM):
@@ -142,17 +142,17 @@ class CaseConversation:
                 self.events.append(Noise(_BOM, "a byte order mark"))
         self._take(self._frames.feed(data))
 
-    def end(self, status: int | None, stderr: str = "") -> None:
+    def record_end(self, status: int | None, stderr: str = "") -> None:
         """Record the end of the server."""
         # A signal may cut a message off; that is no noise.
-        if not self.flooded and (status is None or status >= 0):
+        if not self.flood and (status is None or status >= 0):
             self._take(self._frames.close())
         self.ended = ProcessEnded(status, stderr)
         self.events.append(self.ended)
 
     def _take(self, frames: Sequence[bytes | Fault]) -> None:
         for frame in frames:
-            if self.flooded:
+            if self.flood:
                 return
             event = Noise(frame.head, frame.message) if isinstance(frame, Fault) else _read(frame)
             self.events.append(event)
@@ -191,7 +191,7 @@ def _kept(data: bytes) -> bytes:
     )
 
 
-def text_of(value: Any) -> str:
+def to_text(value: Any) -> str:
     """Return *value* as JSON, or as its `repr` if it cannot be encoded."""
     try:
         return encode(value).decode()
@@ -199,7 +199,7 @@ def text_of(value: Any) -> str:
         return repr(value)
 
 
-def messages(events: Sequence[Event]) -> Iterator[dict[str, Any]]:
+def iter_messages(events: Sequence[Event]) -> Iterator[dict[str, Any]]:
     """Yield every message of the server, including those inside batches."""
     for event in events:
         if isinstance(event, Received):
@@ -211,23 +211,23 @@ def is_answer(message: dict[str, Any]) -> bool:
     return "method" not in message
 
 
-def same_id(left: Any, right: Any) -> bool:
+def is_same_id(left: Any, right: Any) -> bool:
     """Whether two ids are equal and of one JSON type, since `1` is neither `"1"` nor `1.0`."""
     return type(left) is type(right) and bool(left == right)
 
 
-def answers(events: Sequence[Event], to: Any) -> list[dict[str, Any]]:
+def find_answers(events: Sequence[Event], to: Any) -> list[dict[str, Any]]:
     """Return the responses to the request with this id. An error without an id counts as one with
     `null`.
     """
     return [
         message
-        for message in messages(events)
-        if is_answer(message) and same_id(message.get("id"), to)
+        for message in iter_messages(events)
+        if is_answer(message) and is_same_id(message.get("id"), to)
     ]
 
 
-def exchange_lines(events: Sequence[Event], *, is_whole: bool = False) -> list[str]:
+def format_exchange(events: Sequence[Event], *, is_whole: bool = False) -> list[str]:
     """Return *events* as lines: `-> ` before what was sent, `<- ` before what came, `-- ` before
     what happened.
 

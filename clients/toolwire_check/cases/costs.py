@@ -12,7 +12,7 @@ import msgspec
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 from ..report import ToolCost
-from .conversation import is_answer, text_of
+from .conversation import is_answer, to_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,7 +42,7 @@ class CallTimer:
         self._open: dict[str | int, tuple[str, float]] = {}
         """The pending requests; the tool and the time of the call that is timed."""
 
-    def sent(self, message: bytes) -> None:
+    def note_request(self, message: bytes) -> None:
         """Note a *message* to the server."""
         try:
             value = decode(message)
@@ -62,7 +62,7 @@ class CallTimer:
             case {"method": _, "id": str() | int() as identity}:
                 self._open[identity] = _UNTIMED
 
-    def received(self, message: Any, size: int) -> None:
+    def note_response(self, message: Any, size: int) -> None:
         """Note a *message* from the server, of *size* bytes."""
         self._has_started = True
         match message:
@@ -76,7 +76,7 @@ class CallTimer:
 _UNTIMED = ("", 0.0)
 
 
-def slowest_calls(calls: Sequence[TimedCall]) -> dict[str, float]:
+def find_slowest_calls(calls: Sequence[TimedCall]) -> dict[str, float]:
     """Return how many seconds the slowest of the *calls* of each tool took."""
     slowest: dict[str, float] = {}
     for call in calls:
@@ -84,7 +84,7 @@ def slowest_calls(calls: Sequence[TimedCall]) -> dict[str, float]:
     return slowest
 
 
-def costs_of(tools: Sequence[Any], calls: Sequence[TimedCall]) -> list[ToolCost]:
+def measure_costs(tools: Sequence[Any], calls: Sequence[TimedCall]) -> list[ToolCost]:
     """Return what each of the *tools* costs, those with the longest descriptions first."""
     of_tool: dict[str, list[TimedCall]] = {}
     for call in calls:
@@ -105,8 +105,8 @@ def _cost(tool: dict[str, Any], calls: Sequence[TimedCall]) -> ToolCost:
     )
     return ToolCost(
         name=tool["name"],
-        tokens=_tokens(text_of(described)),
-        bytes=len(text_of(tool).encode(errors="replace")),
+        tokens=_tokens(to_text(described)),
+        bytes=len(to_text(tool).encode(errors="replace")),
         calls=len(calls),
         seconds=median(seconds),
         slowest_seconds=max(seconds),

@@ -12,7 +12,16 @@ from toolwire_schemas.published import validator
 from toolwire_schemas.wire import codec
 
 from ..report import Verdict, is_bad
-from .conversation import Event, Noise, Received, answers, is_answer, messages, same_id, text_of
+from .conversation import (
+    Event,
+    Noise,
+    Received,
+    find_answers,
+    is_answer,
+    is_same_id,
+    iter_messages,
+    to_text,
+)
 from .named_rules import RULES
 
 if TYPE_CHECKING:
@@ -25,7 +34,7 @@ _SHOWN = 600
 _MAX_NOISE = 3
 
 
-class Unmet(msgspec.Struct, frozen=True):
+class Breach(msgspec.Struct, frozen=True):
     """An unmet expectation: what was expected and what came. *may_come* if later events could meet
     it.
     """
@@ -48,18 +57,18 @@ class Scene(msgspec.Struct, frozen=True):
     lists: Mapping[str, list[Any]] = {}
 
 
-def judge(step: dict[str, Any], scene: Scene) -> Unmet | None:
+def judge(step: dict[str, Any], scene: Scene) -> Breach | None:
     """Return the unmet expectation of *step*; `None` if it is met."""
     return next(judging(step, scene) for kind, judging in _JUDGES.items() if kind in step)
 
 
-def _answer(step: dict[str, Any], scene: Scene) -> Unmet | None:
-    found = answers(scene.events, step["answer"])
+def _answer(step: dict[str, Any], scene: Scene) -> Breach | None:
+    found = find_answers(scene.events, step["answer"])
     expected = _expected(step)
     if not found:
-        return Unmet(expected, "no answer", may_come=True)
+        return Breach(expected, "no answer", may_come=True)
     faults = _faults_of(step, found[0])
-    return None if faults is None else Unmet(expected, shown(found[0]) + faults)
+    return None if faults is None else Breach(expected, shorten_json(found[0]) + faults)
 
 
 def _expected(step: dict[str, Any]) -> str:
@@ -71,7 +80,7 @@ def _expected(step: dict[str, Any]) -> str:
     if "error" in step:
         about = f" with data: {_words(step['data'])}" if "data" in step else ""
         ways.append(_error(step["error"]) + about)
-    return f"as the answer to {shown(step['answer'])} " + (
+    return f"as the answer to {shorten_json(step['answer'])} " + (
         ", or ".join(ways) or "a result or an error"
     )
 
@@ -103,78 +112,88 @@ def _faults_of(step: dict[str, Any], answer: dict[str, Any]) -> str | None:
 
 def _misfit(schema: Any, value: Any, root: str) -> str | None:
     try:
-        faults = word_errors(validator_of(schema).iter_errors(value), root)
+        faults = word_errors(make_validator(schema).iter_errors(value), root)
     except RecursionError:
         return " (nested too deeply to be checked)"
     return f" ({'; '.join(f'{place} {fault}' for place, fault in faults[:3])})" if faults else None
 
 
-def _refused(step: dict[str, Any], scene: Scene) -> Unmet | None:
+def _refused(step: dict[str, Any], scene: Scene) -> Breach | None:
     """Expect an error with any id, since a server may be unable to read the id of a malformed
     request.
     """
     codes = step["refused"]
     errors = [
         message["error"]
-        for message in messages(scene.events)
+        for message in iter_messages(scene.events)
         if isinstance(message.get("error"), dict)
     ]
     if any(codes is True or error.get("code") in codes for error in errors):
         return None
-    return Unmet(_error(codes), _listed(errors) or "none", may_come=True)
+    return Breach(_error(codes), _listed(errors) or "none", may_come=True)
 
 
-def _unanswered(step: dict[str, Any], scene: Scene) -> Unmet | None:
-    found = answers(scene.events, step["unanswered"])
-    return Unmet(f"no answer to {shown(step['unanswered'])}", shown(found[0])) if found else None
+def _unanswered(step: dict[str, Any], scene: Scene) -> Breach | None:
+    found = find_answers(scene.events, step["unanswered"])
+    return (
+        Breach(f"no answer to {shorten_json(step['unanswered'])}", shorten_json(found[0]))
+        if found
+        else None
+    )
 
 
-def _order(step: dict[str, Any], scene: Scene) -> Unmet | None:
-    came = [message.get("id") for message in messages(scene.events) if is_answer(message)]
+def _order(step: dict[str, Any], scene: Scene) -> Breach | None:
+    came = [message.get("id") for message in iter_messages(scene.events) if is_answer(message)]
     wanted = [
-        identity for identity in came if any(same_id(identity, other) for other in step["order"])
+        identity for identity in came if any(is_same_id(identity, other) for other in step["order"])
     ]
-    if len(wanted) == len(step["order"]) and all(map(same_id, wanted, step["order"])):
+    if len(wanted) == len(step["order"]) and all(map(is_same_id, wanted, step["order"])):
         return None
-    in_words = ", then ".join(map(shown, step["order"]))
-    return Unmet(f"answers to {in_words}", ", then ".join(map(shown, wanted)) or "none")
+    in_words = ", then ".join(map(shorten_json, step["order"]))
+    return Breach(f"answers to {in_words}", ", then ".join(map(shorten_json, wanted)) or "none")
 
 
-def _some(step: dict[str, Any], scene: Scene) -> Unmet | None:
-    fits = validator_of(step["some"]).is_valid
+def _some(step: dict[str, Any], scene: Scene) -> Breach | None:
+    fits = make_validator(step["some"]).is_valid
     batches = [
         event.value
         for event in scene.events
         if isinstance(event, Received) and isinstance(event.value, list)
     ]
-    things: list[Any] = [*messages(scene.events), *batches]
+    things: list[Any] = [*iter_messages(scene.events), *batches]
     if any(map(fits, things)):
         return None
     if "method" not in step["some"].get("required", ()):
         # A response is expected: a notification that was due at this moment is not what came
         # instead.
         things = [thing for thing in things if isinstance(thing, list) or is_answer(thing)]
-    return Unmet(f"a message: {_words(step['some'])}", _listed(things) or "nothing", may_come=True)
+    return Breach(f"a message: {_words(step['some'])}", _listed(things) or "nothing", may_come=True)
 
 
-def _none(step: dict[str, Any], scene: Scene) -> Unmet | None:
-    fits = validator_of(step["none"]).is_valid
-    found = next(filter(fits, messages(scene.events)), None)
-    return None if found is None else Unmet(f"no message: {_words(step['none'])}", shown(found))
+def _none(step: dict[str, Any], scene: Scene) -> Breach | None:
+    fits = make_validator(step["none"]).is_valid
+    found = next(filter(fits, iter_messages(scene.events)), None)
+    return (
+        None
+        if found is None
+        else Breach(f"no message: {_words(step['none'])}", shorten_json(found))
+    )
 
 
-def _every(step: dict[str, Any], scene: Scene) -> Unmet | None:
-    among = validator_of(step.get("among", True))
-    for message in messages(scene.events):
+def _every(step: dict[str, Any], scene: Scene) -> Breach | None:
+    among = make_validator(step.get("among", True))
+    for message in iter_messages(scene.events):
         if (
             among.is_valid(message)
             and (faults := _misfit(step["every"], message, "message")) is not None
         ):
-            return Unmet(f"of every message: {_words(step['every'])}", shown(message) + faults)
+            return Breach(
+                f"of every message: {_words(step['every'])}", shorten_json(message) + faults
+            )
     return None
 
 
-def _quiet(_: dict[str, Any], scene: Scene) -> Unmet | None:
+def _quiet(_: dict[str, Any], scene: Scene) -> Breach | None:
     noise = [event for event in scene.events if isinstance(event, Noise)]
     if not noise:
         return None
@@ -183,18 +202,18 @@ def _quiet(_: dict[str, Any], scene: Scene) -> Unmet | None:
         for event in noise[:_MAX_NOISE]
     ]
     more = f", and {len(noise) - _MAX_NOISE} more" if len(noise) > _MAX_NOISE else ""
-    return Unmet(
+    return Breach(
         "nothing on standard output but messages", "noise on stdout: " + ", ".join(lines) + more
     )
 
 
-def _rule(step: dict[str, Any], scene: Scene) -> Unmet | None:
+def _rule(step: dict[str, Any], scene: Scene) -> Breach | None:
     expected, check = RULES[step["rule"]]
     broken = check(scene.events, [scene.lists.get(name, []) for name in step.get("lists", ())])
-    return None if broken is None else Unmet(expected, broken)
+    return None if broken is None else Breach(expected, broken)
 
 
-_JUDGES: dict[str, Callable[[dict[str, Any], Scene], Unmet | None]] = {
+_JUDGES: dict[str, Callable[[dict[str, Any], Scene], Breach | None]] = {
     "answer": _answer,
     "refused": _refused,
     "unanswered": _unanswered,
@@ -208,7 +227,7 @@ _JUDGES: dict[str, Callable[[dict[str, Any], Scene], Unmet | None]] = {
 
 
 def _listed(things: Sequence[Any]) -> str:
-    return ", ".join(map(shown, things[-3:]))
+    return ", ".join(map(shorten_json, things[-3:]))
 
 
 def _words(schema: Any) -> str:
@@ -218,16 +237,16 @@ def _words(schema: Any) -> str:
             return str(schema["description"])
         if set(schema) == {"$ref"}:
             return f"as {schema['$ref']} has it"
-    return f"fitting {shown(schema)}"
+    return f"fitting {shorten_json(schema)}"
 
 
-def shown(value: Any) -> str:
+def shorten_json(value: Any) -> str:
     """Return *value* as JSON, cut to a readable length."""
-    text = text_of(value)
+    text = to_text(value)
     return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
 
 
-def validator_of(schema: Any) -> Draft202012Validator:
+def make_validator(schema: Any) -> Draft202012Validator:
     """Return the validator for *schema*, which a case or this package wrote."""
     return _made(codec.encode(schema))
 
@@ -256,12 +275,12 @@ class Part(msgspec.Struct, frozen=True):
     verdict: Verdict
 
 
-def breach(
+def find_breach_of_run(
     steps: Sequence[dict[str, Any]],
     events: Sequence[Event],
     parts: Sequence[Part],
     lists: Mapping[str, list[Any]],
-) -> tuple[Unmet, Sequence[Event]] | None:
+) -> tuple[Breach, Sequence[Event]] | None:
     """Return the first expectation in *steps* that the *events* of a conversation with these
     *parts* do not meet.
 

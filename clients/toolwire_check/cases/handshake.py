@@ -28,14 +28,14 @@ def is_modern(revision: str) -> bool:
     return bool(revision) and revision not in LEGACY_VERSIONS
 
 
-def meta(revision: str) -> dict[str, Any]:
+def make_meta(revision: str) -> dict[str, Any]:
     """Return the `_meta` that a request of this *revision* must have."""
     if not is_modern(revision):
         return {}
     return {META_VERSION: revision, META_CLIENT_INFO: _CLIENT, META_CLIENT_CAPABILITIES: {}}
 
 
-def completed(message: Any, revision: str) -> Any:
+def complete_message(message: Any, revision: str) -> Any:
     """Return *message* with the members that every message, or every request of this *revision*,
     must have.
     """
@@ -44,17 +44,17 @@ def completed(message: Any, revision: str) -> Any:
     whole = {"jsonrpc": "2.0", **message}
     if is_modern(revision) and "id" in message and isinstance(message.get("params", {}), dict):
         params = message.get("params", {})
-        whole["params"] = {**params, "_meta": {**meta(revision), **params.get("_meta", {})}}
+        whole["params"] = {**params, "_meta": {**make_meta(revision), **params.get("_meta", {})}}
     return whole
 
 
-def probe(identity: str, revision: str) -> dict[str, Any]:
+def make_probe(identity: str, revision: str) -> dict[str, Any]:
     """Return the cheapest request that every server of this *revision* answers."""
     method = "server/discover" if is_modern(revision) else "ping" if revision else "tools/list"
-    return completed({"id": identity, "method": method}, revision)  # type: ignore[no-any-return]
+    return complete_message({"id": identity, "method": method}, revision)  # type: ignore[no-any-return]
 
 
-def initialize(identity: str, revision: str) -> dict[str, Any]:
+def make_initialize(identity: str, revision: str) -> dict[str, Any]:
     """Return the request that a conversation of a legacy *revision* begins with."""
     params = {"protocolVersion": revision, "capabilities": {}, "clientInfo": _CLIENT}
     return {"jsonrpc": "2.0", "id": identity, "method": "initialize", "params": params}
@@ -76,10 +76,10 @@ def open_session(server: ServerUnderTest, revision: str, patience: float) -> Obs
     """Do the handshake of this *revision*. Return the obstacle, `None` if it succeeded."""
     if is_modern(revision):
         return None
-    answer = server.request(initialize("open", revision), patience)
+    answer = server.request(make_initialize("open", revision), patience)
     if answer is None:
         silence = f"nothing came in {patience:g} s (--start-timeout)"
-        return Obstacle(f"initialize was not answered: {trouble(server) or silence}")
+        return Obstacle(f"initialize was not answered: {find_trouble(server) or silence}")
     result = answer.get("result")
     if not isinstance(result, dict):
         return Obstacle(f"initialize was answered with {answer.get('error')}")
@@ -90,13 +90,13 @@ def open_session(server: ServerUnderTest, revision: str, patience: float) -> Obs
     return Obstacle(f"offered {revision}, the server speaks {spoken}", is_choice=True)
 
 
-def trouble(server: ServerUnderTest, subject: str = "it") -> str:
+def find_trouble(server: ServerUnderTest, subject: str = "it") -> str:
     """Return why a server cannot answer any more; empty if it may still."""
     ended = server.conversation.ended
-    return server.conversation.flooded or (f"{subject} {ended}" if ended else "")
+    return server.conversation.flood or (f"{subject} {ended}" if ended else "")
 
 
-def walk(
+def list_all_tools(
     server: ServerUnderTest, revision: str, patience: float, label: str
 ) -> tuple[list[Any], str]:
     """Return the entries on all pages of `tools/list`, and what is wrong with the pages; empty if
@@ -109,7 +109,7 @@ def walk(
         # which no other request of this conversation has
         identity = f"{label}-{len(server.conversation.events)}"
         request = {"id": identity, "method": "tools/list", "params": params}
-        answer = server.request(completed(request, revision), patience)
+        answer = server.request(complete_message(request, revision), patience)
         result = (answer or {}).get("result")
         if not isinstance(result, dict) or not isinstance(result.get("tools"), list):
             return entries, "tools/list was not answered with a list of tools"

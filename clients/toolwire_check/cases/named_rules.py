@@ -11,7 +11,7 @@ from toolwire_client.validation import LenientValidator, join_errors
 from toolwire_dialects.lint.audit import audit, never_asks, shown_name
 from toolwire_schemas.wire import codec
 
-from .conversation import Sent, answers, is_answer, messages, text_of
+from .conversation import Sent, find_answers, is_answer, iter_messages, to_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 def _answered_once(events: Sequence[Event], _: list[list[Any]]) -> str | None:
     seen = set()
-    for message in messages(events):
+    for message in iter_messages(events):
         identity = message.get("id")
         if is_answer(message) and identity is not None:
-            if (key := text_of(identity)) in seen:
+            if (key := to_text(identity)) in seen:
                 return f"a second answer to {key}"
             seen.add(key)
     return None
@@ -34,12 +34,12 @@ def _answered_once(events: Sequence[Event], _: list[list[Any]]) -> str | None:
 
 def _answers_asked(events: Sequence[Event], _: list[list[Any]]) -> str | None:
     sent = _sent_data(events)
-    for message in messages(events):
+    for message in iter_messages(events):
         identity = message.get("id")
         if (
             is_answer(message)
             and identity is not None
-            and (text := text_of(identity)).encode() not in sent
+            and (text := to_text(identity)).encode() not in sent
         ):
             return f"an answer to {text}, and no message had that id"
     return None
@@ -48,7 +48,7 @@ def _answers_asked(events: Sequence[Event], _: list[list[Any]]) -> str | None:
 def _progress_asked(events: Sequence[Event], lists: list[list[Any]]) -> str | None:
     sent = _sent_data(events)
     for _, token, _ in _progress(events):
-        if f'"progressToken":{text_of(token)}'.encode() not in sent:
+        if f'"progressToken":{to_text(token)}'.encode() not in sent:
             return f"progress for {token!r}, which no request has as its progressToken"
     return None
 
@@ -56,9 +56,9 @@ def _progress_asked(events: Sequence[Event], lists: list[list[Any]]) -> str | No
 def _progress_increases(events: Sequence[Event], lists: list[list[Any]]) -> str | None:
     last: dict[str, float] = {}
     for _, token, progress in _progress(events):
-        key = text_of(token)
+        key = to_text(token)
         if not isinstance(progress, int | float):
-            return f"for {key} progress that is not a number: {text_of(progress)}"
+            return f"for {key} progress that is not a number: {to_text(progress)}"
         if key in last and not progress > last[key]:
             return f"for {key} progress {progress!r} came after {last[key]!r}"
         last[key] = progress
@@ -68,7 +68,7 @@ def _progress_increases(events: Sequence[Event], lists: list[list[Any]]) -> str 
 def _progress_before_answer(events: Sequence[Event], _: list[list[Any]]) -> str | None:
     # The cases give each call its own id as its token.
     for place, token, progress in _progress(events):
-        if answers(events[:place], token):
+        if find_answers(events[:place], token):
             return f"progress {progress!r} for {token!r} came after its answer"
     return None
 
@@ -76,7 +76,7 @@ def _progress_before_answer(events: Sequence[Event], _: list[list[Any]]) -> str 
 def _progress(events: Sequence[Event]) -> Iterator[tuple[int, Any, Any]]:
     """The place of every notification of progress, its token and its number."""
     for place, event in enumerate(events):
-        for message in messages([event]):
+        for message in iter_messages([event]):
             params = message.get("params")
             if message.get("method") == "notifications/progress" and isinstance(params, dict):
                 yield place, params.get("progressToken"), params.get("progress", 0)
@@ -88,13 +88,13 @@ def _sent_data(events: Sequence[Event]) -> bytes:
 
 def _logging_declared(events: Sequence[Event], _: list[list[Any]]) -> str | None:
     is_declared = False
-    for message in messages(events):
+    for message in iter_messages(events):
         result = message.get("result")
         if isinstance(result, dict) and "protocolVersion" in result:
             capabilities = result.get("capabilities")
             is_declared = isinstance(capabilities, dict) and "logging" in capabilities
         if message.get("method") == "notifications/message" and not is_declared:
-            return f"a log message: {text_of(message)[:200]}"
+            return f"a log message: {to_text(message)[:200]}"
     return None
 
 
@@ -115,19 +115,19 @@ def _same_list(_: Sequence[Event], lists: list[list[Any]]) -> str | None:
 
 def _fits_output_schema(events: Sequence[Event], lists: list[list[Any]]) -> str | None:
     schemas = {
-        text_of(tool.get("name")): tool.get("outputSchema")
+        to_text(tool.get("name")): tool.get("outputSchema")
         for tool in lists[0]
         if isinstance(tool, dict)
     }
     for call in _calls(events):
-        name = text_of(call["params"].get("name"))
-        for answer in answers(events, call.get("id")):
-            if fault := structure_fault(schemas.get(name), answer.get("result")):
+        name = to_text(call["params"].get("name"))
+        for answer in find_answers(events, call.get("id")):
+            if fault := find_structure_fault(schemas.get(name), answer.get("result")):
                 return f"from {name} {fault}"
     return None
 
 
-def structure_fault(schema: Any, result: Any) -> str | None:
+def find_structure_fault(schema: Any, result: Any) -> str | None:
     """Return why the *result* of a call is not as the `outputSchema` of its tool, *schema*, has it,
     if it is not.
     """

@@ -11,8 +11,8 @@ import msgspec
 from toolwire_schemas.cases import Case, cases
 
 from ..report import SEVERITIES, Verdict, is_bad
-from .conversation import exchange_lines
-from .expectations import Unmet
+from .conversation import format_exchange
+from .expectations import Breach
 from .handshake import is_modern
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ def _names_no_revision(step: dict[str, Any]) -> bool:
     return bool({"raw", "bytes"} & step.keys()) and "${meta}" not in str(step)
 
 
-def chosen(cases: Iterable[Case], only: Sequence[str] = (), skip: Sequence[str] = ()) -> list[Case]:
+def select_cases(
+    cases: Iterable[Case], only: Sequence[str] = (), skip: Sequence[str] = ()
+) -> list[Case]:
     """Return those of *cases* whose id one of the patterns in *only* matches, if there are any, and
     none in *skip*.
     """
@@ -68,7 +70,7 @@ def chosen(cases: Iterable[Case], only: Sequence[str] = (), skip: Sequence[str] 
     ]
 
 
-def plan(cases: Iterable[Case], facts: Facts) -> list[Play]:
+def plan_plays(cases: Iterable[Case], facts: Facts) -> list[Play]:
     """Return how *cases* are to be played with the server of these *facts*."""
     return [play for case in cases for play in _plays(case, facts)]
 
@@ -111,7 +113,7 @@ def _revisions(case: Case, facts: Facts) -> tuple[list[str], str]:
     return facts.revisions if case.era == "each" else facts.revisions[:1], ""
 
 
-def verdict_of(play: Play, outcome: Outcome, **about: Any) -> Verdict:
+def make_verdict(play: Play, outcome: Outcome, **about: Any) -> Verdict:
     """Return a verdict on *play*."""
     case = play.case
     about = {
@@ -130,32 +132,36 @@ def verdict_of(play: Play, outcome: Outcome, **about: Any) -> Verdict:
     )
 
 
-def judged(play: Play, unmet: Unmet | None, events: Sequence[Event], seconds: float) -> Verdict:
+def judge_play(
+    play: Play, unmet: Breach | None, events: Sequence[Event], seconds: float
+) -> Verdict:
     """Return the verdict on *play*: passed if *unmet* is `None`."""
     if unmet is None:
-        return verdict_of(play, "pass", seconds=seconds)
+        return make_verdict(play, "pass", seconds=seconds)
     severity = unmet.severity or play.case.severity
-    return verdict_of(
+    return make_verdict(
         play,
         "fail" if severity == "must" else "warn",
         severity=severity,
         expected=unmet.expected,
         came=unmet.came,
-        exchange=exchange_lines(events),
+        exchange=format_exchange(events),
         seconds=seconds,
     )
 
 
-def untalkable(plays: Sequence[Play], trouble: str, events: Sequence[Event]) -> list[Verdict]:
+def judge_silent_server(
+    plays: Sequence[Play], trouble: str, events: Sequence[Event]
+) -> list[Verdict]:
     """Return the verdicts on a server that does not answer: one case fails, whichever were
     chosen.
     """
     first = next(case for case in cases() if case.id == _FIRST)
-    failure = judged(
-        Play(first), Unmet("an answer to initialize or to server/discover", trouble), events, 0.0
+    failure = judge_play(
+        Play(first), Breach("an answer to initialize or to server/discover", trouble), events, 0.0
     )
     others = [play for play in plays if play.case.id != _FIRST]
-    return [failure, *(verdict_of(play, "not applicable", reason=play.reason) for play in others)]
+    return [failure, *(make_verdict(play, "not applicable", reason=play.reason) for play in others)]
 
 
 def is_as_bad(one: Verdict, other: Verdict) -> bool:
@@ -163,7 +169,7 @@ def is_as_bad(one: Verdict, other: Verdict) -> bool:
     return is_bad(one) and SEVERITIES.index(one.severity) <= SEVERITIES.index(other.severity)
 
 
-def only_after(verdict: Verdict, others: list[str]) -> Verdict:
+def note_predecessors(verdict: Verdict, others: list[str]) -> Verdict:
     """Return *verdict*, a failure, as one that needs the cases with these ids before it; if empty,
     as a flaky one.
     """

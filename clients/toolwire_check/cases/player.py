@@ -12,8 +12,8 @@ import msgspec
 from toolwire_schemas.wire import codec
 
 from .conversation import ProcessEnded, Received
-from .expectations import Scene, Unmet, judge
-from .handshake import completed, probe, trouble, walk
+from .expectations import Breach, Scene, judge
+from .handshake import complete_message, find_trouble, list_all_tools, make_probe
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,7 +84,7 @@ class Player:
         self._settled = False
         self._seconds_of_calls = 0.0
 
-    def play(self, steps: Sequence[dict[str, Any]]) -> Unmet | None:
+    def play(self, steps: Sequence[dict[str, Any]]) -> Breach | None:
         """Play *steps* up to the first unmet expectation, and return that."""
         for step in steps:
             if (unmet := self._take(step)) is not None:
@@ -93,7 +93,7 @@ class Player:
                 )
         return None
 
-    def _take(self, step: dict[str, Any]) -> Unmet | None:
+    def _take(self, step: dict[str, Any]) -> Breach | None:
         match step:
             case {"times": times, "steps": steps}:
                 return self._repeat(times, steps)
@@ -108,17 +108,17 @@ class Player:
         if self._act(step):
             self._settled = False
             return None
-        return self._expect(filled(step, self.values))
+        return self._expect(fill_in(step, self.values))
 
     def _act(self, step: dict[str, Any]) -> bool:
         """Send what *step* has to send; return false if it has nothing."""
         match step:
             case {"send": message}:
-                self._send(filled(message, self.values))
+                self._send(fill_in(message, self.values))
             case {"raw": text}:
-                self.server.send(data_of(text, self.values))
+                self.server.send(to_bytes(text, self.values))
             case {"bytes": text}:
-                self.server.write(data_of(text, self.values))
+                self.server.write(to_bytes(text, self.values))
             case {"close": "stdin"}:
                 self.server.finish_input()
             case {"signal": name}:
@@ -133,9 +133,9 @@ class Player:
             tool = params.get("name") if isinstance(params, dict) else None
             if isinstance(tool, str):
                 self._seconds_of_calls += self.limits.call_seconds.get(tool, 0.0)
-        self.server.send(codec.encode(completed(message, self.revision)))
+        self.server.send(codec.encode(complete_message(message, self.revision)))
 
-    def _repeat(self, times: int, steps: Sequence[dict[str, Any]]) -> Unmet | None:
+    def _repeat(self, times: int, steps: Sequence[dict[str, Any]]) -> Breach | None:
         before, unmet = self.values, None
         for number in range(1, times + 1):
             self.values = {**before, "n": number}
@@ -144,24 +144,24 @@ class Player:
         self.values = before
         return unmet
 
-    def _list(self, label: str) -> Unmet | None:
-        self._lists[label], problem = walk(
+    def _list(self, label: str) -> Breach | None:
+        self._lists[label], problem = list_all_tools(
             self.server, self.revision, self._patience(), f"list-{label}"
         )
         if not problem:
             return None
         expected = "a list of tools, page by page up to the last"
-        return Unmet(expected, problem, depends_on_time=self._may_answer())
+        return Breach(expected, problem, depends_on_time=self._may_answer())
 
-    def _settle(self) -> Unmet | None:
+    def _settle(self) -> Breach | None:
         """Wait until the server is idle. Two probes, since responses may arrive out of order."""
         for name in ("settle", "settle-again"):
             identity = f"{name}-{len(self.server.conversation.events)}"
             self._probes.add(identity)
-            request = probe(identity, self.revision)
+            request = make_probe(identity, self.revision)
             if self.server.request(request, self._patience()) is None:
                 expected = f"an answer to {request['method']} afterwards: the server goes on"
-                return Unmet(expected, self._silence(), depends_on_time=self._may_answer())
+                return Breach(expected, self._silence(), depends_on_time=self._may_answer())
         self.server.wait(lambda: False, self.limits.idle_seconds)
         self._settled = True
         return None
@@ -177,33 +177,35 @@ class Player:
         return 0.0 if has_started else self.limits.start_seconds
 
     def _may_answer(self) -> bool:
-        return not trouble(self.server)
+        return not find_trouble(self.server)
 
     def _silence(self) -> str:
-        return trouble(self.server, "the server") or f"nothing in {self._answer_seconds():.3g} s"
+        return (
+            find_trouble(self.server, "the server") or f"nothing in {self._answer_seconds():.3g} s"
+        )
 
-    def _orphans(self) -> Unmet | None:
-        left = self.server.left_behind()
+    def _orphans(self) -> Breach | None:
+        left = self.server.find_orphans()
         if not left:
             return None
-        return Unmet(
+        return Breach(
             "no process is left of what the server started", ", ".join(left), depends_on_time=True
         )
 
-    def _exit(self, within_seconds: float, status: Sequence[int] = ()) -> Unmet | None:
+    def _exit(self, within_seconds: float, status: Sequence[int] = ()) -> Breach | None:
         # A slow start suggests a slow end.
         patience = max(within_seconds * self.limits.exit_times, self.limits.start_seconds)
         came = self.server.exit_status(patience + self._starting())
         if came is None:
             expected = f"the process ends within {patience:g} s"
-            return Unmet(expected, "it is still running", depends_on_time=True)
+            return Breach(expected, "it is still running", depends_on_time=True)
         if status and came not in status:
             expected = f"the process ends with status {' or '.join(map(str, status))}"
-            return Unmet(expected, f"it {ProcessEnded(came).how}")
+            return Breach(expected, f"it {ProcessEnded(came).how}")
         return None
 
-    def _expect(self, step: dict[str, Any]) -> Unmet | None:
-        unmet: Unmet | None = None
+    def _expect(self, step: dict[str, Any]) -> Breach | None:
+        unmet: Breach | None = None
 
         def is_decided() -> bool:
             nonlocal unmet
@@ -215,7 +217,7 @@ class Player:
             return None
         if unmet.may_come and not self._settled:
             came = f"{unmet.came}: {self._silence()}"
-            return Unmet(unmet.expected, came, depends_on_time=self._may_answer())
+            return Breach(unmet.expected, came, depends_on_time=self._may_answer())
         depends_on_time = unmet.may_come or any(kind in step for kind in _DEPENDING_ON_TIME)
         return msgspec.structs.replace(unmet, depends_on_time=depends_on_time)
 
@@ -233,19 +235,19 @@ class Player:
         return isinstance(identity, str) and identity in self._probes
 
 
-def filled(value: Any, values: Mapping[str, Any]) -> Any:
+def fill_in(value: Any, values: Mapping[str, Any]) -> Any:
     """Return *value* with each string `${name}` in it replaced by the value of that name."""
     if isinstance(value, str):
         found = _VALUE.fullmatch(value)
         return _named(found[1], values) if found else value
     if isinstance(value, list):
-        return [filled(item, values) for item in value]
+        return [fill_in(item, values) for item in value]
     if isinstance(value, dict):
-        return {key: filled(item, values) for key, item in value.items()}
+        return {key: fill_in(item, values) for key, item in value.items()}
     return value
 
 
-def data_of(text: Text, values: Mapping[str, Any]) -> bytes:
+def to_bytes(text: Text, values: Mapping[str, Any]) -> bytes:
     """Return the bytes that *text* describes, with `${name}` replaced by the JSON of that value."""
     match text:
         case str():
@@ -255,9 +257,9 @@ def data_of(text: Text, values: Mapping[str, Any]) -> bytes:
         case {"base64": encoded}:
             return base64.b64decode(encoded)
         case {"repeat": part, "times": times}:
-            return data_of(part, values) * int(times)
+            return to_bytes(part, values) * int(times)
         case list():
-            return b"".join(data_of(part, values) for part in text)
+            return b"".join(to_bytes(part, values) for part in text)
     raise ValueError(f"not a description of text: {text!r}")
 
 

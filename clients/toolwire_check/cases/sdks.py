@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..report import is_bad
-from .expectations import validator_of
-from .handshake import INITIALIZED, completed, is_modern
+from .expectations import make_validator
+from .handshake import INITIALIZED, complete_message, is_modern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,7 +45,7 @@ class Sdk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     signs: dict[str, Any]
     findings: dict[str, str]
 
-    def has(self, verdict: Verdict) -> bool:
+    def causes(self, verdict: Verdict) -> bool:
         """Whether *verdict* is a failure of this SDK."""
         start = self.findings.get(verdict.case)
         return (
@@ -57,14 +57,14 @@ class Sdk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 @cache
-def sdks() -> tuple[Sdk, ...]:
+def load_sdks() -> tuple[Sdk, ...]:
     """Return all known SDKs."""
     return tuple(
         msgspec.json.decode(files(__package__).joinpath("sdks.json").read_bytes(), type=list[Sdk])
     )
 
 
-def identified(server: ServerUnderTest, revision: str) -> Sdk | None:
+def identify_sdk(server: ServerUnderTest, revision: str) -> Sdk | None:
     """Return the SDK of a server right after its handshake in this *revision*; `None` if it is
     unknown.
     """
@@ -72,24 +72,26 @@ def identified(server: ServerUnderTest, revision: str) -> Sdk | None:
         server.send(INITIALIZED)
     answers: dict[str, Any] = {}
     for sign, request in _ASKED.items():
-        answer = server.request(completed(request, revision), _ANSWER_SECONDS)
+        answer = server.request(complete_message(request, revision), _ANSWER_SECONDS)
         if answer is None:
             return None
         answers[sign] = answer
-    for sdk in sdks():
-        if all(validator_of(schema).is_valid(answers[sign]) for sign, schema in sdk.signs.items()):
+    for sdk in load_sdks():
+        if all(
+            make_validator(schema).is_valid(answers[sign]) for sign, schema in sdk.signs.items()
+        ):
             return sdk
     return None
 
 
-def folded(verdicts: Sequence[Verdict], sdk: Sdk | None) -> list[Verdict]:
+def mark_sdk_gaps(verdicts: Sequence[Verdict], sdk: Sdk | None) -> list[Verdict]:
     """Return *verdicts* with the failures of *sdk* marked as known gaps."""
     if sdk is None:
         return list(verdicts)
     reason = f"it comes from {sdk.name} (as seen in {sdk.versions}), not from this server"
     return [
         msgspec.structs.replace(verdict, outcome="known gap", reason=reason, sdk=sdk.name)
-        if sdk.has(verdict)
+        if sdk.causes(verdict)
         else verdict
         for verdict in verdicts
     ]

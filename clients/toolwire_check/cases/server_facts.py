@@ -14,11 +14,18 @@ from toolwire_schemas.wire.messages import (
     MODERN_VERSIONS,
 )
 
-from .conversation import answers, messages
-from .expectations import shown
-from .handshake import completed, initialize, open_session, probe, trouble, walk
+from .conversation import find_answers, iter_messages
+from .expectations import shorten_json
+from .handshake import (
+    complete_message,
+    find_trouble,
+    list_all_tools,
+    make_initialize,
+    make_probe,
+    open_session,
+)
 from .sample_arguments import Samples
-from .sdks import Sdk, identified
+from .sdks import Sdk, identify_sdk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,8 +41,8 @@ if TYPE_CHECKING:
 
 _MODERN = MODERN_VERSIONS[-1]
 _OPENINGS = {
-    "legacy": initialize("facts", LATEST_LEGACY),
-    "modern": completed({"id": "facts", "method": "server/discover"}, _MODERN),
+    "legacy": make_initialize("facts", LATEST_LEGACY),
+    "modern": complete_message({"id": "facts", "method": "server/discover"}, _MODERN),
 }
 _SILENCE = "it answers neither initialize nor server/discover in {:g} s (--start-timeout)"
 
@@ -105,7 +112,7 @@ class CheckSettings(msgspec.Struct, frozen=True):
     framings: Sequence[Framing] = ("lines", "headers")
 
 
-def find_out(start: Start, settings: CheckSettings) -> Facts:
+def find_facts(start: Start, settings: CheckSettings) -> Facts:
     """Return the facts about the server that *start* starts.
 
     Raises:
@@ -126,7 +133,7 @@ def find_out(start: Start, settings: CheckSettings) -> Facts:
             if _opening(server, era, handshakes.patience) is not None:
                 framings.append(other)
     with closing(start(first)) as server:  # it answers, so it gets the full time
-        tools, tried = try_out(server, revisions[0], settings, settings.start_seconds)
+        tools, tried = try_tools(server, revisions[0], settings, settings.start_seconds)
     _refuse_unknown_tools(settings, tools)
     tried |= _declared_features(openings, tools)
     values = {key: value for key, value in tried.items() if not isinstance(value, str)}
@@ -159,9 +166,9 @@ def _shake_hands(start: Start, settings: CheckSettings) -> _Handshakes:
             if opening is not None:
                 found.openings[era] = opening
                 found.patience = max(_LEAST_SECONDS, 3 * (time.monotonic() - began))
-                found.sdk = found.sdk or identified(server, _revision(opening, era))
+                found.sdk = found.sdk or identify_sdk(server, _revision(opening, era))
             elif not found.problem:
-                found.problem = trouble(server) or _misanswer(server, era)
+                found.problem = find_trouble(server) or _misanswer(server, era)
                 found.events = list(server.conversation.events)
                 found.last_words = server.last_words()
     return found
@@ -219,10 +226,10 @@ def _misanswer(server: ServerUnderTest, era: str) -> str:
     """
     method, identity = _OPENINGS[era]["method"], _OPENINGS[era]["id"]
     found = [
-        *answers(server.conversation.events, identity),
-        *answers(server.conversation.events, None),
+        *find_answers(server.conversation.events, identity),
+        *find_answers(server.conversation.events, None),
     ]
-    return f"it answers {method} with {shown(found[0])}" if found else ""
+    return f"it answers {method} with {shorten_json(found[0])}" if found else ""
 
 
 def _capability(opening: dict[str, Any], name: str) -> Any:
@@ -239,7 +246,7 @@ def _name(opening: dict[str, Any]) -> str:
     return f"{info.get('name')} {info.get('version', '')}".strip() if isinstance(info, dict) else ""
 
 
-def try_out(
+def try_tools(
     server: ServerUnderTest, revision: str, settings: CheckSettings, patience: float
 ) -> tuple[list[Any], dict[str, Any]]:
     """Return the tools, and the values that cases need; a missing value is a string that says
@@ -248,7 +255,7 @@ def try_out(
     tools = (
         []
         if open_session(server, revision, patience)
-        else walk(server, revision, patience, "facts")[0]
+        else list_all_tools(server, revision, patience, "facts")[0]
     )
     found: dict[str, Any] = {"tools": tools or "it has no tools"}
     allowed = _allowed(tools, settings)
@@ -349,7 +356,7 @@ class _Trials:
         params = {**call, "_meta": {"progressToken": token}}
         request = {"id": token, "method": "tools/call", "params": params}
         began = time.monotonic()
-        answer = self._server.request(completed(request, self._revision), _TRY_SECONDS)
+        answer = self._server.request(complete_message(request, self._revision), _TRY_SECONDS)
         seconds = time.monotonic() - began
         if seconds >= _SLOW_SECONDS:  # on a busy machine a probe takes long too
             seconds -= self._probe()
@@ -360,11 +367,11 @@ class _Trials:
         identity = f"facts-probe-{self._count}"
         self._count += 1
         began = time.monotonic()
-        self._server.request(probe(identity, self._revision), _TRY_SECONDS)
+        self._server.request(make_probe(identity, self._revision), _TRY_SECONDS)
         return time.monotonic() - began
 
     def _has_reported(self, token: str) -> bool:
-        for message in messages(self._server.conversation.events):
+        for message in iter_messages(self._server.conversation.events):
             params = message.get("params")
             if isinstance(params, dict) and params.get("progressToken") == token:
                 return True

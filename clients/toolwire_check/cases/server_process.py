@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_client.transport.child_process import ServerProcess
 from toolwire_schemas.wire import codec
 
-from .conversation import CaseConversation, answers
+from .conversation import CaseConversation, find_answers
 from .costs import CallTimer
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class ServerUnderTest:
         calls: list[TimedCall] | None = None,
     ) -> None:
         self._timer = CallTimer([] if calls is None else calls)
-        self.conversation = CaseConversation(framing, self._timer.received)
+        self.conversation = CaseConversation(framing, self._timer.note_response)
         self._mark = secrets.token_hex(8)
         self._changed = threading.Condition()
         whole = {**(os.environ if env is None else env), _MARK: self._mark}
@@ -67,25 +67,25 @@ class ServerUnderTest:
     def send(self, message: bytes) -> None:
         """Send *message*, in the framing."""
         with self._changed:  # the thread that reads notes the responses
-            self._timer.sent(message)
+            self._timer.note_request(message)
         self.write(self.conversation.wrap(message))
 
     def write(self, data: bytes) -> None:
         """Send *data* as it is."""
         with self._changed:
-            self.conversation.say(data)
+            self.conversation.record_input(data)
         self._process.send(data)
 
     def finish_input(self) -> None:
         """End the server's input."""
         with self._changed:
-            self.conversation.do("its standard input ends")
+            self.conversation.record_action("its standard input ends")
         self._process.finish_input()
 
     def signal(self, name: str) -> None:
         """Send the signal of this *name* to the started process only."""
         with self._changed:
-            self.conversation.do(f"it is sent {name}")
+            self.conversation.record_action(f"it is sent {name}")
         if self._process.exit_status() is None:
             os.kill(self._process.pid, getattr(signal, name))
 
@@ -97,7 +97,7 @@ class ServerUnderTest:
         found: list[dict[str, Any]] = []
 
         def is_answered() -> bool:
-            found[:] = answers(self.conversation.events[start:], message["id"])
+            found[:] = find_answers(self.conversation.events[start:], message["id"])
             return bool(found)
 
         self.wait(is_answered, timeout_seconds)
@@ -109,7 +109,7 @@ class ServerUnderTest:
         with self._changed:
             while not (done := is_done()):
                 left = deadline - time.monotonic()
-                if left <= 0 or self.conversation.ended or self.conversation.flooded:
+                if left <= 0 or self.conversation.ended or self.conversation.flood:
                     return False
                 self._changed.wait(left)
             return done
@@ -121,7 +121,7 @@ class ServerUnderTest:
             self.wait(lambda: self.conversation.ended is not None, _LAST_SECONDS)
         return status
 
-    def left_behind(self) -> list[str] | None:
+    def find_orphans(self) -> list[str] | None:
         """Return the orphaned descendants of the server, in words; `None` where they cannot be
         found.
         """
@@ -175,12 +175,12 @@ class ServerUnderTest:
 
     def _on_data(self, data: bytes) -> None:
         with self._changed:
-            self.conversation.hear(data)
+            self.conversation.record_output(data)
             self._changed.notify_all()
 
     def _on_end(self, gone: ServerGone) -> None:
         with self._changed:
-            self.conversation.end(gone.exit_status, gone.stderr)
+            self.conversation.record_end(gone.exit_status, gone.stderr)
             self._changed.notify_all()
 
 

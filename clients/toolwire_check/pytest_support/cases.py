@@ -14,7 +14,7 @@ from toolwire_client.errors import NotStarted
 from toolwire_schemas.cases import cases
 
 from .. import baseline as baselines
-from ..cases.plan import chosen
+from ..cases.plan import select_cases
 from ..cases.server_facts import UnknownTool
 from ..check import check
 from ..report import is_bad
@@ -78,7 +78,7 @@ def contract_cases(
     known = (
         baselines.read(Path(baseline).read_text(encoding="utf-8")) if baseline is not None else []
     )
-    wanted = {case.id: case for case in chosen(cases(), only, skip)}
+    wanted = {case.id: case for case in select_cases(cases(), only, skip)}
     no_fuzzing = "" if fuzzing is None else _reason_against_fuzzing()
     fuzz_ids: tuple[str, ...] = ()
     if fuzzing is not None:

@@ -19,7 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
-from toolwire_check.cases.named_rules import structure_fault
+from toolwire_check.cases.named_rules import find_structure_fault
 from toolwire_client.async_client import AsyncClient, ClientSettings
 from toolwire_client.errors import BrokenRules, ClientError, RequestFailed, TimedOut
 from toolwire_client.pages.results import result_html
@@ -210,7 +210,7 @@ class InspectedServer:
         start = time.perf_counter()
         try:
             result: Object = (await send(on_progress=progress)).raw
-            seconds, problem = time.perf_counter() - start, structure_fault(schema, result)
+            seconds, problem = time.perf_counter() - start, find_structure_fault(schema, result)
             problems, size = [problem] if problem else [], len(encode(result))
             html = await anyio.to_thread.run_sync(partial(result_html, result, problems=problems))
             feed.add(

@@ -12,12 +12,12 @@ from toolwire_check.cases.conversation import (
     Noise,
     ProcessEnded,
     Received,
-    answers,
-    exchange_lines,
-    messages,
+    find_answers,
+    format_exchange,
+    iter_messages,
 )
-from toolwire_check.cases.handshake import completed
-from toolwire_check.cases.player import data_of, filled
+from toolwire_check.cases.handshake import complete_message
+from toolwire_check.cases.player import fill_in, to_bytes
 from toolwire_schemas.wire import codec
 from toolwire_schemas.wire.content_length import wrap_with_header
 from toolwire_schemas.wire.framing import wrap_line
@@ -28,8 +28,8 @@ OK = {"jsonrpc": "2.0", "id": 1, "result": {}}
 def told(framing: Any, *chunks: bytes) -> CaseConversation:
     conversation = CaseConversation(framing)
     for chunk in chunks:
-        conversation.hear(chunk)
-    conversation.end(0)
+        conversation.record_output(chunk)
+    conversation.record_end(0)
     return conversation
 
 
@@ -62,31 +62,31 @@ def test_messages_are_distinguished_from_noise(framing: str, wrap: Any) -> None:
     ]
     events = told(framing, wrap(*sent)).events[:-1]
     assert [type(event) for event in events] == [Received, Received, *[Noise] * 6]
-    assert list(messages(events)) == [OK, OK, OK]
+    assert list(iter_messages(events)) == [OK, OK, OK]
 
 
 def test_a_last_line_without_its_end_is_noise_unless_a_signal_cut_it_off() -> None:
     for status, kinds in ((0, [Noise]), (None, [Noise]), (-9, [])):
         conversation = CaseConversation()
-        conversation.hear(b'{"jsonrpc":"2.0","id"')
-        conversation.end(status)
+        conversation.record_output(b'{"jsonrpc":"2.0","id"')
+        conversation.record_end(status)
         assert [type(event) for event in conversation.events[:-1]] == kinds
 
 
 @pytest.mark.parametrize("other", ["1", 1.0, True, 2, None, 2**64 + 1])
 def test_an_answer_is_found_by_an_id_of_the_same_value_and_type(other: Any) -> None:
     events = [Received(b"", {**OK, "id": identity}) for identity in (1, other)]
-    assert answers(events, 1) == [OK]
-    assert answers(events, other) == [{**OK, "id": other}]
+    assert find_answers(events, 1) == [OK]
+    assert find_answers(events, other) == [{**OK, "id": other}]
 
 
 def test_an_exchange_is_lines_that_can_be_read_and_sent_again() -> None:
     conversation = CaseConversation()
-    conversation.say(b'{"id": "\xc3\xa4"}\n')
-    conversation.do("its standard input ends")
-    conversation.hear(b"\x1b[31mred\xff\n" + codec.encode(OK) + b"\n")
-    conversation.end(3, "Traceback\nKeyError")
-    assert exchange_lines(conversation.events) == [
+    conversation.record_input(b'{"id": "\xc3\xa4"}\n')
+    conversation.record_action("its standard input ends")
+    conversation.record_output(b"\x1b[31mred\xff\n" + codec.encode(OK) + b"\n")
+    conversation.record_end(3, "Traceback\nKeyError")
+    assert format_exchange(conversation.events) == [
         '-> {"id": "ä"}',
         "-- its standard input ends",
         (
@@ -102,10 +102,10 @@ def test_an_exchange_is_lines_that_can_be_read_and_sent_again() -> None:
 
 def test_a_long_exchange_keeps_its_two_ends_and_long_messages_their_size() -> None:
     conversation = CaseConversation()
-    conversation.say(b"x" * 16_000_000)
+    conversation.record_input(b"x" * 16_000_000)
     for _ in range(100):
-        conversation.hear(codec.encode(OK) + b"\n")
-    shown = exchange_lines(conversation.events)
+        conversation.record_output(codec.encode(OK) + b"\n")
+    shown = format_exchange(conversation.events)
     assert shown[0].endswith("(16,000,000 bytes)")
     assert shown[20] == "-- 61 lines are left out here"
     assert len(shown) == 41
@@ -128,30 +128,30 @@ def test_values_are_put_into_messages_as_values_and_into_texts_as_json() -> None
         "method": "${probe}",
         "params": {"x": ["${call.arguments}", "a ${n}"], "m": "${meta}"},
     }
-    assert filled(message, VALUES) == {
+    assert fill_in(message, VALUES) == {
         "id": 7,
         "method": "ping",
         "params": {"x": [{"b": [2]}, "a ${n}"], "m": {"a": 1}},
     }
     assert (
-        data_of('{"id":${n},"method":${probe},"params":${meta}}', VALUES)
+        to_bytes('{"id":${n},"method":${probe},"params":${meta}}', VALUES)
         == b'{"id":7,"method":"ping","params":{"a":1}}'
     )
 
 
 def test_texts_may_be_bytes_and_repetitions_in_any_order() -> None:
     text = ["a", {"base64": "/w=="}, {"repeat": "b${n}", "times": 2}, ["c"]]
-    assert data_of(text, VALUES) == b"a\xffb7b7c"
+    assert to_bytes(text, VALUES) == b"a\xffb7b7c"
 
 
 def test_a_message_gets_what_its_revision_demands_and_keeps_what_it_has() -> None:
     request = {"id": 1, "method": "m", "params": {"a": 1, "_meta": {"progressToken": 0}}}
-    assert completed(request, "2025-11-25") == {"jsonrpc": "2.0", **request}
-    modern = completed(request, "2026-07-28")
+    assert complete_message(request, "2025-11-25") == {"jsonrpc": "2.0", **request}
+    modern = complete_message(request, "2026-07-28")
     assert modern["params"]["a"] == 1
     assert modern["params"]["_meta"]["progressToken"] == 0
     assert modern["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"] == "2026-07-28"
-    assert completed({"method": "notifications/x"}, "2026-07-28") == {
+    assert complete_message({"method": "notifications/x"}, "2026-07-28") == {
         "jsonrpc": "2.0",
         "method": "notifications/x",
     }
@@ -161,7 +161,9 @@ def test_a_message_gets_what_its_revision_demands_and_keeps_what_it_has() -> Non
         "params": {"_meta": {"io.modelcontextprotocol/protocolVersion": "2031-01-01"}},
     }
     assert (
-        completed(other, "2026-07-28")["params"]["_meta"]["io.modelcontextprotocol/protocolVersion"]
+        complete_message(other, "2026-07-28")["params"]["_meta"][
+            "io.modelcontextprotocol/protocolVersion"
+        ]
         == "2031-01-01"
     )
 
@@ -179,7 +181,7 @@ def test_the_end_of_a_process_is_reported_by_its_status_or_signal(
     status: int | None, how: str
 ) -> None:
     assert how in str(ProcessEnded(status))
-    assert exchange_lines([ProcessEnded(status, "Aborted!")]) == [
+    assert format_exchange([ProcessEnded(status, "Aborted!")]) == [
         f"-- it {ProcessEnded(status).how}",
         "-- stderr: Aborted!",
     ]
@@ -188,7 +190,7 @@ def test_the_end_of_a_process_is_reported_by_its_status_or_signal(
 def test_a_program_that_repeats_what_it_gets_is_not_waited_for() -> None:
     request = codec.encode({**OK, "method": "initialize"}) + b"\n"
     assert (
-        told("lines", request).flooded
+        told("lines", request).flood
         == "it repeats what it gets, as `cat` does: it is no MCP server"
     )
-    assert told("lines", codec.encode({**OK, "method": "roots/list"}) + b"\n").flooded == ""
+    assert told("lines", codec.encode({**OK, "method": "roots/list"}) + b"\n").flood == ""

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from toolwire_check.cases.conversation import CaseConversation
-from toolwire_check.cases.expectations import Scene, Unmet, judge
+from toolwire_check.cases.expectations import Breach, Scene, judge
 from toolwire_schemas.cases import cases
 from toolwire_schemas.wire import codec
 
@@ -31,9 +31,11 @@ def heard(*messages: Any, said: Any = None, lists: dict[str, list[Any]] | None =
     """A conversation in which the server said *messages*: values, or bytes as they are."""
     conversation = CaseConversation()
     for message in said or ():
-        conversation.say(codec.encode(message) + b"\n")
+        conversation.record_input(codec.encode(message) + b"\n")
     for message in messages:
-        conversation.hear(message if isinstance(message, bytes) else codec.encode(message) + b"\n")
+        conversation.record_output(
+            message if isinstance(message, bytes) else codec.encode(message) + b"\n"
+        )
     return Scene(conversation.events, lists or {})
 
 
@@ -222,7 +224,7 @@ UNMET: list[tuple[dict[str, Any], Scene]] = [
 )
 def test_what_is_otherwise_is_unmet_at_once(step: dict[str, Any], scene: Scene) -> None:
     unmet = judge(step, scene)
-    assert isinstance(unmet, Unmet)
+    assert isinstance(unmet, Breach)
     assert not unmet.may_come
     assert unmet.expected
     assert unmet.came
@@ -264,8 +266,8 @@ def test_noise_is_reported_with_its_first_lines() -> None:
 def test_a_server_that_floods_its_output_is_not_listened_to_for_ever() -> None:
     conversation = CaseConversation()
     for _ in range(40):
-        conversation.hear(b"y\n" * 100_000)
-    assert "not messages" in conversation.flooded
+        conversation.record_output(b"y\n" * 100_000)
+    assert "not messages" in conversation.flood
     assert len(conversation.events) < 100_000
 
 

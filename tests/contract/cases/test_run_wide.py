@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from toolwire_check.cases.conversation import CaseConversation
-from toolwire_check.cases.expectations import Part, breach
+from toolwire_check.cases.expectations import Part, find_breach_of_run
 from toolwire_check.report import Verdict
 from toolwire_schemas.wire import codec
 
@@ -21,7 +21,9 @@ TYPED = {
 def said(*heard: Any) -> CaseConversation:
     conversation = CaseConversation()
     for thing in heard:
-        conversation.hear(thing if isinstance(thing, bytes) else codec.encode(thing) + b"\n")
+        conversation.record_output(
+            thing if isinstance(thing, bytes) else codec.encode(thing) + b"\n"
+        )
     return conversation
 
 
@@ -52,18 +54,18 @@ def part(severity: str, outcome: Any, start: int = 0, end: int = 1) -> Part:
 def test_a_breach_is_no_graver_than_the_case_that_provokes_it(
     step: Any, heard: Any, severity: str, outcome: str, expected: str | None
 ) -> None:
-    found = breach([step], said(heard).events, [part(severity, outcome)], {})
+    found = find_breach_of_run([step], said(heard).events, [part(severity, outcome)], {})
     assert (None if found is None else found[0].severity) == expected
 
 
 def test_a_breach_elsewhere_in_the_conversation_is_as_grave_as_ever() -> None:
-    found = breach([QUIET], said(b"x\n", b"y\n").events, [part("should", "warn")], {})
+    found = find_breach_of_run([QUIET], said(b"x\n", b"y\n").events, [part("should", "warn")], {})
     assert found is not None
     assert (found[0].severity, "'y'" in found[0].came, "'x'" in found[0].came) == ("", True, False)
 
 
 def test_a_late_answer_to_what_a_failed_case_asked_is_an_answer_to_something() -> None:
     conversation = said()
-    conversation.say(codec.encode({"jsonrpc": "2.0", "id": 7, "method": "ping"}))
-    conversation.hear(codec.encode(answer(7)) + b"\n")
-    assert breach([ASKED], conversation.events, [part("should", "warn")], {}) is None
+    conversation.record_input(codec.encode({"jsonrpc": "2.0", "id": 7, "method": "ping"}))
+    conversation.record_output(codec.encode(answer(7)) + b"\n")
+    assert find_breach_of_run([ASKED], conversation.events, [part("should", "warn")], {}) is None

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from toolwire_check.cases.sdks import Sdk, folded, sdks
+from toolwire_check.cases.sdks import Sdk, load_sdks, mark_sdk_gaps
 from toolwire_check.report import Verdict
 from toolwire_schemas.cases import cases
 
@@ -33,10 +33,10 @@ def verdict(case: str, came: str, **about: object) -> Verdict:
     return Verdict(case, "It does.", "https://example.com/", "must", "fail", came=came, **about)  # type: ignore[arg-type]
 
 
-PYTHON = next(sdk for sdk in sdks() if sdk.name.endswith("mcp 2"))
+PYTHON = next(sdk for sdk in load_sdks() if sdk.name.endswith("mcp 2"))
 
 
-@pytest.mark.parametrize("sdk", sdks(), ids=lambda sdk: sdk.name)
+@pytest.mark.parametrize("sdk", load_sdks(), ids=lambda sdk: sdk.name)
 def test_what_is_known_of_an_sdk_is_about_cases_that_there_are(sdk: Sdk) -> None:
     assert sdk.findings.keys() <= {case.id for case in cases()}
     assert sdk.versions
@@ -45,7 +45,7 @@ def test_what_is_known_of_an_sdk_is_about_cases_that_there_are(sdk: Sdk) -> None
 
 
 @pytest.mark.parametrize(
-    "sdk", [sdk for sdk in sdks() if sdk.name in MADE_WITH], ids=lambda sdk: sdk.name
+    "sdk", [sdk for sdk in load_sdks() if sdk.name in MADE_WITH], ids=lambda sdk: sdk.name
 )
 def test_what_is_said_to_come_from_an_sdk_is_found_in_all_servers_made_with_it(sdk: Sdk) -> None:
     for server in MADE_WITH[sdk.name]:
@@ -56,7 +56,7 @@ def test_what_is_said_to_come_from_an_sdk_is_found_in_all_servers_made_with_it(s
 
 
 def test_the_failure_of_an_sdk_is_a_known_gap_with_its_name() -> None:
-    (found,) = folded([verdict("batch/answered", "no answer")], PYTHON)
+    (found,) = mark_sdk_gaps([verdict("batch/answered", "no answer")], PYTHON)
     assert (found.outcome, found.sdk) == ("known gap", PYTHON.name)
 
 
@@ -70,4 +70,4 @@ def test_the_failure_of_an_sdk_is_a_known_gap_with_its_name() -> None:
     ids=["another answer", "another case", "only after another case"],
 )
 def test_any_other_failure_is_the_servers_own(other: Verdict) -> None:
-    assert folded([other], PYTHON) == [other]
+    assert mark_sdk_gaps([other], PYTHON) == [other]

@@ -285,19 +285,19 @@ def _again(verdict: Verdict, words: Words) -> str:
 
 
 def _cases(options: dict[str, Any]) -> list[Case]:
-    from toolwire_check.cases.plan import chosen
+    from toolwire_check.cases.plan import select_cases
     from toolwire_schemas.cases import cases
 
     only, skip, replayed = (options.get(name, ()) for name in ("only", "skip", "replay"))
     for pattern in (*only, *skip, *replayed):
-        if not chosen(cases(), [pattern]):
+        if not select_cases(cases(), [pattern]):
             raise _no_case(pattern, cases())
-    found = [case for pattern in replayed for case in chosen(cases(), [pattern])]
+    found = [case for pattern in replayed for case in select_cases(cases(), [pattern])]
     for case in found:
         if case.process == "run":
             problem = "judges all messages of a check and cannot be replayed alone"
             raise UsageError(f"{case.id} {problem}; use --only {case.id}")
-    return found or chosen(cases(), only, skip)
+    return found or select_cases(cases(), only, skip)
 
 
 def _no_case(pattern: str, cases: Sequence[Case]) -> UsageError:

@@ -20,7 +20,7 @@ from toolwire_schemas.threads import restore_hooks
 from . import baseline
 from .cases.conversation import ProcessEnded, find_answers, format_exchange
 from .cases.costs import find_slowest_calls, measure_costs
-from .cases.expectations import Breach, Part, find_breach_of_run
+from .cases.expectations import Breach
 from .cases.handshake import find_trouble, make_meta, make_probe, open_session
 from .cases.plan import (
     is_as_bad,
@@ -34,6 +34,7 @@ from .cases.player import Limits, Player
 from .cases.sdks import mark_sdk_gaps
 from .cases.server_facts import CheckSettings, find_facts
 from .cases.server_process import ServerUnderTest
+from .cases.whole_run import Part, find_breach_of_run
 from .report import SEVERITIES, Report, is_bad
 
 if TYPE_CHECKING:

@@ -1,4 +1,10 @@
-"""Record a conversation with a server in order, and show it. Bytes in, events out: no I/O."""
+"""Record a conversation with a server in order, and show it. Bytes in, events out: no I/O.
+
+Strategy. `CaseConversation` turns what both sides write into one list of events. Everything that
+judges a server reads only this list, so a recorded conversation can be judged again, and a test
+needs no server. The server is not trusted: its output is limited in bytes, messages and noise, and
+output that is no message is an event too.
+"""
 
 from __future__ import annotations
 
@@ -17,20 +23,21 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.cases import Framing
 
+# Beyond any of these limits the server floods its output, and the rest is ignored.
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
-_MAX_HEARD_BYTES = 256 * 1024 * 1024
+_MAX_OUTPUT_BYTES = 256 * 1024 * 1024
 _MAX_NOISE_BYTES = 1024 * 1024
-_MAX_NOISES = 10_000
-_MAX_EVENTS = (
-    200_000  # beyond any of these limits the server floods its output, and the rest is ignored
-)
+_MAX_NOISE_LINES = 10_000
+_MAX_EVENTS = 200_000
 
-_KEPT_BYTES = 8 * 1024
+_MAX_END_BYTES = 8 * 1024  # of each end of long data; all of it could fill the memory
 _MAX_LINES = 40
-_MAX_LETTERS = 2000
+_MAX_STDERR_LINES = 5
+_MAX_CHARS = 2000
 
 _BOM = b"\xef\xbb\xbf"
-_MARKS = ("jsonrpc", "method", "result", "error")
+# Any of these makes an object a message: a message that lacks `jsonrpc` is judged by a case.
+_MESSAGE_KEYS = ("jsonrpc", "method", "result", "error")
 
 
 class Sent(msgspec.Struct, frozen=True):
@@ -80,6 +87,7 @@ class ProcessEnded(msgspec.Struct, frozen=True):
 
 
 Event = Sent | Acted | Received | Noise | ProcessEnded
+Message = dict[str, Any]
 
 
 class CaseConversation:
@@ -95,11 +103,13 @@ class CaseConversation:
         self.framing: Framing = framing
         self.events: list[Event] = []
         self.ended: ProcessEnded | None = None
-        self._frames = (
-            Lines(_MAX_MESSAGE_BYTES) if framing == "lines" else Headers(_MAX_MESSAGE_BYTES)
-        )
-        self._start = b""
-        self._heard_bytes = self._noise_bytes = self._noises = 0
+        self._frames: Lines | Headers = Lines(_MAX_MESSAGE_BYTES)
+        if framing == "headers":
+            self._frames = Headers(_MAX_MESSAGE_BYTES)
+        self._first_bytes = b""
+        self._output_bytes = 0
+        self._noise_bytes = 0
+        self._noise_lines = 0
         self._is_echo = False
 
     @property
@@ -107,25 +117,23 @@ class CaseConversation:
         """Why further output is ignored; empty if it is not."""
         if self._is_echo:
             return f"it {ECHO}"
-        if self._noise_bytes > _MAX_NOISE_BYTES or self._noises > _MAX_NOISES:
-            return (
-                f"{self._noises:,} lines on its standard output were not messages: the rest is"
-                " ignored"
-            )
-        if self._heard_bytes > _MAX_HEARD_BYTES or len(self.events) > _MAX_EVENTS:
-            return (
-                f"it said more than {_MAX_HEARD_BYTES // 1024**2} MiB or {_MAX_EVENTS:,} things:"
-                " the rest is ignored"
-            )
+        if self._noise_bytes > _MAX_NOISE_BYTES or self._noise_lines > _MAX_NOISE_LINES:
+            lines = f"{self._noise_lines:,} lines"
+            return f"{lines} on its standard output were not messages: the rest is ignored"
+        if self._output_bytes > _MAX_OUTPUT_BYTES or len(self.events) > _MAX_EVENTS:
+            limits = f"{_MAX_OUTPUT_BYTES // 1024**2} MiB or {_MAX_EVENTS:,} things"
+            return f"it said more than {limits}: the rest is ignored"
         return ""
 
     def wrap(self, message: bytes) -> bytes:
         """Return *message* in the framing."""
-        return wrap_line(message) if self.framing == "lines" else wrap_with_header(message)
+        if self.framing == "headers":
+            return wrap_with_header(message)
+        return wrap_line(message)
 
     def record_input(self, data: bytes) -> None:
         """Record *data* sent to the server."""
-        self.events.append(Sent(_kept(data), len(data)))
+        self.events.append(Sent(_cut_middle(data), len(data)))
 
     def record_action(self, what: str) -> None:
         """Record an action on the process."""
@@ -135,60 +143,72 @@ class CaseConversation:
         """Record *data*, any chunk of the server's output."""
         if self.flood:
             return
-        self._heard_bytes += len(data)
-        if len(self._start) < len(_BOM):
-            self._start = (self._start + data)[: len(_BOM)]
-            if self._start == _BOM:
+        self._output_bytes += len(data)
+        if len(self._first_bytes) < len(_BOM):
+            self._first_bytes = (self._first_bytes + data)[: len(_BOM)]
+            if self._first_bytes == _BOM:
                 self.events.append(Noise(_BOM, "a byte order mark"))
-        self._take(self._frames.feed(data))
+        self._record_frames(self._frames.feed(data))
 
     def record_end(self, status: int | None, stderr: str = "") -> None:
         """Record the end of the server."""
         # A signal may cut a message off; that is no noise.
-        if not self.flood and (status is None or status >= 0):
-            self._take(self._frames.close())
+        is_killed = status is not None and status < 0
+        if not self.flood and not is_killed:
+            self._record_frames(self._frames.close())
         self.ended = ProcessEnded(status, stderr)
         self.events.append(self.ended)
 
-    def _take(self, frames: Sequence[bytes | Fault]) -> None:
+    def _record_frames(self, frames: Sequence[bytes | Fault]) -> None:
         for frame in frames:
             if self.flood:
                 return
-            event = Noise(frame.head, frame.message) if isinstance(frame, Fault) else _read(frame)
-            self.events.append(event)
-            if isinstance(event, Received):
-                self._is_echo = self._is_echo or _opens(event.value)
-            if isinstance(event, Received) and self._on_message is not None:
-                self._on_message(event.value, len(event.data))
+            if isinstance(frame, Fault):  # its bytes were skipped, so they fill no memory
+                self._record_noise(Noise(frame.head, frame.message), 0)
+                continue
+            event = _parse_frame(frame)
             if isinstance(event, Noise):
-                self._noises += 1
-                self._noise_bytes += 0 if isinstance(frame, Fault) else len(frame)
+                self._record_noise(event, len(frame))
+            else:
+                self._record_message(event)
+
+    def _record_noise(self, noise: Noise, size: int) -> None:
+        self.events.append(noise)
+        self._noise_lines += 1
+        self._noise_bytes += size
+
+    def _record_message(self, message: Received) -> None:
+        self.events.append(message)
+        self._is_echo = self._is_echo or _is_client_request(message.value)
+        if self._on_message is not None:
+            self._on_message(message.value, len(message.data))
 
 
-def _opens(message: Any) -> bool:
+def _is_client_request(message: Any) -> bool:
     """Whether *message* is a request that only clients send."""
     return isinstance(message, dict) and message.get("method") in OPENINGS and "id" in message
 
 
-def _read(frame: bytes) -> Received | Noise:
+def _parse_frame(frame: bytes) -> Received | Noise:
     try:
         value = decode(frame)
     except DecodingError as error:
-        return Noise(_kept(frame), f"no JSON: {error}")
-    members = value if isinstance(value, list) and value else [value]
-    if all(
-        isinstance(member, dict) and any(mark in member for mark in _MARKS) for member in members
-    ):
+        return Noise(_cut_middle(frame), f"no JSON: {error}")
+    is_batch = isinstance(value, list) and value != []
+    members = value if is_batch else [value]
+    if all(map(_is_message, members)):
         return Received(frame, value)
-    return Noise(_kept(frame), "JSON, but no JSON-RPC message")
+    return Noise(_cut_middle(frame), "JSON, but no JSON-RPC message")
 
 
-def _kept(data: bytes) -> bytes:
-    return (
-        data
-        if len(data) <= 2 * _KEPT_BYTES
-        else data[:_KEPT_BYTES] + b" ... " + data[-_KEPT_BYTES:]
-    )
+def _is_message(value: Any) -> bool:
+    return isinstance(value, dict) and any(key in value for key in _MESSAGE_KEYS)
+
+
+def _cut_middle(data: bytes) -> bytes:
+    if len(data) <= 2 * _MAX_END_BYTES:
+        return data
+    return data[:_MAX_END_BYTES] + b" ... " + data[-_MAX_END_BYTES:]
 
 
 def to_text(value: Any) -> str:
@@ -199,14 +219,18 @@ def to_text(value: Any) -> str:
         return repr(value)
 
 
-def iter_messages(events: Sequence[Event]) -> Iterator[dict[str, Any]]:
+def iter_messages(events: Sequence[Event]) -> Iterator[Message]:
     """Yield every message of the server, including those inside batches."""
     for event in events:
-        if isinstance(event, Received):
-            yield from event.value if isinstance(event.value, list) else (event.value,)
+        if not isinstance(event, Received):
+            continue
+        if isinstance(event.value, list):
+            yield from event.value
+        else:
+            yield event.value
 
 
-def is_answer(message: dict[str, Any]) -> bool:
+def is_answer(message: Message) -> bool:
     """Whether *message* is a response."""
     return "method" not in message
 
@@ -216,15 +240,15 @@ def is_same_id(left: Any, right: Any) -> bool:
     return type(left) is type(right) and bool(left == right)
 
 
-def find_answers(events: Sequence[Event], to: Any) -> list[dict[str, Any]]:
+def find_answers(events: Sequence[Event], to: Any) -> list[Message]:
     """Return the responses to the request with this id. An error without an id counts as one with
     `null`.
     """
-    return [
-        message
-        for message in iter_messages(events)
-        if is_answer(message) and is_same_id(message.get("id"), to)
-    ]
+    found = []
+    for message in iter_messages(events):
+        if is_answer(message) and is_same_id(message.get("id"), to):
+            found.append(message)
+    return found
 
 
 def format_exchange(events: Sequence[Event], *, is_whole: bool = False) -> list[str]:
@@ -233,35 +257,41 @@ def format_exchange(events: Sequence[Event], *, is_whole: bool = False) -> list[
 
     The middle of a long exchange is left out, unless it has to be *is_whole*.
     """
-    found = [line for event in events for line in _event_lines(event)]
-    if is_whole or len(found) <= _MAX_LINES:
-        return found
+    lines: list[str] = []
+    for event in events:
+        lines += _format_event(event)
+    if is_whole or len(lines) <= _MAX_LINES:
+        return lines
     half = _MAX_LINES // 2
-    return [*found[:half], f"-- {len(found) - 2 * half} lines are left out here", *found[-half:]]
+    omission = f"-- {len(lines) - 2 * half} lines are left out here"
+    return [*lines[:half], omission, *lines[-half:]]
 
 
-def _event_lines(event: Event) -> Iterator[str]:
+def _format_event(event: Event) -> Iterator[str]:
     match event:
         case Sent(data=data, size=size):
-            yield f"-> {_text(data, size)}"
+            yield f"-> {_escape(data, size)}"
         case Received(data=data):
-            yield f"<- {_text(data, len(data))}"
+            yield f"<- {_escape(data, len(data))}"
         case Noise(data=data, why=why):
-            yield f"<- {_text(data, len(data))}   (noise on stdout: {why})"
+            yield f"<- {_escape(data, len(data))}   (noise on stdout: {why})"
         case Acted(what=what):
             yield f"-- {what}"
         case ProcessEnded(how=how, stderr=stderr):
             yield f"-- it {how}"
-            for line in stderr.splitlines()[-5:]:
-                yield f"-- stderr: {line[:_MAX_LETTERS]}"
+            for line in stderr.splitlines()[-_MAX_STDERR_LINES:]:
+                yield f"-- stderr: {line[:_MAX_CHARS]}"
 
 
-def _text(data: bytes, size: int) -> str:
-    """*data* as it can be put into `printf '%b'` or a JSON file: what cannot be printed, as escapes
-    of JSON.
+def _escape(data: bytes, size: int) -> str:
+    """Return *data*, of *size* bytes, as text for `printf '%b'` or a JSON file: characters that
+    cannot be printed are escapes of JSON.
     """
-    # A letter has at most four bytes; the rest of a message of megabytes is not shown, and not
-    # looked at.
-    text = data.rstrip(b"\n")[: 4 * _MAX_LETTERS + 4].decode(errors="backslashreplace")
-    text = "".join(letter if letter.isprintable() else json.dumps(letter)[1:-1] for letter in text)
-    return text if len(text) <= _MAX_LETTERS else f"{text[:_MAX_LETTERS]}… ({size:,} bytes)"
+    # A character has at most four bytes: the rest of a long message does not have to be decoded.
+    start = data.rstrip(b"\n")[: 4 * _MAX_CHARS + 4]
+    text = ""
+    for char in start.decode(errors="backslashreplace"):
+        text += char if char.isprintable() else json.dumps(char)[1:-1]
+    if len(text) <= _MAX_CHARS:
+        return text
+    return f"{text[:_MAX_CHARS]}… ({size:,} bytes)"

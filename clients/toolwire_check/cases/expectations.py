@@ -1,8 +1,13 @@
-"""Judge a conversation by the expectations of a case. No I/O and no clock."""
+"""Judge a conversation by the expectations of a case. No I/O and no clock.
+
+Strategy. A step of a case that expects something has one key that names the kind of expectation,
+and `_JUDGES` has a function for each kind. It reads the events since the start of the case and
+returns a `Breach`, or `None` if they are as expected. `player.py` judges again after each event as
+long as a breach `may_come`.
+"""
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +16,6 @@ from toolwire_schemas.json_schema.error_text import word_errors
 from toolwire_schemas.published import validator
 from toolwire_schemas.wire import codec
 
-from ..report import Verdict, is_bad
 from .conversation import (
     Event,
     Noise,
@@ -29,9 +33,16 @@ if TYPE_CHECKING:
 
     from jsonschema import Draft202012Validator
 
+    from .conversation import Message
 
-_SHOWN = 600
-_MAX_NOISE = 3
+Step = dict[str, Any]
+"""A step of a case; the README of the cases describes all kinds."""
+
+_MAX_JSON_CHARS = 600
+_MAX_FAULTS = 3
+_MAX_LISTED = 3
+_MAX_NOISE_LINES = 3
+_MAX_NOISE_BYTES = 200
 
 
 class Breach(msgspec.Struct, frozen=True):
@@ -57,181 +68,206 @@ class Scene(msgspec.Struct, frozen=True):
     lists: Mapping[str, list[Any]] = {}
 
 
-def judge(step: dict[str, Any], scene: Scene) -> Breach | None:
+def judge(step: Step, scene: Scene) -> Breach | None:
     """Return the unmet expectation of *step*; `None` if it is met."""
-    return next(judging(step, scene) for kind, judging in _JUDGES.items() if kind in step)
+    for kind, find_breach in _JUDGES.items():
+        if kind in step:
+            return find_breach(step, scene)
+    raise ValueError(f"no expectation: {step!r}")
 
 
-def _answer(step: dict[str, Any], scene: Scene) -> Breach | None:
-    found = find_answers(scene.events, step["answer"])
-    expected = _expected(step)
-    if not found:
+def _judge_answer(step: Step, scene: Scene) -> Breach | None:
+    expected = _describe_answer(step)
+    answers = find_answers(scene.events, step["answer"])
+    if not answers:
         return Breach(expected, "no answer", may_come=True)
-    faults = _faults_of(step, found[0])
-    return None if faults is None else Breach(expected, shorten_json(found[0]) + faults)
+    # A second answer breaks a rule of its own, `answered-once`.
+    fault = _find_fault(step, answers[0])
+    if fault is None:
+        return None
+    return Breach(expected, shorten_json(answers[0]) + fault)
 
 
-def _expected(step: dict[str, Any]) -> str:
+def _describe_answer(step: Step) -> str:
+    """Return the answer that *step* expects, in words."""
     ways = []
     if "result" in step:
-        ways.append("a result" if step["result"] is True else f"a result: {_words(step['result'])}")
+        result = step["result"]
+        ways.append("a result" if result is True else f"a result: {_describe_schema(result)}")
     if step.get("tool_error"):
         ways.append("a result with isError, and text that says why")
     if "error" in step:
-        about = f" with data: {_words(step['data'])}" if "data" in step else ""
-        ways.append(_error(step["error"]) + about)
-    return f"as the answer to {shorten_json(step['answer'])} " + (
-        ", or ".join(ways) or "a result or an error"
-    )
+        error = _describe_error(step["error"])
+        if "data" in step:
+            error += f" with data: {_describe_schema(step['data'])}"
+        ways.append(error)
+    in_words = ", or ".join(ways) or "a result or an error"
+    return f"as the answer to {shorten_json(step['answer'])} {in_words}"
 
 
-def _error(codes: Any) -> str:
-    return (
-        "a JSON-RPC error" if codes is True else f"a JSON-RPC error {' or '.join(map(str, codes))}"
-    )
+def _describe_error(codes: Any) -> str:
+    if codes is True:
+        return "a JSON-RPC error"
+    return f"a JSON-RPC error {' or '.join(map(str, codes))}"
 
 
-def _faults_of(step: dict[str, Any], answer: dict[str, Any]) -> str | None:
-    """The fault of *answer*; `None` if *step* accepts it."""
-    result, error = answer.get("result"), answer.get("error")
+def _find_fault(step: Step, answer: Message) -> str | None:
+    """Return why *step* does not accept *answer*, `""` if that is evident; `None` if it does."""
     if "result" not in answer and "error" not in answer:
         return " (neither a result nor an error)"
     if not {"result", "error", "tool_error"} & set(step):
         return None
+    result, error = answer.get("result"), answer.get("error")
     if "error" in step and isinstance(error, dict):
-        codes = step["error"]
-        if codes is not True and error.get("code") not in codes:
-            return ""
-        return _misfit(step["data"], error.get("data"), "error.data") if "data" in step else None
+        return _find_fault_of_error(step, error)
     if step.get("tool_error") and isinstance(result, dict) and result.get("isError") is True:
         return None if result.get("content") else " (without content that says why)"
     if "result" in step and "result" in answer:
-        return _misfit(step["result"], result, "result")
+        return _find_misfit(step["result"], result, "result")
     return ""
 
 
-def _misfit(schema: Any, value: Any, root: str) -> str | None:
+def _find_fault_of_error(step: Step, error: dict[str, Any]) -> str | None:
+    codes = step["error"]
+    if codes is not True and error.get("code") not in codes:
+        return ""
+    if "data" not in step:
+        return None
+    return _find_misfit(step["data"], error.get("data"), "error.data")
+
+
+def _find_misfit(schema: Any, value: Any, root: str) -> str | None:
+    """Return why *value* does not fit *schema*, in parentheses; `None` if it does."""
     try:
         faults = word_errors(make_validator(schema).iter_errors(value), root)
     except RecursionError:
         return " (nested too deeply to be checked)"
-    return f" ({'; '.join(f'{place} {fault}' for place, fault in faults[:3])})" if faults else None
+    if not faults:
+        return None
+    sentences = [f"{place} {fault}" for place, fault in faults[:_MAX_FAULTS]]
+    return f" ({'; '.join(sentences)})"
 
 
-def _refused(step: dict[str, Any], scene: Scene) -> Breach | None:
+def _judge_refusal(step: Step, scene: Scene) -> Breach | None:
     """Expect an error with any id, since a server may be unable to read the id of a malformed
     request.
     """
     codes = step["refused"]
-    errors = [
-        message["error"]
-        for message in iter_messages(scene.events)
-        if isinstance(message.get("error"), dict)
-    ]
-    if any(codes is True or error.get("code") in codes for error in errors):
+    errors = []
+    for message in iter_messages(scene.events):
+        error = message.get("error")
+        if not isinstance(error, dict):
+            continue
+        if codes is True or error.get("code") in codes:
+            return None
+        errors.append(error)
+    return Breach(_describe_error(codes), _list_last(errors) or "none", may_come=True)
+
+
+def _judge_silence(step: Step, scene: Scene) -> Breach | None:
+    answers = find_answers(scene.events, step["unanswered"])
+    if not answers:
         return None
-    return Breach(_error(codes), _listed(errors) or "none", may_come=True)
+    return Breach(f"no answer to {shorten_json(step['unanswered'])}", shorten_json(answers[0]))
 
 
-def _unanswered(step: dict[str, Any], scene: Scene) -> Breach | None:
-    found = find_answers(scene.events, step["unanswered"])
-    return (
-        Breach(f"no answer to {shorten_json(step['unanswered'])}", shorten_json(found[0]))
-        if found
-        else None
-    )
-
-
-def _order(step: dict[str, Any], scene: Scene) -> Breach | None:
-    came = [message.get("id") for message in iter_messages(scene.events) if is_answer(message)]
-    wanted = [
-        identity for identity in came if any(is_same_id(identity, other) for other in step["order"])
-    ]
-    if len(wanted) == len(step["order"]) and all(map(is_same_id, wanted, step["order"])):
+def _judge_order(step: Step, scene: Scene) -> Breach | None:
+    expected = step["order"]
+    came = []
+    for message in iter_messages(scene.events):
+        identity = message.get("id")
+        if is_answer(message) and any(is_same_id(identity, one) for one in expected):
+            came.append(identity)
+    if len(came) == len(expected) and all(map(is_same_id, came, expected)):
         return None
-    in_words = ", then ".join(map(shorten_json, step["order"]))
-    return Breach(f"answers to {in_words}", ", then ".join(map(shorten_json, wanted)) or "none")
+    return Breach(f"answers to {_list_in_order(expected)}", _list_in_order(came) or "none")
 
 
-def _some(step: dict[str, Any], scene: Scene) -> Breach | None:
-    fits = make_validator(step["some"]).is_valid
-    batches = [
-        event.value
-        for event in scene.events
-        if isinstance(event, Received) and isinstance(event.value, list)
-    ]
-    things: list[Any] = [*iter_messages(scene.events), *batches]
-    if any(map(fits, things)):
+def _judge_some(step: Step, scene: Scene) -> Breach | None:
+    schema = step["some"]
+    messages: list[Any] = list(iter_messages(scene.events))
+    messages += _find_batches(scene.events)  # a case may expect one array
+    if any(map(make_validator(schema).is_valid, messages)):
         return None
-    if "method" not in step["some"].get("required", ()):
+    if "method" not in schema.get("required", ()):
         # A response is expected: a notification that was due at this moment is not what came
         # instead.
-        things = [thing for thing in things if isinstance(thing, list) or is_answer(thing)]
-    return Breach(f"a message: {_words(step['some'])}", _listed(things) or "nothing", may_come=True)
+        messages = [one for one in messages if isinstance(one, list) or is_answer(one)]
+    expected = f"a message: {_describe_schema(schema)}"
+    return Breach(expected, _list_last(messages) or "nothing", may_come=True)
 
 
-def _none(step: dict[str, Any], scene: Scene) -> Breach | None:
-    fits = make_validator(step["none"]).is_valid
-    found = next(filter(fits, iter_messages(scene.events)), None)
-    return (
-        None
-        if found is None
-        else Breach(f"no message: {_words(step['none'])}", shorten_json(found))
-    )
+def _find_batches(events: Sequence[Event]) -> Iterator[list[Any]]:
+    for event in events:
+        if isinstance(event, Received) and isinstance(event.value, list):
+            yield event.value
 
 
-def _every(step: dict[str, Any], scene: Scene) -> Breach | None:
-    among = make_validator(step.get("among", True))
+def _judge_none(step: Step, scene: Scene) -> Breach | None:
+    is_forbidden = make_validator(step["none"]).is_valid
     for message in iter_messages(scene.events):
-        if (
-            among.is_valid(message)
-            and (faults := _misfit(step["every"], message, "message")) is not None
-        ):
-            return Breach(
-                f"of every message: {_words(step['every'])}", shorten_json(message) + faults
-            )
+        if is_forbidden(message):
+            expected = f"no message: {_describe_schema(step['none'])}"
+            return Breach(expected, shorten_json(message))
     return None
 
 
-def _quiet(_: dict[str, Any], scene: Scene) -> Breach | None:
+def _judge_every(step: Step, scene: Scene) -> Breach | None:
+    is_concerned = make_validator(step.get("among", True)).is_valid
+    for message in iter_messages(scene.events):
+        if not is_concerned(message):
+            continue
+        fault = _find_misfit(step["every"], message, "message")
+        if fault is not None:
+            expected = f"of every message: {_describe_schema(step['every'])}"
+            return Breach(expected, shorten_json(message) + fault)
+    return None
+
+
+def _judge_noise(_: Step, scene: Scene) -> Breach | None:
     noise = [event for event in scene.events if isinstance(event, Noise)]
     if not noise:
         return None
-    lines = [
-        f"{event.data[:200].decode(errors='backslashreplace')!r} ({event.why})"
-        for event in noise[:_MAX_NOISE]
-    ]
-    more = f", and {len(noise) - _MAX_NOISE} more" if len(noise) > _MAX_NOISE else ""
-    return Breach(
-        "nothing on standard output but messages", "noise on stdout: " + ", ".join(lines) + more
-    )
+    lines = []
+    for event in noise[:_MAX_NOISE_LINES]:
+        text = event.data[:_MAX_NOISE_BYTES].decode(errors="backslashreplace")
+        lines.append(f"{text!r} ({event.why})")
+    came = f"noise on stdout: {', '.join(lines)}"
+    if len(noise) > _MAX_NOISE_LINES:
+        came += f", and {len(noise) - _MAX_NOISE_LINES} more"
+    return Breach("nothing on standard output but messages", came)
 
 
-def _rule(step: dict[str, Any], scene: Scene) -> Breach | None:
+def _judge_rule(step: Step, scene: Scene) -> Breach | None:
     expected, check = RULES[step["rule"]]
-    broken = check(scene.events, [scene.lists.get(name, []) for name in step.get("lists", ())])
-    return None if broken is None else Breach(expected, broken)
+    lists = [scene.lists.get(name, []) for name in step.get("lists", ())]
+    came = check(scene.events, lists)
+    return None if came is None else Breach(expected, came)
 
 
-_JUDGES: dict[str, Callable[[dict[str, Any], Scene], Breach | None]] = {
-    "answer": _answer,
-    "refused": _refused,
-    "unanswered": _unanswered,
-    "order": _order,
-    "some": _some,
-    "none": _none,
-    "every": _every,
-    "quiet": _quiet,
-    "rule": _rule,
+_JUDGES: dict[str, Callable[[Step, Scene], Breach | None]] = {
+    "answer": _judge_answer,
+    "refused": _judge_refusal,
+    "unanswered": _judge_silence,
+    "order": _judge_order,
+    "some": _judge_some,
+    "none": _judge_none,
+    "every": _judge_every,
+    "quiet": _judge_noise,
+    "rule": _judge_rule,
 }
 
 
-def _listed(things: Sequence[Any]) -> str:
-    return ", ".join(map(shorten_json, things[-3:]))
+def _list_last(values: Sequence[Any]) -> str:
+    return ", ".join(map(shorten_json, values[-_MAX_LISTED:]))
 
 
-def _words(schema: Any) -> str:
-    """What *schema* demands: its description, if it has one."""
+def _list_in_order(values: Sequence[Any]) -> str:
+    return ", then ".join(map(shorten_json, values))
+
+
+def _describe_schema(schema: Any) -> str:
+    """Return the demands of *schema* in words: its description, if it has one."""
     if isinstance(schema, dict):
         if "description" in schema:
             return str(schema["description"])
@@ -243,88 +279,17 @@ def _words(schema: Any) -> str:
 def shorten_json(value: Any) -> str:
     """Return *value* as JSON, cut to a readable length."""
     text = to_text(value)
-    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
+    if len(text) <= _MAX_JSON_CHARS:
+        return text
+    return text[:_MAX_JSON_CHARS] + "…"
 
 
 def make_validator(schema: Any) -> Draft202012Validator:
     """Return the validator for *schema*, which a case or this package wrote."""
-    return _made(codec.encode(schema))
+    return _make_validator(codec.encode(schema))  # a `dict` is no key of a cache
 
 
 @cache
-def _made(text: bytes) -> Draft202012Validator:
+def _make_validator(text: bytes) -> Draft202012Validator:
     # Every published validator resolves all published schemas, and so does one evolved from it.
     return validator("tool").evolve(schema=codec.decode(text))
-
-
-# Expectations on the whole run. Each case judges what it provokes: parts of the conversation in
-# which a `should` case failed are left out, and a breach that only `should` cases provoke is no
-# `must`. So each fault is reported once.
-
-_NAMED_BY_CASES = ("answers-asked",)
-"""Rules whose breach fails a case as well: a case that waits for an answer does not get it if its
-id is another.
-"""
-
-
-class Part(msgspec.Struct, frozen=True):
-    """The events from *start* up to *end*, in which a case was played, and the *verdict* on it."""
-
-    start: int
-    end: int
-    verdict: Verdict
-
-
-def find_breach_of_run(
-    steps: Sequence[dict[str, Any]],
-    events: Sequence[Event],
-    parts: Sequence[Part],
-    lists: Mapping[str, list[Any]],
-) -> tuple[Breach, Sequence[Event]] | None:
-    """Return the first expectation in *steps* that the *events* of a conversation with these
-    *parts* do not meet.
-
-    With it come the events up to the breach.
-    """
-    for step in steps:
-        for severity, left_out in _readings(step, parts):
-            scene = Scene(_without(events, left_out), lists)
-            if (unmet := judge(step, scene)) is not None:
-                milder = msgspec.structs.replace(
-                    unmet, severity=severity or step.get("severity", "")
-                )
-                return milder, _shortest(step, scene)
-    return None
-
-
-def _readings(step: dict[str, Any], parts: Sequence[Part]) -> Iterator[tuple[str, list[Part]]]:
-    """The severities to judge by, gravest first, each with what is left out of the conversation."""
-    mild = [part for part in parts if part.verdict.severity != "must"]
-    named = step.get("rule") in _NAMED_BY_CASES
-    failed = [part for part in (parts if named else mild) if is_bad(part.verdict)]
-    yield "", [*mild, *failed]
-    if any(part not in failed for part in mild):
-        yield "should", failed
-
-
-def _without(events: Sequence[Event], parts: Sequence[Part]) -> Sequence[Event]:
-    """*events* without the server's output in these *parts*; its input stays, as late answers may
-    come.
-    """
-    if not parts:
-        return events
-    gone = {place for part in parts for place in range(part.start, part.end)}
-    return [
-        event
-        for place, event in enumerate(events)
-        if place not in gone or not isinstance(event, Received | Noise)
-    ]
-
-
-def _shortest(step: dict[str, Any], scene: Scene) -> Sequence[Event]:
-    """The first part of what happened that does not meet what *step* expects of all of it."""
-
-    def is_unmet(size: int) -> bool:
-        return judge(step, Scene(scene.events[:size], scene.lists)) is not None
-
-    return scene.events[: bisect_left(range(len(scene.events)), True, key=is_unmet)]

@@ -1,4 +1,4 @@
-"""What was said, what of it is a message, and what is said of it: without a server."""
+"""Recording a conversation: messages, noise and their presentation, without a server."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from toolwire_schemas.wire.framing import wrap_line
 OK = {"jsonrpc": "2.0", "id": 1, "result": {}}
 
 
-def told(framing: Any, *chunks: bytes) -> CaseConversation:
+def record(framing: Any, *chunks: bytes) -> CaseConversation:
     conversation = CaseConversation(framing)
     for chunk in chunks:
         conversation.record_output(chunk)
@@ -40,12 +40,10 @@ def told(framing: Any, *chunks: bytes) -> CaseConversation:
     )
 )
 @pytest.mark.parametrize("framing", ["lines", "headers"])
-def test_whatever_comes_in_whatever_pieces_is_the_same_conversation(
-    framing: str, chunks: list[bytes]
-) -> None:
-    whole = told(framing, b"".join(chunks)).events
-    assert told(framing, *chunks).events == whole
-    assert told(framing, *(bytes([byte]) for byte in b"".join(chunks))).events == whole
+def test_events_do_not_depend_on_how_output_is_split(framing: str, chunks: list[bytes]) -> None:
+    whole = record(framing, b"".join(chunks)).events
+    assert record(framing, *chunks).events == whole
+    assert record(framing, *(bytes([byte]) for byte in b"".join(chunks))).events == whole
 
 
 @pytest.mark.parametrize(("framing", "wrap"), [("lines", wrap_line), ("headers", wrap_with_header)])
@@ -60,12 +58,12 @@ def test_messages_are_distinguished_from_noise(framing: str, wrap: Any) -> None:
         b"{",
         b'{"jsonrpc":"2.0","id":NaN}',
     ]
-    events = told(framing, wrap(*sent)).events[:-1]
+    events = record(framing, wrap(*sent)).events[:-1]
     assert [type(event) for event in events] == [Received, Received, *[Noise] * 6]
     assert list(iter_messages(events)) == [OK, OK, OK]
 
 
-def test_a_last_line_without_its_end_is_noise_unless_a_signal_cut_it_off() -> None:
+def test_unfinished_last_line_is_noise_unless_a_signal_ended_the_server() -> None:
     for status, kinds in ((0, [Noise]), (None, [Noise]), (-9, [])):
         conversation = CaseConversation()
         conversation.record_output(b'{"jsonrpc":"2.0","id"')
@@ -74,13 +72,13 @@ def test_a_last_line_without_its_end_is_noise_unless_a_signal_cut_it_off() -> No
 
 
 @pytest.mark.parametrize("other", ["1", 1.0, True, 2, None, 2**64 + 1])
-def test_an_answer_is_found_by_an_id_of_the_same_value_and_type(other: Any) -> None:
+def test_answers_are_found_by_value_and_type_of_their_id(other: Any) -> None:
     events = [Received(b"", {**OK, "id": identity}) for identity in (1, other)]
     assert find_answers(events, 1) == [OK]
     assert find_answers(events, other) == [{**OK, "id": other}]
 
 
-def test_an_exchange_is_lines_that_can_be_read_and_sent_again() -> None:
+def test_exchange_is_formatted_as_lines_that_can_be_sent_again() -> None:
     conversation = CaseConversation()
     conversation.record_input(b'{"id": "\xc3\xa4"}\n')
     conversation.record_action("its standard input ends")
@@ -100,19 +98,19 @@ def test_an_exchange_is_lines_that_can_be_read_and_sent_again() -> None:
     ]
 
 
-def test_a_long_exchange_keeps_its_two_ends_and_long_messages_their_size() -> None:
+def test_long_exchange_shows_both_ends_and_sizes_of_long_messages() -> None:
     conversation = CaseConversation()
     conversation.record_input(b"x" * 16_000_000)
     for _ in range(100):
         conversation.record_output(codec.encode(OK) + b"\n")
-    shown = format_exchange(conversation.events)
-    assert shown[0].endswith("(16,000,000 bytes)")
-    assert shown[20] == "-- 61 lines are left out here"
-    assert len(shown) == 41
-    assert sum(map(len, shown)) < 10_000
+    lines = format_exchange(conversation.events)
+    assert lines[0].endswith("(16,000,000 bytes)")
+    assert lines[20] == "-- 61 lines are left out here"
+    assert len(lines) == 41
+    assert sum(map(len, lines)) < 10_000
 
 
-# --- what a case sends ---
+# --- messages of a case ---
 
 VALUES = {
     "probe": "ping",
@@ -122,7 +120,7 @@ VALUES = {
 }
 
 
-def test_values_are_put_into_messages_as_values_and_into_texts_as_json() -> None:
+def test_placeholders_become_values_in_messages_and_json_in_texts() -> None:
     message = {
         "id": "${n}",
         "method": "${probe}",
@@ -139,12 +137,12 @@ def test_values_are_put_into_messages_as_values_and_into_texts_as_json() -> None
     )
 
 
-def test_texts_may_be_bytes_and_repetitions_in_any_order() -> None:
+def test_raw_texts_may_contain_bytes_and_repetitions() -> None:
     text = ["a", {"base64": "/w=="}, {"repeat": "b${n}", "times": 2}, ["c"]]
     assert to_bytes(text, VALUES) == b"a\xffb7b7c"
 
 
-def test_a_message_gets_what_its_revision_demands_and_keeps_what_it_has() -> None:
+def test_message_is_completed_with_members_of_its_revision() -> None:
     request = {"id": 1, "method": "m", "params": {"a": 1, "_meta": {"progressToken": 0}}}
     assert complete_message(request, "2025-11-25") == {"jsonrpc": "2.0", **request}
     modern = complete_message(request, "2026-07-28")
@@ -177,9 +175,7 @@ def test_a_message_gets_what_its_revision_demands_and_keeps_what_it_has() -> Non
         (-40, "was ended by signal 40"),
     ],
 )
-def test_the_end_of_a_process_is_reported_by_its_status_or_signal(
-    status: int | None, how: str
-) -> None:
+def test_end_of_a_process_names_its_status_or_signal(status: int | None, how: str) -> None:
     assert how in str(ProcessEnded(status))
     assert format_exchange([ProcessEnded(status, "Aborted!")]) == [
         f"-- it {ProcessEnded(status).how}",
@@ -187,10 +183,10 @@ def test_the_end_of_a_process_is_reported_by_its_status_or_signal(
     ]
 
 
-def test_a_program_that_repeats_what_it_gets_is_not_waited_for() -> None:
+def test_echo_of_a_client_request_is_recognised_as_a_flood() -> None:
     request = codec.encode({**OK, "method": "initialize"}) + b"\n"
     assert (
-        told("lines", request).flood
+        record("lines", request).flood
         == "it repeats what it gets, as `cat` does: it is no MCP server"
     )
-    assert told("lines", codec.encode({**OK, "method": "roots/list"}) + b"\n").flood == ""
+    assert record("lines", codec.encode({**OK, "method": "roots/list"}) + b"\n").flood == ""

@@ -1,4 +1,4 @@
-"""Whether a conversation is as a case expects: decided without a server."""
+"""Judging a conversation by the expectations of a case, without a server."""
 
 from __future__ import annotations
 
@@ -27,10 +27,15 @@ TOOL_ERROR = {
 NEWS = {"jsonrpc": "2.0", "method": "notifications/x"}
 
 
-def heard(*messages: Any, said: Any = None, lists: dict[str, list[Any]] | None = None) -> Scene:
-    """A conversation in which the server said *messages*: values, or bytes as they are."""
+def make_scene(
+    *messages: Any, sent: Any = None, lists: dict[str, list[Any]] | None = None
+) -> Scene:
+    """Return a conversation in which the server sent *messages*: values, or bytes as they are.
+
+    *sent* are the messages to the server.
+    """
     conversation = CaseConversation()
-    for message in said or ():
+    for message in sent or ():
         conversation.record_input(codec.encode(message) + b"\n")
     for message in messages:
         conversation.record_output(
@@ -64,72 +69,78 @@ PAIR_OF_DRAFT_7 = {
 }
 
 MET: list[tuple[dict[str, Any], Scene]] = [
-    ({"answer": 1}, heard(OK)),
-    ({"answer": 1}, heard(NEWS, ERROR)),
-    ({"answer": 1, "result": True}, heard(OK)),
-    ({"answer": 1, "result": {"required": ["a"]}}, heard(OK)),
-    ({"answer": 1, "error": True}, heard(ERROR)),
-    ({"answer": 1, "error": [-32600, -32601]}, heard(ERROR)),
-    ({"answer": 1, "error": [-32602], "tool_error": True}, heard(TOOL_ERROR)),
-    ({"answer": 1, "result": True}, heard([OK, {"jsonrpc": "2.0", "id": 2, "result": {}}])),
+    ({"answer": 1}, make_scene(OK)),
+    ({"answer": 1}, make_scene(NEWS, ERROR)),
+    ({"answer": 1, "result": True}, make_scene(OK)),
+    ({"answer": 1, "result": {"required": ["a"]}}, make_scene(OK)),
+    ({"answer": 1, "error": True}, make_scene(ERROR)),
+    ({"answer": 1, "error": [-32600, -32601]}, make_scene(ERROR)),
+    ({"answer": 1, "error": [-32602], "tool_error": True}, make_scene(TOOL_ERROR)),
+    ({"answer": 1, "result": True}, make_scene([OK, {"jsonrpc": "2.0", "id": 2, "result": {}}])),
     (
         {"answer": None, "error": True},
-        heard({"jsonrpc": "2.0", "error": {"code": -32700, "message": ""}}),
+        make_scene({"jsonrpc": "2.0", "error": {"code": -32700, "message": ""}}),
     ),
     (
         {"answer": 1, "error": [-1], "data": {"type": "string"}},
-        heard({"id": 1, "error": {"code": -1, "data": "x"}}),
+        make_scene({"id": 1, "error": {"code": -1, "data": "x"}}),
     ),
-    ({"refused": [-32601]}, heard(ERROR)),
-    ({"refused": True}, heard(NEWS, ERROR)),
-    ({"unanswered": 2}, heard(OK)),
-    ({"unanswered": "1"}, heard(OK)),
-    ({"order": [1, "1"]}, heard(OK, NEWS, {**OK, "id": 2}, {**OK, "id": "1"})),
-    ({"some": {"required": ["method"], "type": "object"}}, heard(OK, NEWS)),
-    ({"some": {"type": "array", "minItems": 2}}, heard([OK, ERROR])),
-    ({"none": {"required": ["error"]}}, heard(OK, [OK, OK])),
-    ({"every": {"required": ["result"]}}, heard(OK, [OK])),
-    ({"every": {"required": ["result"]}, "among": {"required": ["id"]}}, heard(OK, NEWS)),
-    ({"quiet": True}, heard(OK, b"\n", b"\r\n")),
+    ({"refused": [-32601]}, make_scene(ERROR)),
+    ({"refused": True}, make_scene(NEWS, ERROR)),
+    ({"unanswered": 2}, make_scene(OK)),
+    ({"unanswered": "1"}, make_scene(OK)),
+    ({"order": [1, "1"]}, make_scene(OK, NEWS, {**OK, "id": 2}, {**OK, "id": "1"})),
+    ({"some": {"required": ["method"], "type": "object"}}, make_scene(OK, NEWS)),
+    ({"some": {"type": "array", "minItems": 2}}, make_scene([OK, ERROR])),
+    ({"none": {"required": ["error"]}}, make_scene(OK, [OK, OK])),
+    ({"every": {"required": ["result"]}}, make_scene(OK, [OK])),
+    ({"every": {"required": ["result"]}, "among": {"required": ["id"]}}, make_scene(OK, NEWS)),
+    ({"quiet": True}, make_scene(OK, b"\n", b"\r\n")),
     (
         {"rule": "answered-once"},
-        heard(OK, {**OK, "id": "1"}, {**ERROR, "id": None}, {**ERROR, "id": None}),
+        make_scene(OK, {**OK, "id": "1"}, {**ERROR, "id": None}, {**ERROR, "id": None}),
     ),
-    ({"rule": "answers-asked"}, heard(OK, {**ERROR, "id": None}, said=[call("a")])),
+    ({"rule": "answers-asked"}, make_scene(OK, {**ERROR, "id": None}, sent=[call("a")])),
     (
         {"rule": "progress-asked"},
-        heard(progress(0, 1), said=[{"params": {"_meta": {"progressToken": 0}}}]),
+        make_scene(progress(0, 1), sent=[{"params": {"_meta": {"progressToken": 0}}}]),
     ),
-    ({"rule": "progress-increases"}, heard(progress("a", 1), progress("b", 1), progress("a", 1.5))),
-    ({"rule": "progress-before-answer"}, heard(progress(1, 1), OK, progress(2, 1))),
-    ({"rule": "unique-names", "lists": ["a"]}, heard(lists={"a": [tool("x"), tool("X")]})),
-    ({"rule": "same-list", "lists": ["a", "b"]}, heard(lists={"a": [tool("x")], "b": [tool("x")]})),
-    ({"rule": "portable", "lists": ["a"]}, heard(lists={"a": [tool("x")]})),
+    (
+        {"rule": "progress-increases"},
+        make_scene(progress("a", 1), progress("b", 1), progress("a", 1.5)),
+    ),
+    ({"rule": "progress-before-answer"}, make_scene(progress(1, 1), OK, progress(2, 1))),
+    ({"rule": "unique-names", "lists": ["a"]}, make_scene(lists={"a": [tool("x"), tool("X")]})),
+    (
+        {"rule": "same-list", "lists": ["a", "b"]},
+        make_scene(lists={"a": [tool("x")], "b": [tool("x")]}),
+    ),
+    ({"rule": "portable", "lists": ["a"]}, make_scene(lists={"a": [tool("x")]})),
     (
         {"rule": "destructive-asks", "lists": ["a"]},
-        heard(lists={"a": [tool("x"), ASKS, "no tool"]}),
+        make_scene(lists={"a": [tool("x"), ASKS, "no tool"]}),
     ),
     (
         {"rule": "output-schema", "lists": ["tools"]},
-        heard(
+        make_scene(
             {"id": 1, "result": {"content": [], "structuredContent": {"n": 1}}},
             {"id": 2, "result": {"content": [], "isError": True}},
             {"id": 3, "result": {"content": []}},
-            said=[call("x", 1), call("x", 2), call("without", 3)],
+            sent=[call("x", 1), call("x", 2), call("without", 3)],
             lists={"tools": [tool("x", outputSchema={"required": ["n"]}), tool("without")]},
         ),
     ),
     (
         {"rule": "output-schema", "lists": ["tools"]},
-        heard(
+        make_scene(
             {"id": 1, "result": {"content": [], "structuredContent": {"pair": [1, "a"]}}},
-            said=[call("x")],
+            sent=[call("x")],
             lists={"tools": [tool("x", outputSchema=PAIR_OF_DRAFT_7)]},
         ),
     ),
     (
         {"rule": "unique-names", "lists": ["a"]},
-        heard(lists={"a": [{"inputSchema": {}}, {"inputSchema": {}}]}),
+        make_scene(lists={"a": [{"inputSchema": {}}, {"inputSchema": {}}]}),
     ),
 ]
 
@@ -137,82 +148,85 @@ MET: list[tuple[dict[str, Any], Scene]] = [
 @pytest.mark.parametrize(
     ("step", "scene"), MET, ids=lambda value: str(value)[:60] if isinstance(value, dict) else ""
 )
-def test_what_is_as_expected_is_met(step: dict[str, Any], scene: Scene) -> None:
+def test_expectation_that_the_events_meet_has_no_breach(step: dict[str, Any], scene: Scene) -> None:
     assert judge(step, scene) is None
 
 
 UNMET: list[tuple[dict[str, Any], Scene]] = [
-    ({"answer": 1, "result": True}, heard(ERROR)),
-    ({"answer": 1, "result": {"required": ["b"]}}, heard(OK)),
-    ({"answer": 1, "error": True}, heard(OK)),
-    ({"answer": 1, "error": [-32602]}, heard(ERROR)),
-    ({"answer": 1, "error": [-32602], "tool_error": True}, heard(OK)),
+    ({"answer": 1, "result": True}, make_scene(ERROR)),
+    ({"answer": 1, "result": {"required": ["b"]}}, make_scene(OK)),
+    ({"answer": 1, "error": True}, make_scene(OK)),
+    ({"answer": 1, "error": [-32602]}, make_scene(ERROR)),
+    ({"answer": 1, "error": [-32602], "tool_error": True}, make_scene(OK)),
     (
         {"answer": 1, "tool_error": True},
-        heard({"id": 1, "result": {"isError": True, "content": []}}),
+        make_scene({"id": 1, "result": {"isError": True, "content": []}}),
     ),
     (
         {"answer": 1, "error": [-1], "data": {"type": "string"}},
-        heard({"id": 1, "error": {"code": -1, "data": 7}}),
+        make_scene({"id": 1, "error": {"code": -1, "data": 7}}),
     ),
     (
         {"answer": 1, "error": [-1], "data": {"type": "string"}},
-        heard({"id": 1, "error": {"code": -1}}),
+        make_scene({"id": 1, "error": {"code": -1}}),
     ),
-    ({"unanswered": 1}, heard(OK)),
-    ({"order": [1, "1"]}, heard({**OK, "id": "1"}, OK)),
-    ({"order": [1, "1"]}, heard(OK)),
-    ({"none": {"required": ["error"]}}, heard(OK, [OK, ERROR])),
-    ({"every": {"required": ["result"]}}, heard(OK, NEWS)),
-    ({"every": {"required": ["result"]}, "among": {"required": ["id"]}}, heard(OK, [ERROR])),
-    ({"quiet": True}, heard(b"Listening on stdio\n")),
-    ({"quiet": True}, heard(b'{"level": "info"}\n')),
-    ({"quiet": True}, heard(b"\xef\xbb\xbf", OK)),
-    ({"quiet": True}, heard(b'{"jsonrpc":"2.0","id":1,"result":{"a":NaN}}\n')),
-    ({"rule": "answered-once"}, heard(OK, OK)),
-    ({"rule": "answers-asked"}, heard({**OK, "id": "1"}, said=[call("a")])),
+    ({"unanswered": 1}, make_scene(OK)),
+    ({"order": [1, "1"]}, make_scene({**OK, "id": "1"}, OK)),
+    ({"order": [1, "1"]}, make_scene(OK)),
+    ({"none": {"required": ["error"]}}, make_scene(OK, [OK, ERROR])),
+    ({"every": {"required": ["result"]}}, make_scene(OK, NEWS)),
+    ({"every": {"required": ["result"]}, "among": {"required": ["id"]}}, make_scene(OK, [ERROR])),
+    ({"quiet": True}, make_scene(b"Listening on stdio\n")),
+    ({"quiet": True}, make_scene(b'{"level": "info"}\n')),
+    ({"quiet": True}, make_scene(b"\xef\xbb\xbf", OK)),
+    ({"quiet": True}, make_scene(b'{"jsonrpc":"2.0","id":1,"result":{"a":NaN}}\n')),
+    ({"rule": "answered-once"}, make_scene(OK, OK)),
+    ({"rule": "answers-asked"}, make_scene({**OK, "id": "1"}, sent=[call("a")])),
     (
         {"rule": "progress-asked"},
-        heard(progress("0", 1), said=[{"params": {"_meta": {"progressToken": 0}}}]),
+        make_scene(progress("0", 1), sent=[{"params": {"_meta": {"progressToken": 0}}}]),
     ),
-    ({"rule": "progress-increases"}, heard(progress("a", 1), progress("a", 1))),
-    ({"rule": "progress-before-answer"}, heard(OK, progress(1, 1))),
-    ({"rule": "unique-names", "lists": ["a"]}, heard(lists={"a": [tool("x"), tool("x")]})),
-    ({"rule": "same-list", "lists": ["a", "b"]}, heard(lists={"a": [tool("x")], "b": [tool("y")]})),
+    ({"rule": "progress-increases"}, make_scene(progress("a", 1), progress("a", 1))),
+    ({"rule": "progress-before-answer"}, make_scene(OK, progress(1, 1))),
+    ({"rule": "unique-names", "lists": ["a"]}, make_scene(lists={"a": [tool("x"), tool("x")]})),
     (
         {"rule": "same-list", "lists": ["a", "b"]},
-        heard(lists={"a": [tool("x", title="1")], "b": [tool("x")]}),
+        make_scene(lists={"a": [tool("x")], "b": [tool("y")]}),
+    ),
+    (
+        {"rule": "same-list", "lists": ["a", "b"]},
+        make_scene(lists={"a": [tool("x", title="1")], "b": [tool("x")]}),
     ),
     (
         {"rule": "portable", "lists": ["a"]},
-        heard(lists={"a": [{"name": "x", "inputSchema": {"type": 7}}]}),
+        make_scene(lists={"a": [{"name": "x", "inputSchema": {"type": 7}}]}),
     ),
-    ({"rule": "portable-everywhere", "lists": ["a"]}, heard(lists={"a": [tool("x.y")]})),
+    ({"rule": "portable-everywhere", "lists": ["a"]}, make_scene(lists={"a": [tool("x.y")]})),
     (
         {"rule": "destructive-asks", "lists": ["a"]},
-        heard(lists={"a": [tool("x"), {**ASKS, "_meta": {}}]}),
+        make_scene(lists={"a": [tool("x"), {**ASKS, "_meta": {}}]}),
     ),
     (
         {"rule": "output-schema", "lists": ["tools"]},
-        heard(
+        make_scene(
             {"id": 1, "result": {"content": []}},
-            said=[call("x")],
+            sent=[call("x")],
             lists={"tools": [tool("x", outputSchema={})]},
         ),
     ),
     (
         {"rule": "output-schema", "lists": ["tools"]},
-        heard(
+        make_scene(
             {"id": 1, "result": {"content": [], "structuredContent": {}}},
-            said=[call("x")],
+            sent=[call("x")],
             lists={"tools": [tool("x", outputSchema={"required": ["n"]})]},
         ),
     ),
     (
         {"rule": "output-schema", "lists": ["tools"]},
-        heard(
+        make_scene(
             {"id": 1, "result": {"content": [], "structuredContent": {"pair": ["a", 1]}}},
-            said=[call("x")],
+            sent=[call("x")],
             lists={"tools": [tool("x", outputSchema=PAIR_OF_DRAFT_7)]},
         ),
     ),
@@ -222,12 +236,12 @@ UNMET: list[tuple[dict[str, Any], Scene]] = [
 @pytest.mark.parametrize(
     ("step", "scene"), UNMET, ids=lambda value: str(value)[:60] if isinstance(value, dict) else ""
 )
-def test_what_is_otherwise_is_unmet_at_once(step: dict[str, Any], scene: Scene) -> None:
-    unmet = judge(step, scene)
-    assert isinstance(unmet, Breach)
-    assert not unmet.may_come
-    assert unmet.expected
-    assert unmet.came
+def test_breach_that_no_later_event_can_repair_is_final(step: dict[str, Any], scene: Scene) -> None:
+    breach = judge(step, scene)
+    assert isinstance(breach, Breach)
+    assert not breach.may_come
+    assert breach.expected
+    assert breach.came
 
 
 @pytest.mark.parametrize(
@@ -240,30 +254,30 @@ def test_what_is_otherwise_is_unmet_at_once(step: dict[str, Any], scene: Scene) 
         {"some": {"type": "array"}},
     ],
 )
-def test_what_is_not_there_may_still_come(step: dict[str, Any]) -> None:
-    unmet = judge(step, heard(OK, ERROR))
-    assert unmet is not None
-    assert unmet.may_come
+def test_missing_message_may_still_come(step: dict[str, Any]) -> None:
+    breach = judge(step, make_scene(OK, ERROR))
+    assert breach is not None
+    assert breach.may_come
 
 
-def test_what_came_says_what_is_wrong_with_it() -> None:
-    unmet = judge(
-        {"answer": 1, "result": {"required": ["b"], "description": "it has a b"}}, heard(OK)
+def test_breach_says_what_is_wrong_with_an_answer() -> None:
+    breach = judge(
+        {"answer": 1, "result": {"required": ["b"], "description": "it has a b"}}, make_scene(OK)
     )
-    assert unmet is not None
-    assert unmet.expected == "as the answer to 1 a result: it has a b"
-    assert unmet.came == '{"jsonrpc":"2.0","id":1,"result":{"a":1}} (result.b is missing)'
+    assert breach is not None
+    assert breach.expected == "as the answer to 1 a result: it has a b"
+    assert breach.came == '{"jsonrpc":"2.0","id":1,"result":{"a":1}} (result.b is missing)'
 
 
-def test_noise_is_reported_with_its_first_lines() -> None:
-    unmet = judge({"quiet": True}, heard(*(b"line %d\n" % number for number in range(5))))
-    assert unmet is not None
-    assert unmet.came.startswith("noise on stdout: 'line 0' (no JSON")
-    assert "'line 2'" in unmet.came
-    assert unmet.came.endswith("and 2 more")
+def test_breach_quotes_the_first_lines_of_noise() -> None:
+    breach = judge({"quiet": True}, make_scene(*(b"line %d\n" % number for number in range(5))))
+    assert breach is not None
+    assert breach.came.startswith("noise on stdout: 'line 0' (no JSON")
+    assert "'line 2'" in breach.came
+    assert breach.came.endswith("and 2 more")
 
 
-def test_a_server_that_floods_its_output_is_not_listened_to_for_ever() -> None:
+def test_output_of_a_flooding_server_is_ignored() -> None:
     conversation = CaseConversation()
     for _ in range(40):
         conversation.record_output(b"y\n" * 100_000)
@@ -271,7 +285,7 @@ def test_a_server_that_floods_its_output_is_not_listened_to_for_ever() -> None:
     assert len(conversation.events) < 100_000
 
 
-# --- servers say anything ---
+# --- any output of a server ---
 
 _JSON = st.recursive(
     st.none()
@@ -323,37 +337,37 @@ _MESSAGE = st.fixed_dictionaries(
 @given(
     st.lists(_MESSAGE | _JSON | st.lists(_MESSAGE), max_size=4), st.lists(_TOOL | _JSON, max_size=2)
 )
-def test_whatever_a_server_says_is_judged(said: list[Any], tools: list[Any]) -> None:
-    scene = heard(
-        *said, said=[call("x")], lists=dict.fromkeys(("tools", "all", "first", "second"), tools)
+def test_every_message_of_a_server_can_be_judged(messages: list[Any], tools: list[Any]) -> None:
+    scene = make_scene(
+        *messages, sent=[call("x")], lists=dict.fromkeys(("tools", "all", "first", "second"), tools)
     )
     for step in EXPECTATIONS:
         judge(step, scene)
 
 
-def test_what_nests_too_deeply_to_be_written_is_judged() -> None:
+def test_messages_nested_too_deeply_to_encode_are_judged() -> None:
     deep = b'{"jsonrpc":"2.0","id":' + b"[" * 500 + b"]" * 500 + b',"result":{}}\n'
     token = deep.replace(
         b'"id":', b'"method":"notifications/progress","params":{"progressToken":'
     ).replace(b',"result":{}', b',"progress":1}')
     for step in EXPECTATIONS:
-        judge(step, heard(deep, token, said=[call("x")], lists={"tools": []}))
+        judge(step, make_scene(deep, token, sent=[call("x")], lists={"tools": []}))
 
 
-def test_each_fault_of_a_schema_is_named_and_not_that_of_another_dialect() -> None:
+def test_faults_of_a_schema_are_those_of_its_own_dialect() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "strin"}}, "required": "a"}
     listed = {
         "jsonrpc": "2.0",
         "id": 1,
         "result": {"tools": [{"name": "t", "inputSchema": schema}]},
     }
-    unmet = judge(
-        {"answer": 1, "result": {"$ref": "urn:toolwire:v1:tools-list-result"}}, heard(listed)
+    breach = judge(
+        {"answer": 1, "result": {"$ref": "urn:toolwire:v1:tools-list-result"}}, make_scene(listed)
     )
-    assert unmet is not None
-    assert "inputSchema.required" in unmet.came
-    assert "inputSchema.properties.a.type" in unmet.came
-    assert "$schema" not in unmet.came
+    assert breach is not None
+    assert "inputSchema.required" in breach.came
+    assert "inputSchema.properties.a.type" in breach.came
+    assert "$schema" not in breach.came
 
 
 @pytest.mark.parametrize(
@@ -367,9 +381,9 @@ def test_each_fault_of_a_schema_is_named_and_not_that_of_another_dialect() -> No
         ({"some": {"required": ["method", "id"]}}, codec.encode(NEWS).decode()),
     ],
 )
-def test_a_notification_is_not_what_came_instead_of_a_response(
+def test_notification_is_not_reported_in_place_of_a_response(
     step: dict[str, Any], came: str
 ) -> None:
-    unmet = judge(step, heard(NEWS))
-    assert unmet is not None
-    assert unmet.came == came
+    breach = judge(step, make_scene(NEWS))
+    assert breach is not None
+    assert breach.came == came

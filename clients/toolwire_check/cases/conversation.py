@@ -235,6 +235,14 @@ def is_answer(message: Message) -> bool:
     return "method" not in message
 
 
+def find_called_tool(message: Any) -> str | None:
+    """Return the name of the tool that *message* calls; `None` if it is no call."""
+    match message:
+        case {"method": "tools/call", "params": {"name": str(name)}}:
+            return name
+    return None
+
+
 def is_same_id(left: Any, right: Any) -> bool:
     """Whether two ids are equal and of one JSON type, since `1` is neither `"1"` nor `1.0`."""
     return type(left) is type(right) and bool(left == right)

@@ -1,9 +1,14 @@
-"""Measure what each tool costs: the tokens of its description, the time and size of its results. No
-I/O.
+"""Measure the cost of each tool: the tokens of its description, the time and size of its results.
+No I/O.
+
+Strategy. `CallTimer` sees every message of a conversation. It times a call only if the call runs
+alone: the server has started, no other request is pending, and no other message is sent before the
+response. Otherwise the time would be that of the other request too.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -12,7 +17,7 @@ import msgspec
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 from ..report import ToolCost
-from .conversation import is_answer, to_text
+from .conversation import find_called_tool, is_answer, to_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +25,7 @@ if TYPE_CHECKING:
 _CHARS_PER_TOKEN = 4
 """OpenAI's rule of thumb for English; a letter beyond ASCII counts as a token."""
 
-_MAX_CALLS = 100_000
+_MAX_CALLS = 100_000  # generated calls are many; the memory for their times is not to grow for ever
 
 
 class TimedCall(msgspec.Struct, frozen=True):
@@ -39,41 +44,53 @@ class CallTimer:
     def __init__(self, calls: list[TimedCall]) -> None:
         self._calls = calls
         self._has_started = False
-        self._open: dict[str | int, tuple[str, float]] = {}
-        """The pending requests; the tool and the time of the call that is timed."""
+        self._pending: set[str | int] = set()
+        """The ids of pending requests."""
+        self._timed: _RunningCall | None = None
 
     def note_request(self, message: bytes) -> None:
-        """Note a *message* to the server."""
+        """Note a *message* to the server, before it is sent."""
         try:
             value = decode(message)
         except DecodingError:
             return
-        self._open = dict.fromkeys(
-            self._open, _UNTIMED
-        )  # a call that overlaps another message waits for it too
-        match value:
-            case {
-                "method": "tools/call",
-                "id": str() | int() as identity,
-                "params": {"name": str(name)},
-            }:
-                is_alone = self._has_started and not self._open and len(self._calls) < _MAX_CALLS
-                self._open[identity] = (name, time.perf_counter()) if is_alone else _UNTIMED
-            case {"method": _, "id": str() | int() as identity}:
-                self._open[identity] = _UNTIMED
+        self._timed = None  # a call that overlaps another message waits for it too
+        if not isinstance(value, dict) or "method" not in value:
+            return
+        identity = value.get("id")
+        if not isinstance(identity, str | int):
+            return
+        is_alone = self._has_started and not self._pending
+        self._pending.add(identity)
+        tool = find_called_tool(value)
+        if tool is not None and is_alone and len(self._calls) < _MAX_CALLS:
+            self._timed = _RunningCall(identity, tool, time.perf_counter())
 
     def note_response(self, message: Any, size: int) -> None:
-        """Note a *message* from the server, of *size* bytes."""
+        """Note a *message* or a batch from the server, of *size* bytes."""
         self._has_started = True
-        match message:
-            case {"id": str() | int() as identity, **rest} if is_answer(message):
-                tool, began = self._open.pop(identity, _UNTIMED)
-                result = rest.get("result")
-                if tool and isinstance(result, dict) and result.get("isError") is not True:
-                    self._calls.append(TimedCall(tool, time.perf_counter() - began, size))
+        if not isinstance(message, dict) or not is_answer(message):
+            return
+        identity = message.get("id")
+        if not isinstance(identity, str | int):
+            return
+        self._pending.discard(identity)
+        call = self._timed
+        if call is None or call.identity != identity:
+            return
+        self._timed = None
+        result = message.get("result")
+        if isinstance(result, dict) and result.get("isError") is not True:
+            seconds = time.perf_counter() - call.start
+            self._calls.append(TimedCall(call.tool, seconds, size))
 
 
-_UNTIMED = ("", 0.0)
+class _RunningCall(msgspec.Struct, frozen=True):
+    """A call that runs alone since *start*."""
+
+    identity: str | int
+    tool: str
+    start: float
 
 
 def find_slowest_calls(calls: Sequence[TimedCall]) -> dict[str, float]:
@@ -86,27 +103,32 @@ def find_slowest_calls(calls: Sequence[TimedCall]) -> dict[str, float]:
 
 def measure_costs(tools: Sequence[Any], calls: Sequence[TimedCall]) -> list[ToolCost]:
     """Return what each of the *tools* costs, those with the longest descriptions first."""
-    of_tool: dict[str, list[TimedCall]] = {}
+    calls_of_tool: dict[str, list[TimedCall]] = {}
     for call in calls:
-        of_tool.setdefault(call.tool, []).append(call)
-    found = [_cost(tool, of_tool.get(tool["name"], ())) for tool in tools if _has_name(tool)]
-    return sorted(found, key=lambda cost: (-cost.tokens, cost.name))
+        calls_of_tool.setdefault(call.tool, []).append(call)
+    costs = []
+    for tool in tools:
+        if isinstance(tool, dict) and isinstance(tool.get("name"), str):
+            costs.append(_measure_cost(tool, calls_of_tool.get(tool["name"], ())))
+    return sorted(costs, key=lambda cost: (-cost.tokens, cost.name))
 
 
-def _has_name(tool: Any) -> bool:
-    return isinstance(tool, dict) and isinstance(tool.get("name"), str)
-
-
-def _cost(tool: dict[str, Any], calls: Sequence[TimedCall]) -> ToolCost:
-    described = {key: tool[key] for key in ("name", "description", "inputSchema") if key in tool}
-    seconds, sizes = (
-        [call.seconds for call in calls] or [0.0],
-        [call.bytes for call in calls] or [0],
-    )
-    return ToolCost(
+def _measure_cost(tool: dict[str, Any], calls: Sequence[TimedCall]) -> ToolCost:
+    description = {}  # the part of the entry that hosts show to a model
+    for key in ("name", "description", "inputSchema"):
+        if key in tool:
+            description[key] = tool[key]
+    cost = ToolCost(
         name=tool["name"],
-        tokens=_tokens(to_text(described)),
+        tokens=_estimate_tokens(to_text(description)),
         bytes=len(to_text(tool).encode(errors="replace")),
+    )
+    if not calls:
+        return cost
+    seconds = [call.seconds for call in calls]
+    sizes = [call.bytes for call in calls]
+    return msgspec.structs.replace(
+        cost,
         calls=len(calls),
         seconds=median(seconds),
         slowest_seconds=max(seconds),
@@ -115,6 +137,7 @@ def _cost(tool: dict[str, Any], calls: Sequence[TimedCall]) -> ToolCost:
     )
 
 
-def _tokens(text: str) -> int:
-    ascii_letters = len(text.encode("ascii", "ignore"))
-    return -(-ascii_letters // _CHARS_PER_TOKEN) + len(text) - ascii_letters
+def _estimate_tokens(text: str) -> int:
+    ascii_chars = len(text.encode("ascii", "ignore"))
+    other_chars = len(text) - ascii_chars
+    return math.ceil(ascii_chars / _CHARS_PER_TOKEN) + other_chars

@@ -239,10 +239,10 @@ def _judge_noise(_: Step, scene: Scene) -> Breach | None:
 
 
 def _judge_rule(step: Step, scene: Scene) -> Breach | None:
-    expected, check = RULES[step["rule"]]
+    rule = RULES[step["rule"]]
     lists = [scene.lists.get(name, []) for name in step.get("lists", ())]
-    came = check(scene.events, lists)
-    return None if came is None else Breach(expected, came)
+    came = rule.find_breach(scene.events, lists)
+    return None if came is None else Breach(rule.expected, came)
 
 
 _JUDGES: dict[str, Callable[[Step, Scene], Breach | None]] = {

@@ -1,5 +1,8 @@
 """Requests of many conversations: the handshake, probes, and the list of tools with all its
 pages.
+
+A legacy revision starts with `initialize`; in a modern one, each request names its revision in
+`_meta`.
 """
 
 from __future__ import annotations
@@ -16,11 +19,12 @@ from toolwire_schemas.wire.messages import (
 )
 
 if TYPE_CHECKING:
+    from .conversation import Message
     from .server_process import ServerUnderTest
 
 
 _CLIENT = {"name": "toolwire-check", "version": "1"}
-_MAX_PAGES = 1000
+_MAX_PAGES = 1000  # more than any server has; one that makes cursors for ever must not hang a check
 
 
 def is_modern(revision: str) -> bool:
@@ -37,25 +41,32 @@ def make_meta(revision: str) -> dict[str, Any]:
 
 def complete_message(message: Any, revision: str) -> Any:
     """Return *message* with the members that every message, or every request of this *revision*,
-    must have.
+    must have. Members that it has stay, and so does a message that is no object.
     """
     if not isinstance(message, dict):
         return message
     whole = {"jsonrpc": "2.0", **message}
-    if is_modern(revision) and "id" in message and isinstance(message.get("params", {}), dict):
-        params = message.get("params", {})
-        whole["params"] = {**params, "_meta": {**make_meta(revision), **params.get("_meta", {})}}
+    params = message.get("params", {})
+    if is_modern(revision) and "id" in message and isinstance(params, dict):
+        meta = {**make_meta(revision), **params.get("_meta", {})}
+        whole["params"] = {**params, "_meta": meta}
     return whole
 
 
-def make_probe(identity: str, revision: str) -> dict[str, Any]:
-    """Return the cheapest request that every server of this *revision* answers."""
-    method = "server/discover" if is_modern(revision) else "ping" if revision else "tools/list"
-    return complete_message({"id": identity, "method": method}, revision)  # type: ignore[no-any-return]
+def make_probe(identity: str, revision: str) -> Message:
+    """Return the cheapest request that every server of this *revision* answers.
+
+    Without a revision there was no handshake, so `ping` may be refused.
+    """
+    method = "ping" if revision else "tools/list"
+    if is_modern(revision):
+        method = "server/discover"
+    probe: Message = complete_message({"id": identity, "method": method}, revision)
+    return probe
 
 
-def make_initialize(identity: str, revision: str) -> dict[str, Any]:
-    """Return the request that a conversation of a legacy *revision* begins with."""
+def make_initialize(identity: str, revision: str) -> Message:
+    """Return the first request of a conversation of a legacy *revision*."""
     params = {"protocolVersion": revision, "capabilities": {}, "clientInfo": _CLIENT}
     return {"jsonrpc": "2.0", "id": identity, "method": "initialize", "params": params}
 
@@ -92,8 +103,12 @@ def open_session(server: ServerUnderTest, revision: str, patience: float) -> Obs
 
 def find_trouble(server: ServerUnderTest, subject: str = "it") -> str:
     """Return why a server cannot answer any more; empty if it may still."""
-    ended = server.conversation.ended
-    return server.conversation.flood or (f"{subject} {ended}" if ended else "")
+    conversation = server.conversation
+    if conversation.flood:
+        return conversation.flood
+    if conversation.ended:
+        return f"{subject} {conversation.ended}"
+    return ""
 
 
 def list_all_tools(
@@ -103,22 +118,23 @@ def list_all_tools(
     nothing.
     """
     entries: list[Any] = []
-    seen: list[str] = []
+    cursors: list[str] = []
+    params: dict[str, str] = {}
     while True:
-        params = {"cursor": seen[-1]} if seen else {}
-        # which no other request of this conversation has
+        # The number of events makes an id that no other request of this conversation has.
         identity = f"{label}-{len(server.conversation.events)}"
         request = {"id": identity, "method": "tools/list", "params": params}
-        answer = server.request(complete_message(request, revision), patience)
-        result = (answer or {}).get("result")
+        answer = server.request(complete_message(request, revision), patience) or {}
+        result = answer.get("result")
         if not isinstance(result, dict) or not isinstance(result.get("tools"), list):
             return entries, "tools/list was not answered with a list of tools"
         entries += result["tools"]
         cursor = result.get("nextCursor")
         if not isinstance(cursor, str):
             return entries, ""
-        if cursor in seen:
+        if cursor in cursors:
             return entries, f"the cursor {cursor!r} leads in a circle"
-        if len(seen) >= _MAX_PAGES:
+        if len(cursors) >= _MAX_PAGES:
             return entries, f"there are more than {_MAX_PAGES} pages"
-        seen.append(cursor)
+        cursors.append(cursor)
+        params = {"cursor": cursor}

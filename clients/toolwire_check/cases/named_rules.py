@@ -1,11 +1,15 @@
 """Named rules for expectations that JSON Schema cannot express; the README of the cases lists
 them.
+
+A rule is a function of the events of a conversation and of the tool lists that the case has read.
+It returns the first breach as the end of a sentence, or `None`. A server may send anything, so a
+rule checks the type of each member that it reads.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolwire_client.validation import LenientValidator, join_errors
 from toolwire_dialects.lint.audit import audit, never_asks, shown_name
@@ -16,77 +20,102 @@ from .conversation import Sent, find_answers, is_answer, iter_messages, to_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from .conversation import Event
+    from .conversation import Event, Message
 
-    Rule = Callable[[Sequence[Event], list[list[Any]]], str | None]
+    ToolLists = Sequence[Sequence[Any]]
+    FindBreach = Callable[[Sequence[Event], ToolLists], str | None]
+
+_MAX_FINDINGS = 5
+_MAX_FAULTS = 3
+_MAX_LOG_CHARS = 200
 
 
-def _answered_once(events: Sequence[Event], _: list[list[Any]]) -> str | None:
+class NamedRule(NamedTuple):
+    """A rule: its expectation in words, and the function that finds the first breach."""
+
+    expected: str
+    find_breach: FindBreach
+
+
+# --- responses and progress ---
+
+
+def _answered_once(events: Sequence[Event], _: ToolLists) -> str | None:
     seen = set()
     for message in iter_messages(events):
         identity = message.get("id")
-        if is_answer(message) and identity is not None:
-            if (key := to_text(identity)) in seen:
-                return f"a second answer to {key}"
-            seen.add(key)
+        if not is_answer(message) or identity is None:
+            continue
+        key = to_text(identity)  # an id may be a list; and `1` is not `"1"`
+        if key in seen:
+            return f"a second answer to {key}"
+        seen.add(key)
     return None
 
 
-def _answers_asked(events: Sequence[Event], _: list[list[Any]]) -> str | None:
-    sent = _sent_data(events)
+def _answers_asked(events: Sequence[Event], _: ToolLists) -> str | None:
+    # Malformed requests have ids too, so the id is searched as text in all that was sent.
+    sent = _join_input(events)
     for message in iter_messages(events):
         identity = message.get("id")
-        if (
-            is_answer(message)
-            and identity is not None
-            and (text := to_text(identity)).encode() not in sent
-        ):
+        if not is_answer(message) or identity is None:
+            continue
+        text = to_text(identity)
+        if text.encode() not in sent:
             return f"an answer to {text}, and no message had that id"
     return None
 
 
-def _progress_asked(events: Sequence[Event], lists: list[list[Any]]) -> str | None:
-    sent = _sent_data(events)
-    for _, token, _ in _progress(events):
-        if f'"progressToken":{to_text(token)}'.encode() not in sent:
-            return f"progress for {token!r}, which no request has as its progressToken"
+def _progress_asked(events: Sequence[Event], _: ToolLists) -> str | None:
+    sent = _join_input(events)
+    for progress in _find_progress(events):
+        member = f'"progressToken":{to_text(progress.token)}'
+        if member.encode() not in sent:
+            return f"progress for {progress.token!r}, which no request has as its progressToken"
     return None
 
 
-def _progress_increases(events: Sequence[Event], lists: list[list[Any]]) -> str | None:
+def _progress_increases(events: Sequence[Event], _: ToolLists) -> str | None:
     last: dict[str, float] = {}
-    for _, token, progress in _progress(events):
-        key = to_text(token)
-        if not isinstance(progress, int | float):
-            return f"for {key} progress that is not a number: {to_text(progress)}"
-        if key in last and not progress > last[key]:
-            return f"for {key} progress {progress!r} came after {last[key]!r}"
-        last[key] = progress
+    for progress in _find_progress(events):
+        key, number = to_text(progress.token), progress.number
+        if not isinstance(number, int | float):
+            return f"for {key} progress that is not a number: {to_text(number)}"
+        if key in last and not number > last[key]:
+            return f"for {key} progress {number!r} came after {last[key]!r}"
+        last[key] = number
     return None
 
 
-def _progress_before_answer(events: Sequence[Event], _: list[list[Any]]) -> str | None:
-    # The cases give each call its own id as its token.
-    for place, token, progress in _progress(events):
-        if find_answers(events[:place], token):
-            return f"progress {progress!r} for {token!r} came after its answer"
+def _progress_before_answer(events: Sequence[Event], _: ToolLists) -> str | None:
+    for progress in _find_progress(events):
+        # The cases give each call its own id as its token.
+        if find_answers(events[: progress.place], progress.token):
+            return f"progress {progress.number!r} for {progress.token!r} came after its answer"
     return None
 
 
-def _progress(events: Sequence[Event]) -> Iterator[tuple[int, Any, Any]]:
-    """The place of every notification of progress, its token and its number."""
+class _Progress(NamedTuple):
+    """A notification of progress, and its place among the events."""
+
+    place: int
+    token: Any
+    number: Any
+
+
+def _find_progress(events: Sequence[Event]) -> Iterator[_Progress]:
     for place, event in enumerate(events):
         for message in iter_messages([event]):
             params = message.get("params")
             if message.get("method") == "notifications/progress" and isinstance(params, dict):
-                yield place, params.get("progressToken"), params.get("progress", 0)
+                yield _Progress(place, params.get("progressToken"), params.get("progress", 0))
 
 
-def _sent_data(events: Sequence[Event]) -> bytes:
+def _join_input(events: Sequence[Event]) -> bytes:
     return b"".join(event.data for event in events if isinstance(event, Sent))
 
 
-def _logging_declared(events: Sequence[Event], _: list[list[Any]]) -> str | None:
+def _logging_declared(events: Sequence[Event], _: ToolLists) -> str | None:
     is_declared = False
     for message in iter_messages(events):
         result = message.get("result")
@@ -94,42 +123,81 @@ def _logging_declared(events: Sequence[Event], _: list[list[Any]]) -> str | None
             capabilities = result.get("capabilities")
             is_declared = isinstance(capabilities, dict) and "logging" in capabilities
         if message.get("method") == "notifications/message" and not is_declared:
-            return f"a log message: {to_text(message)[:200]}"
+            return f"a log message: {to_text(message)[:_MAX_LOG_CHARS]}"
     return None
 
 
-def _unique_names(_: Sequence[Event], lists: list[list[Any]]) -> str | None:
-    names = [tool["name"] for tool in lists[0] if isinstance(tool, dict) and "name" in tool]
-    twice = [name for place, name in enumerate(names) if name in names[:place]]
-    return f"more than one tool is called {twice[0]!r}" if twice else None
+# --- lists of tools ---
 
 
-def _same_list(_: Sequence[Event], lists: list[list[Any]]) -> str | None:
-    first, second = (
-        [tool.get("name") for tool in tools if isinstance(tool, dict)] for tools in lists
-    )
-    if first != second:
-        return f"first {', '.join(map(str, first))}; then {', '.join(map(str, second))}"
-    return None if lists[0] == lists[1] else "the same names, but other descriptions"
+def _unique_names(_: Sequence[Event], lists: ToolLists) -> str | None:
+    names: list[Any] = []  # no set: a name may be a list
+    for tool in lists[0]:
+        if not isinstance(tool, dict) or "name" not in tool:
+            continue
+        name = tool["name"]
+        if name in names:
+            return f"more than one tool is called {name!r}"
+        names.append(name)
+    return None
 
 
-def _fits_output_schema(events: Sequence[Event], lists: list[list[Any]]) -> str | None:
-    schemas = {
-        to_text(tool.get("name")): tool.get("outputSchema")
-        for tool in lists[0]
-        if isinstance(tool, dict)
-    }
-    for call in _calls(events):
+def _same_list(_: Sequence[Event], lists: ToolLists) -> str | None:
+    first, second = lists
+    first_names, second_names = _names_of(first), _names_of(second)
+    if first_names != second_names:
+        return f"first {_join_names(first_names)}; then {_join_names(second_names)}"
+    return None if first == second else "the same names, but other descriptions"
+
+
+def _names_of(tools: Sequence[Any]) -> list[Any]:
+    return [tool.get("name") for tool in tools if isinstance(tool, dict)]
+
+
+def _join_names(names: Sequence[Any]) -> str:
+    return ", ".join(map(str, names))
+
+
+def _audit_for(severity: str) -> FindBreach:
+    """Return the rule that no finding of the audit has this *severity*."""
+
+    def find_breach(_: Sequence[Event], lists: ToolLists) -> str | None:
+        findings = [finding for finding in audit(lists[0]) if finding.severity == severity]
+        lines = [f"{finding} (for {finding.concerns})" for finding in findings[:_MAX_FINDINGS]]
+        if len(findings) > _MAX_FINDINGS:
+            lines.append(f"and {len(findings) - _MAX_FINDINGS} more")
+        return "; ".join(lines) or None
+
+    return find_breach
+
+
+def _destructive_asks(_: Sequence[Event], lists: ToolLists) -> str | None:
+    names = [shown_name(tool, place) for place, tool in enumerate(lists[0]) if never_asks(tool)]
+    if not names:
+        return None
+    return f"destructive without a question: {', '.join(names)}"
+
+
+# --- results ---
+
+
+def _fits_output_schema(events: Sequence[Event], lists: ToolLists) -> str | None:
+    schemas: dict[str, Any] = {}
+    for tool in lists[0]:
+        if isinstance(tool, dict):
+            schemas[to_text(tool.get("name"))] = tool.get("outputSchema")
+    for call in _find_calls(events):
         name = to_text(call["params"].get("name"))
         for answer in find_answers(events, call.get("id")):
-            if fault := find_structure_fault(schemas.get(name), answer.get("result")):
+            fault = find_structure_fault(schemas.get(name), answer.get("result"))
+            if fault is not None:
                 return f"from {name} {fault}"
     return None
 
 
 def find_structure_fault(schema: Any, result: Any) -> str | None:
-    """Return why the *result* of a call is not as the `outputSchema` of its tool, *schema*, has it,
-    if it is not.
+    """Return why the *result* of a call does not fit *schema*, the `outputSchema` of its tool;
+    `None` if it does.
     """
     if not isinstance(schema, dict) or result is None:
         return None
@@ -143,57 +211,51 @@ def find_structure_fault(schema: Any, result: Any) -> str | None:
     faults = judge.faults(result["structuredContent"], "structuredContent")
     if judge.trouble:
         return f"structuredContent that its schema cannot judge: {judge.trouble}"
-    return f"a result that does not fit: {join_errors(faults[:3])}" if faults else None
+    if not faults:
+        return None
+    return f"a result that does not fit: {join_errors(faults[:_MAX_FAULTS])}"
 
 
-def _calls(events: Sequence[Event]) -> Iterator[dict[str, Any]]:
+def _find_calls(events: Sequence[Event]) -> Iterator[Message]:
     for event in events:
-        if isinstance(event, Sent) and b"tools/call" in event.data:
-            with suppress(codec.DecodingError, ValueError):
-                message = codec.decode(event.data[event.data.index(b"{") :])
-                if isinstance(message, dict) and isinstance(message.get("params"), dict):
-                    yield message
+        if not isinstance(event, Sent) or b"tools/call" not in event.data:
+            continue
+        # Only both ends of long data are kept, and cases send malformed calls.
+        with suppress(codec.DecodingError, ValueError):
+            message = codec.decode(event.data[event.data.index(b"{") :])
+            if isinstance(message, dict) and isinstance(message.get("params"), dict):
+                yield message
 
 
-def _portable(severity: str) -> Rule:
-    def check(_: Sequence[Event], lists: list[list[Any]]) -> str | None:
-        found = [finding for finding in audit(lists[0]) if finding.severity == severity]
-        lines = [f"{finding} (for {finding.concerns})" for finding in found[:5]]
-        more = [f"and {len(found) - 5} more"] if len(found) > 5 else []
-        return "; ".join(lines + more) or None
-
-    return check
-
-
-def _destructive_asks(_: Sequence[Event], lists: list[list[Any]]) -> str | None:
-    silent = [shown_name(tool, place) for place, tool in enumerate(lists[0]) if never_asks(tool)]
-    return f"destructive without a question: {', '.join(silent)}" if silent else None
-
-
-RULES: dict[str, tuple[str, Rule]] = {
-    "answered-once": ("one answer to each request, no second one", _answered_once),
-    "answers-asked": ("answers to requests that were made, with their ids", _answers_asked),
-    "progress-asked": ("progress only for the progressToken of a request", _progress_asked),
-    "progress-increases": ("progress that increases with each notification", _progress_increases),
-    "progress-before-answer": (
-        "no progress of a request after its answer",
-        _progress_before_answer,
+RULES = {
+    "answered-once": NamedRule("one answer to each request, no second one", _answered_once),
+    "answers-asked": NamedRule(
+        "answers to requests that were made, with their ids", _answers_asked
     ),
-    "output-schema": (
-        "structuredContent that fits the outputSchema of its tool",
-        _fits_output_schema,
+    "progress-asked": NamedRule(
+        "progress only for the progressToken of a request", _progress_asked
     ),
-    "logging-declared": (
-        "no notifications/message without the capability `logging`",
-        _logging_declared,
+    "progress-increases": NamedRule(
+        "progress that increases with each notification", _progress_increases
     ),
-    "unique-names": ("a name of its own for each tool", _unique_names),
-    "same-list": ("the same tools in the same order again", _same_list),
-    "portable": ("names and schemas that every client and model's API takes", _portable("error")),
-    "portable-everywhere": (
-        "names and schemas that all known hosts read as they are meant",
-        _portable("warning"),
+    "progress-before-answer": NamedRule(
+        "no progress of a request after its answer", _progress_before_answer
     ),
-    "destructive-asks": ("destructive tools that ask the user before each call", _destructive_asks),
+    "output-schema": NamedRule(
+        "structuredContent that fits the outputSchema of its tool", _fits_output_schema
+    ),
+    "logging-declared": NamedRule(
+        "no notifications/message without the capability `logging`", _logging_declared
+    ),
+    "unique-names": NamedRule("a name of its own for each tool", _unique_names),
+    "same-list": NamedRule("the same tools in the same order again", _same_list),
+    "portable": NamedRule(
+        "names and schemas that every client and model's API takes", _audit_for("error")
+    ),
+    "portable-everywhere": NamedRule(
+        "names and schemas that all known hosts read as they are meant", _audit_for("warning")
+    ),
+    "destructive-asks": NamedRule(
+        "destructive tools that ask the user before each call", _destructive_asks
+    ),
 }
-"""The expectation of each rule in words, and the function that finds the first breach."""

@@ -1,18 +1,24 @@
 """Make simple arguments for any tool: some that its input schema accepts, and some that it rejects.
 
-Strategy. Arguments that fit are what shows that a schema which accepts nothing does not take all
-that this one takes.
+Strategy. The prover of `toolwire diff` finds values: asked whether the schema `false` accepts all
+that the input schema accepts, it answers no, with a witness. It tries the examples of a schema
+first, so `_with_examples` adds values that tools are likely to take. The validator then judges each
+candidate; a schema that it cannot judge has no arguments.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolwire_client.validation import LenientValidator
 from toolwire_dialects.compare import takes_all
 from toolwire_schemas.json_schema.subschemas import children
 
-_MAX_NAMES = 8
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_MAX_CHANGED_NAMES = 8
+_UNKNOWN_NAME = "toolwire_contract_unknown"
 
 # Values that tools are likely to take, and with which they do something.
 _SIMPLE = {"integer": 1, "number": 1, "boolean": True, "string": "a"}
@@ -27,70 +33,94 @@ _FORMATS = {
     "ipv6": "::1",
     "hostname": "example.com",
 }
-_WRONG = [{"not": "this"}, ["not this"], "not this", 0.5]  # not null: servers may read it as absent
+# One of them is of a wrong type for most schemas. `null` is not among them: servers may read it as
+# an absent argument.
+_WRONG = [{"not": "this"}, ["not this"], "not this", 0.5]
 
 
-class Samples:
-    """Arguments by *schema*, from a server. A malformed schema has no arguments."""
+class SampleArguments:
+    """Arguments for the tool with the input schema *schema*, as its server sent it."""
 
     def __init__(self, schema: Any) -> None:
         self._schema: dict[str, Any] = schema if isinstance(schema, dict) else {"type": None}
-        self._judge = LenientValidator(self._schema)
-        self._is_schema = not self._judge.trouble
-        self.plain = self._plain() if self._is_schema else None
-        """Arguments that it accepts: the required ones alone. `None` if none were found."""
+        self._validator = LenientValidator(self._schema)
+        self._is_schema = not self._validator.trouble
+        self.valid = self._find_valid() if self._is_schema else None
+        """Arguments that the schema accepts: only the required ones. `None` if none were found."""
 
-    def _plain(self) -> dict[str, Any] | None:
-        found = takes_all(False, made := _with_examples(self._schema)).witness
-        given = (made.get("default"), *made.get("examples", ()), found)
-        return next(
-            (value for value in given if isinstance(value, dict) and self._accepts(value)), None
-        )
+    def _find_valid(self) -> dict[str, Any] | None:
+        schema = _with_examples(self._schema)
+        witness = takes_all(False, schema).witness
+        for candidate in (schema.get("default"), *schema.get("examples", ()), witness):
+            if isinstance(candidate, dict) and self._is_valid(candidate):
+                return candidate
+        return None
 
-    def of_wrong_type(self) -> dict[str, Any] | None:
-        """Return arguments that it refuses since one is of a wrong type; `None` if none were
+    def make_wrong_type(self) -> dict[str, Any] | None:
+        """Return arguments that are invalid since one is of a wrong type; `None` if none were
         found.
         """
-        if self.plain is None:
+        if self.valid is None:
             return None
-        names = list(self._schema.get("properties", ()))[:_MAX_NAMES]
-        made = ({**self.plain, name: value} for name in names for value in _WRONG)
-        return next((arguments for arguments in made if not self._accepts(arguments)), None)
+        for name in list(self._schema.get("properties", ()))[:_MAX_CHANGED_NAMES]:
+            for value in _WRONG:
+                arguments = {**self.valid, name: value}
+                if not self._is_valid(arguments):
+                    return arguments
+        return None
 
-    def incomplete(self) -> dict[str, Any] | None:
-        """Return arguments that it refuses since a required one is missing; `None` if none is
+    def make_incomplete(self) -> dict[str, Any] | None:
+        """Return arguments that are invalid since a required one is missing; `None` if none is
         required.
         """
-        return (
-            {}
-            if self._is_schema and self._schema.get("required") and not self._accepts({})
-            else None
-        )
+        if self._is_schema and self._schema.get("required") and not self._is_valid({}):
+            return {}
+        return None
 
-    def with_more(self) -> dict[str, Any] | None:
-        """Return arguments that it refuses since one is unknown; `None` if it accepts unknown
-        ones.
+    def make_unknown(self) -> dict[str, Any] | None:
+        """Return arguments that are invalid since one is unknown; `None` if the schema accepts
+        unknown ones.
         """
-        more = {**(self.plain or {}), "toolwire_contract_unknown": 1}
-        return None if self.plain is None or self._accepts(more) else more
+        if self.valid is None:
+            return None
+        arguments = {**self.valid, _UNKNOWN_NAME: 1}
+        return None if self._is_valid(arguments) else arguments
 
-    def _accepts(self, value: Any) -> bool:
-        return not self._judge.faults(value, "") and not self._judge.trouble
+    def _is_valid(self, arguments: Any) -> bool:
+        faults = self._validator.faults(arguments, "")
+        return not faults and not self._validator.trouble
 
 
 def _with_examples(schema: Any) -> Any:
-    """*schema* with simple values as its default and examples, which are tried first."""
+    """Return *schema* with examples, also in its parts; the first of them becomes its default."""
     if isinstance(schema, list):  # as `items` may be up to draft-07
         return [_with_examples(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    made = children(schema, _with_examples)
-    kinds = made["type"] if isinstance(made.get("type"), list) else [made.get("type")]
-    examples = [made["default"]] if "default" in made else []
-    examples += made["examples"] if isinstance(made.get("examples"), list) else []
-    examples += [_FORMATS[made["format"]]] if str(made.get("format")) in _FORMATS else []
-    examples += [_SIMPLE[str(kind)] for kind in kinds if str(kind) in _SIMPLE]
-    examples += [made[word] for word in ("minimum", "maximum", "multipleOf") if word in made]
-    for branch in (*made.get("anyOf", ()), *made.get("oneOf", ())):
-        examples += [branch["default"]] if isinstance(branch, dict) and "default" in branch else []
-    return {**made, "examples": examples[1:], **({"default": examples[0]} if examples else {})}
+    whole = children(schema, _with_examples)
+    examples = list(_list_examples(whole))
+    if examples:
+        whole["default"] = examples[0]
+    whole["examples"] = examples[1:]
+    return whole
+
+
+def _list_examples(schema: dict[str, Any]) -> Iterator[Any]:
+    """Yield values for *schema*, the most useful first; its parts have examples already."""
+    if "default" in schema:
+        yield schema["default"]
+    if isinstance(schema.get("examples"), list):
+        yield from schema["examples"]
+    text_format = schema.get("format")
+    if isinstance(text_format, str) and text_format in _FORMATS:
+        yield _FORMATS[text_format]
+    types = schema.get("type")
+    for name in types if isinstance(types, list) else [types]:
+        if isinstance(name, str) and name in _SIMPLE:
+            yield _SIMPLE[name]
+    for word in ("minimum", "maximum", "multipleOf"):
+        if word in schema:
+            yield schema[word]
+    for branch in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+        if isinstance(branch, dict) and "default" in branch:
+            yield branch["default"]

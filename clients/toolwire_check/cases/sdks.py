@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..report import Verdict
+    from .conversation import Message
     from .server_process import ServerUnderTest
 
-_ASKED: dict[str, dict[str, Any]] = {
+_REQUESTS: dict[str, Message] = {
     "unknown": {"id": "sdk-unknown", "method": "toolwire/no-such-method"},
     "malformed": {"id": "sdk-malformed", "method": "tools/call", "params": {"name": 7}},
 }
@@ -36,8 +37,8 @@ _ANSWER_SECONDS = 2.0
 class Sdk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An SDK, and what servers made with these *versions* have in common.
 
-    `signs` are schemas of its responses. `findings` are failing cases, each with the start of
-    `came`.
+    `signs` are schemas of its responses to `_REQUESTS`. `findings` are failing cases, each with
+    the start of `came`.
     """
 
     name: str
@@ -48,20 +49,24 @@ class Sdk(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def causes(self, verdict: Verdict) -> bool:
         """Whether *verdict* is a failure of this SDK."""
         start = self.findings.get(verdict.case)
-        return (
-            start is not None
-            and is_bad(verdict)
-            and not verdict.after
-            and verdict.came.startswith(start)
-        )
+        if start is None or not is_bad(verdict):
+            return False
+        is_lasting = not verdict.after  # what needs another case before it is a state of the server
+        return is_lasting and verdict.came.startswith(start)
+
+    def is_recognized_by(self, answers: dict[str, Message]) -> bool:
+        """Whether a server with these *answers* to `_REQUESTS` is made with this SDK."""
+        for name, schema in self.signs.items():
+            if not make_validator(schema).is_valid(answers[name]):
+                return False
+        return True
 
 
 @cache
 def load_sdks() -> tuple[Sdk, ...]:
     """Return all known SDKs."""
-    return tuple(
-        msgspec.json.decode(files(__package__).joinpath("sdks.json").read_bytes(), type=list[Sdk])
-    )
+    data = files(__package__).joinpath("sdks.json").read_bytes()
+    return tuple(msgspec.json.decode(data, type=list[Sdk]))
 
 
 def identify_sdk(server: ServerUnderTest, revision: str) -> Sdk | None:
@@ -70,16 +75,14 @@ def identify_sdk(server: ServerUnderTest, revision: str) -> Sdk | None:
     """
     if not is_modern(revision):
         server.send(INITIALIZED)
-    answers: dict[str, Any] = {}
-    for sign, request in _ASKED.items():
+    answers: dict[str, Message] = {}
+    for name, request in _REQUESTS.items():
         answer = server.request(complete_message(request, revision), _ANSWER_SECONDS)
         if answer is None:
             return None
-        answers[sign] = answer
+        answers[name] = answer
     for sdk in load_sdks():
-        if all(
-            make_validator(schema).is_valid(answers[sign]) for sign, schema in sdk.signs.items()
-        ):
+        if sdk.is_recognized_by(answers):
             return sdk
     return None
 
@@ -89,9 +92,11 @@ def mark_sdk_gaps(verdicts: Sequence[Verdict], sdk: Sdk | None) -> list[Verdict]
     if sdk is None:
         return list(verdicts)
     reason = f"it comes from {sdk.name} (as seen in {sdk.versions}), not from this server"
-    return [
-        msgspec.structs.replace(verdict, outcome="known gap", reason=reason, sdk=sdk.name)
-        if sdk.causes(verdict)
-        else verdict
-        for verdict in verdicts
-    ]
+    marked = []
+    for verdict in verdicts:
+        if sdk.causes(verdict):
+            verdict = msgspec.structs.replace(
+                verdict, outcome="known gap", reason=reason, sdk=sdk.name
+            )
+        marked.append(verdict)
+    return marked

@@ -24,7 +24,7 @@ from .handshake import (
     make_probe,
     open_session,
 )
-from .sample_arguments import Samples
+from .sample_arguments import SampleArguments
 from .sdks import Sdk, identify_sdk
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from .server_process import ServerUnderTest
 
     Start = Callable[[Framing], ServerUnderTest]
-    _Tool = tuple[str, Samples, dict[str, Any]]
+    _Tool = tuple[str, SampleArguments, dict[str, Any]]
     """Its name, sample arguments, and those to call it with."""
 
 _MODERN = MODERN_VERSIONS[-1]
@@ -290,18 +290,18 @@ def _allowed(tools: Sequence[Any], settings: CheckSettings) -> list[dict[str, An
 
 def _with_arguments(tools: Sequence[dict[str, Any]], settings: CheckSettings) -> Iterator[_Tool]:
     for tool in tools:
-        samples = Samples(tool.get("inputSchema"))
+        samples = SampleArguments(tool.get("inputSchema"))
         given = settings.calls.get(tool["name"])
-        given = samples.plain if given is None else given
+        given = samples.valid if given is None else given
         if given is not None and isinstance(tool.get("inputSchema"), dict):
             yield tool["name"], samples, given
 
 
 def _bad_arguments(tools: list[_Tool]) -> dict[str, Any]:
     makers = {
-        "wrong": Samples.of_wrong_type,
-        "missing": Samples.incomplete,
-        "extra": Samples.with_more,
+        "wrong": SampleArguments.make_wrong_type,
+        "missing": SampleArguments.make_incomplete,
+        "extra": SampleArguments.make_unknown,
     }
     found: dict[str, Any] = {}
     for need, make in makers.items():

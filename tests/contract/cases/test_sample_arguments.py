@@ -1,4 +1,4 @@
-"""Arguments for tools that nobody told us about."""
+"""Sample arguments for tools with any input schema."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from toolwire_check.cases.sample_arguments import Samples
+from toolwire_check.cases.sample_arguments import SampleArguments
 
 
-def of(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
+def object_of(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties, "required": list(properties), **more}
 
 
@@ -42,7 +42,7 @@ WORDS = [
     ),
 ]
 
-ENDLESS = of({name: {"$ref": "#/$defs/tree"} for name in "abcdefghij"})
+ENDLESS = object_of({name: {"$ref": "#/$defs/tree"} for name in "abcdefghij"})
 
 
 def full_lists(levels: int) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def full_lists(levels: int) -> dict[str, Any]:
 
 SCHEMAS = [
     {"type": "object"},
-    of(
+    object_of(
         {
             "a": {"type": "string"},
             "b": {"type": "integer"},
@@ -64,22 +64,29 @@ SCHEMAS = [
             "d": {"type": "boolean"},
         }
     ),
-    of({"a": {"type": "string", "minLength": 5}, "b": {"type": "string", "format": "date-time"}}),
-    of({"a": {"type": "integer", "minimum": 10}, "b": {"type": "integer", "maximum": -3}}),
-    of(
+    object_of(
+        {"a": {"type": "string", "minLength": 5}, "b": {"type": "string", "format": "date-time"}}
+    ),
+    object_of({"a": {"type": "integer", "minimum": 10}, "b": {"type": "integer", "maximum": -3}}),
+    object_of(
         {
             "a": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 3},
             "b": {"multipleOf": 7, "type": "integer"},
         }
     ),
-    of({"a": {"enum": ["x", "y"]}, "b": {"const": 7}, "c": {"type": "string", "examples": ["z"]}}),
-    of({"a": {"type": "array", "items": {"type": "integer"}, "minItems": 2}}),
-    of(
+    object_of(
+        {"a": {"enum": ["x", "y"]}, "b": {"const": 7}, "c": {"type": "string", "examples": ["z"]}}
+    ),
+    object_of({"a": {"type": "array", "items": {"type": "integer"}, "minItems": 2}}),
+    object_of(
         {"a": {"anyOf": [{"type": "null"}, {"type": "string"}]}, "b": {"type": ["integer", "null"]}}
     ),
-    of({"a": {"$ref": "#/$defs/place"}}, **{"$defs": {"place": of({"x": {"type": "number"}})}}),
-    of({"a": {"type": "string"}}, additionalProperties=False),
-    of(
+    object_of(
+        {"a": {"$ref": "#/$defs/place"}},
+        **{"$defs": {"place": object_of({"x": {"type": "number"}})}},
+    ),
+    object_of({"a": {"type": "string"}}, additionalProperties=False),
+    object_of(
         {
             "a": {
                 "type": "array",
@@ -89,26 +96,26 @@ SCHEMAS = [
             }
         }
     ),
-    of({"a": {"anyOf": [{"type": "string", "pattern": "^x{9}$"}, {"enum": ["y"]}]}}),
-    of({"a": {"type": "string"}}, allOf=[{"properties": {"a": {"const": "b"}}}]),
+    object_of({"a": {"anyOf": [{"type": "string", "pattern": "^x{9}$"}, {"enum": ["y"]}]}}),
+    object_of({"a": {"type": "string"}}, allOf=[{"properties": {"a": {"const": "b"}}}]),
 ]
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
-def test_the_plainest_arguments_fit(schema: dict[str, Any]) -> None:
-    made = Samples(schema).plain
+def test_valid_arguments_have_only_the_required_names(schema: dict[str, Any]) -> None:
+    made = SampleArguments(schema).valid
     assert made is not None
     assert Draft202012Validator(schema).is_valid(made)
     assert set(made) == set(schema.get("required", ()))
 
 
-def test_all_that_is_demanded_in_several_places_is_there() -> None:
+def test_valid_arguments_meet_demands_of_all_of_and_one_of() -> None:
     either = [
         {"required": ["a"], "properties": {"a": {"type": "integer", "minimum": 5}}},
         {"required": ["b"]},
     ]
-    schema = {"type": "object", "allOf": [of({"c": {"type": "null"}})], "oneOf": either}
-    assert Samples(schema).plain == {"c": None, "a": 5}
+    schema = {"type": "object", "allOf": [object_of({"c": {"type": "null"}})], "oneOf": either}
+    assert SampleArguments(schema).valid == {"c": None, "a": 5}
 
 
 def test_a_schema_is_read_in_the_dialect_it_names() -> None:
@@ -119,21 +126,23 @@ def test_a_schema_is_read_in_the_dialect_it_names() -> None:
         "additionalItems": True,
     }
     draft_7 = {"$schema": "http://json-schema.org/draft-07/schema#"}
-    assert Samples({**of({"pair": pair}), **draft_7}).plain == {"pair": [1, True, None]}
-    assert Samples(of({"pair": pair})).plain is None  # which is no schema without it
+    assert SampleArguments({**object_of({"pair": pair}), **draft_7}).valid == {
+        "pair": [1, True, None]
+    }
+    assert SampleArguments(object_of({"pair": pair})).valid is None  # which is no schema without it
 
 
 @pytest.mark.parametrize("schema", SCHEMAS)
-def test_what_is_to_be_refused_does_not_fit(schema: dict[str, Any]) -> None:
+def test_invalid_arguments_do_not_fit_the_schema(schema: dict[str, Any]) -> None:
     bad = [
-        Samples(schema).of_wrong_type(),
-        Samples(schema).incomplete(),
-        Samples(schema).with_more(),
+        SampleArguments(schema).make_wrong_type(),
+        SampleArguments(schema).make_incomplete(),
+        SampleArguments(schema).make_unknown(),
     ]
     for made in bad:
         assert made is None or not Draft202012Validator(schema).is_valid(made)
-    assert (Samples(schema).incomplete() is None) == (not schema.get("required"))
-    assert (Samples(schema).with_more() is None) == (
+    assert (SampleArguments(schema).make_incomplete() is None) == (not schema.get("required"))
+    assert (SampleArguments(schema).make_unknown() is None) == (
         schema.get("additionalProperties") is not False
     )
 
@@ -142,31 +151,31 @@ def test_what_is_to_be_refused_does_not_fit(schema: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "schema",
     [
-        of({"a": {"type": "string", "pattern": "^x{9}$"}}),
-        of({"a": {"type": "string", "pattern": "(?<year>[0-9]{4})"}}),
-        of({"a": {"$ref": "#/$defs/gone"}}),
-        of({"a": {"$ref": "#/properties/a"}}),
+        object_of({"a": {"type": "string", "pattern": "^x{9}$"}}),
+        object_of({"a": {"type": "string", "pattern": "(?<year>[0-9]{4})"}}),
+        object_of({"a": {"$ref": "#/$defs/gone"}}),
+        object_of({"a": {"$ref": "#/properties/a"}}),
         {"type": "string"},
         {"type": 7},
         {"type": "object", "required": 7},
         {"properties": [], "required": ["a"]},
-        of({"a": {"enum": []}}),
-        of({"a": {"type": "integer", "minimum": "x"}}),
-        of({"a": {"type": "string", "minLength": 1e9}}),
-        of({"a": {"type": "array", "minItems": 10**12}}),
-        of({"a": {"$ref": "#/$defs/full"}}, **{"$defs": {"full": full_lists(6)}}),
-        of({"a": {"$ref": "#/$defs/tree"}}, **{"$defs": {"tree": ENDLESS}}),
-        of(
+        object_of({"a": {"enum": []}}),
+        object_of({"a": {"type": "integer", "minimum": "x"}}),
+        object_of({"a": {"type": "string", "minLength": 1e9}}),
+        object_of({"a": {"type": "array", "minItems": 10**12}}),
+        object_of({"a": {"$ref": "#/$defs/full"}}, **{"$defs": {"full": full_lists(6)}}),
+        object_of({"a": {"$ref": "#/$defs/tree"}}, **{"$defs": {"tree": ENDLESS}}),
+        object_of(
             {"a": {"$ref": "#/$defs/all"}},
             **{"$defs": {"all": {"allOf": [{"$ref": "#/$defs/all"}] * 9}}},
         ),
-        of({"a": {"type": "number", "multipleOf": 1e-300, "minimum": 1e308}}),
+        object_of({"a": {"type": "number", "multipleOf": 1e-300, "minimum": 1e308}}),
     ],
 )
-def test_without_examples_or_with_an_invalid_schema_there_are_no_arguments(schema: Any) -> None:
-    assert Samples(schema).plain is None
-    assert Samples(schema).of_wrong_type() is None
-    assert Samples(schema).with_more() is None
+def test_invalid_or_expensive_schema_has_no_arguments(schema: Any) -> None:
+    assert SampleArguments(schema).valid is None
+    assert SampleArguments(schema).make_wrong_type() is None
+    assert SampleArguments(schema).make_unknown() is None
 
 
 _JSON = st.recursive(
@@ -184,12 +193,12 @@ _JSON = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from(WORDS), _JSON) | _JSON)
-def test_whatever_a_server_publishes_as_a_schema_there_are_arguments_or_none(schema: Any) -> None:
-    made = Samples(schema).plain
+def test_any_json_as_a_schema_has_arguments_that_fit_or_none(schema: Any) -> None:
+    made = SampleArguments(schema).valid
     assert made is None or Draft202012Validator(schema).is_valid(made)
     for bad in [
-        Samples(schema).of_wrong_type(),
-        Samples(schema).incomplete(),
-        Samples(schema).with_more(),
+        SampleArguments(schema).make_wrong_type(),
+        SampleArguments(schema).make_incomplete(),
+        SampleArguments(schema).make_unknown(),
     ]:
         assert bad is None or not Draft202012Validator(schema).is_valid(bad)

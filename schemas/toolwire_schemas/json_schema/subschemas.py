@@ -1,4 +1,4 @@
-"""Where schemas occur inside a JSON Schema, and where a reference leads."""
+"""The types of JSON, where schemas occur inside a JSON Schema, and where a reference leads."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+TYPES = ("null", "boolean", "integer", "number", "string", "array", "object")
+"""The names of JSON's types."""
 
 # As a value, in a list, in a mapping of names.
 ONE = (
@@ -67,6 +70,10 @@ def target(root: Any, reference: str) -> Any:
     pointer, at = reference.removeprefix("#"), root
     if pointer == reference or pointer[:1] not in ("", "/"):
         raise LookupError(reference)
+    if "%" in pointer:
+        from urllib.parse import unquote  # slow to import, and rarely needed
+
+        pointer = unquote(pointer)
     for part in pointer.split("/")[1:]:
         part = part.replace("~1", "/").replace("~0", "~")
         if isinstance(at, list) and _INDEX.fullmatch(part):

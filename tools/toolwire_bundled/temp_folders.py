@@ -12,7 +12,6 @@ it has not taken pains to get rid of it.
 
 from __future__ import annotations
 
-import atexit
 import os
 import shutil
 import sys
@@ -20,6 +19,7 @@ import tempfile
 from contextlib import suppress
 from functools import cache
 
+from toolwire_tools.processes.ownership import disown, own
 from toolwire_tools.processes.process_group import kill_marked
 
 _PREFIX, _SUFFIX = "toolwire-", ".scratch"
@@ -33,30 +33,19 @@ class Scratch:
     def __init__(self, purpose: str) -> None:
         _remove_abandoned()
         self.path, self._lock = _made(f"{_PREFIX}{purpose}-")
-        _in_use.add(self)
+        own(self)
 
-    def remove(self) -> None:
+    def end(self) -> None:
         """Remove the folder, and kill all processes that know of it (Linux)."""
-        try:
-            _in_use.remove(self)
-        except KeyError:  # it has been
+        if not disown(self):  # it has ended
             return
         _remove(self.path)
+        self.abandon()
+
+    def abandon(self) -> None:
+        """Unlock the folder; it stays locked as long as its owner has it."""
         if self._lock is not None:
             os.close(self._lock)
-
-
-_in_use: set[Scratch] = set()
-
-
-@atexit.register
-def _remove_all() -> None:
-    for scratch in list(_in_use):
-        scratch.remove()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_in_use.clear)  # a copy of the server is no server
 
 
 def _made(prefix: str) -> tuple[str, int | None]:

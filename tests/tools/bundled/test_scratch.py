@@ -109,12 +109,12 @@ def test_a_copy_of_the_process_removes_nothing(
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     scratch = Scratch("test")
     if (child := os.fork()) == 0:
-        scratch.remove()
+        scratch.end()
         os._exit(0)
     assert os.waitpid(child, 0)[1] == 0
 
     assert os.path.isdir(scratch.path)
-    scratch.remove()
+    scratch.end()
     assert not os.path.exists(scratch.path)
 
 
@@ -128,6 +128,6 @@ def test_folders_without_permissions_are_removed(
     (deep / "file").touch()
     deep.parent.chmod(0)
 
-    scratch.remove()
+    scratch.end()
 
     assert not os.path.exists(scratch.path)

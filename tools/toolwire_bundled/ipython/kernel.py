@@ -2,17 +2,15 @@
 the first call.
 
 Strategy. The process is ours, so that it gets no more of our environment than it needs, and ends
-with everything it started: a subreaper is its parent (subreaper.py), or else it is ended with its
-process group. Where bubblewrap works, it also has a PID namespace and a /proc of its own, and sees
-no environment of any other process. (`--die-with-parent` would end it with the thread that started
-it.) jupyter_client defines the messages on its channels, which are Unix sockets in a private
-folder where that is possible, and ports of this machine elsewhere. One call at a time uses a
-kernel: ZeroMQ's sockets are not for several threads at once.
+with everything it started (child_group.py). Where bubblewrap works, it also has a PID namespace and
+a /proc of its own, and sees no environment of any other process. (`--die-with-parent` would end it
+with the thread that started it.) jupyter_client defines the messages on its channels, which are
+Unix sockets in a private folder where that is possible, and ports of this machine elsewhere. One
+call at a time uses a kernel: ZeroMQ's sockets are not for several threads at once.
 """
 
 from __future__ import annotations
 
-import atexit
 import os
 import shutil
 import subprocess
@@ -28,11 +26,8 @@ from jupyter_client.connect import write_connection_file
 from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 from toolwire_tools.processes import subreaper
-from toolwire_tools.processes.process_group import (
-    kill_group_when_pipe_closes,
-    new_group,
-    signal_group,
-)
+from toolwire_tools.processes.child_group import strongest_group
+from toolwire_tools.processes.ownership import disown, own
 
 from ..temp_folders import Scratch
 from .cell import Cell
@@ -58,13 +53,6 @@ _LATE_SECONDS = 1.0
 _PR_SET_DUMPABLE = 4  # linux/prctl.h
 
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
-
-_GUARDED = (
-    subreaper.LOAD
-    + "import os, sys; subreaper.fork_below_subreaper(int(sys.argv[1])); os.execv(sys.argv[2],"
-    " sys.argv[2:])"
-)
-"""Becomes a subreaper, and runs the rest of the command in its child."""
 
 _WITHOUT_SHELL = """
 def _without_shell(shell):
@@ -112,11 +100,11 @@ class Kernel:
         self._errors = open(self._in_scratch("stderr"), "wb+")  # noqa: SIM115  # open as long as the kernel
         self._context = zmq.Context()
         self._process: subprocess.Popen[bytes] | None = None
-        self._lifeline = -1
+        self._group = strongest_group()
         self._exited = False
         try:
             self._process = self._start(folder)
-            _kernels.add(self)
+            own(self)
             self._client = KernelClient(context=self._context)
             self._client.load_connection_file(self._connection_file)
             # A larger message closes the connection and is lost. Without this it would take as much
@@ -178,22 +166,28 @@ class Kernel:
 
     def end(self) -> None:
         """End the process with all that it has started, and forget its files."""
-        _kernels.discard(self)
+        disown(self)
         if self._process is not None:
-            if subreaper.EXISTS:
-                self._process.terminate()  # the subreaper, which ends the others first
-                with suppress(subprocess.TimeoutExpired):
-                    self._process.wait(_END_SECONDS)
-            signal_group(self._process)
-            self._process.wait()
-        if self._lifeline >= 0:
-            os.close(self._lifeline)
-            self._lifeline = -1
+            self._end_process(self._process)
+        self._group.close()
         self._context.destroy(linger=0)
         self._errors.close()
-        self._scratch.remove()
+        self._scratch.end()
+
+    def abandon(self) -> None:
+        """Let go of the process in a fork of this one."""
+        self._group.abandon()
 
     # The process
+
+    def _end_process(self, process: subprocess.Popen[bytes]) -> None:
+        self._group.kill()
+        try:
+            process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._group.kill_descendants()
+            process.kill()
+            process.wait()
 
     def _in_scratch(self, name: str) -> str:
         return os.path.join(self._scratch.path, name)
@@ -221,33 +215,20 @@ class Kernel:
             "-f",
             self._connection_file,
         ]
-        options: dict[str, Any] = {
-            "args": [*program, "--HistoryManager.enabled=False"],
-            "stdin": subprocess.DEVNULL,
-            "stdout": self._errors,
-            "stderr": self._errors,
-            "cwd": folder or home,
-            "env": environment,
-        }
+        program.append("--HistoryManager.enabled=False")
         try:
-            if sys.platform == "win32":
-                return subprocess.Popen(**new_group(), **options)
-            return self._with_lifeline(options)
+            process = subprocess.Popen(
+                self._group.command(program, environment),
+                stdin=subprocess.DEVNULL,
+                stdout=self._errors,
+                stderr=self._errors,
+                cwd=folder or home,
+                env=environment,
+                **self._group.options(),
+            )
         except OSError as error:
             raise ToolError(say("The kernel could not be started: {error}.", error=error)) from None
-
-    def _with_lifeline(self, options: dict[str, Any]) -> subprocess.Popen[bytes]:
-        """A process that ends, with all it has started, when the server has gone."""
-        theirs, self._lifeline = os.pipe()
-        if subreaper.EXISTS:
-            guarded = [sys.executable, "-I", "-S", "-c", _GUARDED, str(theirs)]
-            options["args"] = [*guarded, *options["args"]]
-        try:
-            process = subprocess.Popen(**new_group(theirs), **options)
-            if not subreaper.EXISTS:
-                kill_group_when_pipe_closes(theirs, group=process.pid)
-        finally:
-            os.close(theirs)
+        self._group.guard(process)
         return process
 
     def _wait_until_ready(self, check: Callable[[], object]) -> None:
@@ -410,16 +391,3 @@ def _hide_environment() -> None:
         import ctypes
 
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
-
-
-_kernels: set[Kernel] = set()
-
-
-@atexit.register
-def _end_all() -> None:
-    for kernel in list(_kernels):
-        kernel.end()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_kernels.clear)  # a copy of the server is no server

@@ -6,14 +6,12 @@ it left running), when its time is up, when the call is cancelled. Threads read 
 whatever comes, and keep little of it. The process has nothing of the server's: no variable of its
 environment, no descriptor but these pipes.
 
-In a sandbox, killing one process kills all. Without one it is the process group that is killed, and
-what has left the group is found by its environment (scratch.py). There, too, the process inherits a
-pipe by whose end the system learns that the server is gone.
+In a sandbox, killing one process kills all. Without one it is the process group that is killed
+(child_group.py), and what has left the group is found by its environment (temp_folders.py).
 """
 
 from __future__ import annotations
 
-import atexit
 import marshal
 import os
 import subprocess
@@ -29,11 +27,8 @@ from toolwire_schemas.language import say
 from toolwire_schemas.threads import start_thread
 from toolwire_tools.errors import ToolError
 from toolwire_tools.processes.bounded_output import BoundedOutput
-from toolwire_tools.processes.process_group import (
-    kill_group_when_pipe_closes,
-    new_group,
-    signal_group,
-)
+from toolwire_tools.processes.child_group import ChildGroup
+from toolwire_tools.processes.ownership import own
 
 from ..temp_folders import Scratch
 from . import syscalls
@@ -66,6 +61,9 @@ _SIGNALLED, _SIGNALS = 128, 64
 Linux has.
 """
 
+_THREADS = "toolwire-python"
+"""The name of the threads that feed and read a process."""
+
 _RESULT_BYTES = 4096
 """Bytes of a result in addition to its output: its kind, and the note about cut text."""
 
@@ -85,18 +83,13 @@ def execute(job: Job, *, sandboxed: bool, check: Callable[[], object] = lambda: 
     threads: list[threading.Thread] = []
     try:
         with ExitStack() as stack:
-            process = _started(job, stack, sandboxed=sandboxed)
-            stack.callback(_end, process)
-            threads += [
-                start_thread(
-                    _feed, "toolwire-python", process.stdin, job.order(sandboxed=sandboxed)
-                )
-            ]
-            threads += [
-                start_thread(_read, "toolwire-python", process.stdout, result),
-                start_thread(_read, "toolwire-python", process.stderr, output),
-            ]
-            status = _waited(process, threads[1], deadline, check)
+            process = _start(job, stack, sandboxed=sandboxed)
+            order = job.order(sandboxed=sandboxed)
+            threads.append(start_thread(_feed, _THREADS, process.stdin, order))
+            threads.append(start_thread(_read, _THREADS, process.stderr, output))
+            reading = start_thread(_read, _THREADS, process.stdout, result)
+            threads.append(reading)
+            status = _wait(process, reading, deadline, check)
     finally:
         drained = time.monotonic() + _DRAIN_SECONDS
         for thread in threads:
@@ -106,11 +99,13 @@ def execute(job: Job, *, sandboxed: bool, check: Callable[[], object] = lambda: 
     return Ended(status, bytes(result.start), output.text())
 
 
-def _waited(
+def _wait(
     process: Popen[bytes], reading: threading.Thread, deadline: float, check: Callable[[], object]
 ) -> int | None:
-    """The status with which *process* ended, or None at the *deadline*. The end of its result comes
-    with its own.
+    """Return the status with which *process* ended; `None` if it still runs at the *deadline*.
+
+    The thread *reading* its result ends at about the same time, and can be waited for without a
+    pause.
     """
     while process.poll() is None:
         left = min(deadline - time.monotonic(), _LOOK_SECONDS)
@@ -124,24 +119,24 @@ def _waited(
     return process.returncode
 
 
-def _started(job: Job, stack: ExitStack, *, sandboxed: bool) -> Popen[bytes]:
+def _start(job: Job, stack: ExitStack, *, sandboxed: bool) -> Popen[bytes]:
     # In a sandbox, links and `..` on the way to Python's folder lead nowhere. python itself may be
     # one: of a virtual environment.
     folder, name = os.path.split(sys.executable)
     program = [os.path.join(os.path.realpath(folder), name), "-I", "-X", "utf8", "-c", _BOOT]
-    lifeline, passed = 0, tuple[int, ...]()
+    group = ChildGroup(has_life_line=not sandboxed)  # a sandbox ends with this process
+    own(group)
+    stack.callback(group.close)
+    passed: tuple[int, ...] = ()
     if sandboxed:
-        allowed = _readable(syscalls.program(), stack)
+        allowed = _open_pipe_with(syscalls.program(), stack)
         program, home = wrapped(program, job.readable, filter_from=allowed), FOLDER
         folder = "/"
         passed = () if allowed is None else (allowed,)
     else:
         scratch = Scratch("python")
-        stack.callback(scratch.remove)
+        stack.callback(scratch.end)
         home = folder = scratch.path
-        if sys.platform != "win32":
-            lifeline = _lifeline(stack)
-            passed = (lifeline,)
     try:
         process: Popen[bytes] = subprocess.Popen(
             program,
@@ -152,15 +147,15 @@ def _started(job: Job, stack: ExitStack, *, sandboxed: bool) -> Popen[bytes]:
             PIPE,
             cwd=folder,
             env=_environment(home),
-            **new_group(*passed),
+            **group.options(*passed),
         )
     except OSError as error:
         raise ToolError(
             say("The process for the code could not be started: {error}.", error=error)
         ) from None
-    _running.add(process)
-    if lifeline:
-        kill_group_when_pipe_closes(lifeline, group=process.pid)  # before it is sent any code
+    group.guard(process)  # before it is sent any code
+    stack.callback(process.wait)
+    stack.callback(group.kill)
     return process
 
 
@@ -171,7 +166,7 @@ def _environment(home: str) -> dict[str, str]:
     return {**kept, "PATH": path, "HOME": home, "TMPDIR": home, "LANG": "C.UTF-8", "USER": "python"}
 
 
-def _readable(data: bytes, stack: ExitStack) -> int | None:
+def _open_pipe_with(data: bytes, stack: ExitStack) -> int | None:
     """Return a descriptor from which *data*, which must fit into a pipe, can be read; None without
     data.
     """
@@ -182,34 +177,6 @@ def _readable(data: bytes, stack: ExitStack) -> int | None:
     os.write(ours, data)
     os.close(ours)
     return theirs
-
-
-def _lifeline(stack: ExitStack) -> int:
-    """One end of a pipe whose other end closes when the server has gone."""
-    theirs, ours = os.pipe()
-    stack.callback(os.close, ours)
-    stack.callback(os.close, theirs)
-    return theirs
-
-
-def _end(process: Popen[bytes]) -> None:
-    """Kill *process* and its group."""
-    _running.discard(process)
-    signal_group(process)
-    process.wait()
-
-
-_running: set[Popen[bytes]] = set()
-
-
-@atexit.register
-def _end_all() -> None:
-    for process in list(_running):
-        _end(process)
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_running.clear)  # a copy of the server is no server
 
 
 # What goes through the pipes

@@ -1,24 +1,16 @@
 """Runs one command: reads its output within bounds, and ends every process that it started.
 
-Strategy. A command leads a process group of its own. The group is ended when the command is done
-(for processes in the background), when the call is cancelled, and when the server exits. A server
-that is killed cannot do that, so the command also inherits a pipe on which nothing is ever written:
-as soon as its other end is closed, the system kills the group (on Linux). That is set up in the
-milliseconds after the start: earlier, only code between fork and exec could do it, which may hang
-in a process with threads.
-
-Processes that have left the group are found by a mark in their environment, when the group is
-ended. (That needs a server: those that have left the group of a server that was killed go on.)
+Strategy. A command leads a process group of its own (child_group.py). The group is ended when the
+command is done (for processes in the background), when the call is cancelled, and when the server
+exits or is killed. Processes that have left the group are found by a mark in their environment,
+unless the server was killed.
 """
 
 from __future__ import annotations
 
-import atexit
 import os
-import signal
 from contextlib import suppress
 from itertools import count
-from time import monotonic
 from typing import TYPE_CHECKING
 
 from anyio import (
@@ -34,12 +26,8 @@ from anyio import (
 from anyio.lowlevel import RunVar
 from toolwire_tools.errors import ToolError
 from toolwire_tools.processes.bounded_output import BoundedOutput
-from toolwire_tools.processes.process_group import (
-    kill_group_when_pipe_closes,
-    kill_marked,
-    new_group,
-    signal_group,
-)
+from toolwire_tools.processes.child_group import ChildGroup
+from toolwire_tools.processes.ownership import own
 
 from .command import MAX_ERROR_BYTES, CommandResult, Invocation
 
@@ -69,8 +57,7 @@ async def run(invocation: Invocation) -> CommandResult:
     if (limiter := _limiters.get(None)) is None:  # each event loop has its own
         _limiters.set(limiter := CapacityLimiter(_AT_ONCE))
     async with limiter:
-        group = await _start(invocation)
-        process = group.process
+        group, process = await _start(invocation)
         try:
             async with create_task_group() as tasks:
                 tasks.start_soon(_feed, process.stdin, invocation.stdin)
@@ -80,7 +67,7 @@ async def run(invocation: Invocation) -> CommandResult:
                 tasks.cancel_scope.deadline = current_time() + _DRAIN_SECONDS
         finally:
             with CancelScope(shield=True):
-                await group.end()
+                await _end(process, group)
     return CommandResult(
         status,
         output=bytes(output.start),
@@ -106,25 +93,28 @@ async def _read(stream: ByteReceiveStream | None, into: BoundedOutput) -> None:
         into.add(data)
 
 
-async def _start(invocation: Invocation) -> _Group:
-    theirs, ours = os.pipe()
+async def _start(invocation: Invocation) -> tuple[ChildGroup, Process]:
+    number = f"{os.getpid()}.{next(_numbers)}."
+    changed = {**os.environ, **invocation.env, _MARK: number}
+    environment = {name: value for name, value in changed.items() if value is not None}
+    group = ChildGroup(mark=f"{_MARK}={number}")
+    own(group)
     try:
-        number = f"{os.getpid()}.{next(_numbers)}."
-        changed = {**os.environ, **invocation.env, _MARK: number}
-        env = {name: value for name, value in changed.items() if value is not None}
         with CancelScope(shield=True):  # so that no process starts whose group nothing ends
             process = await open_process(
-                invocation.argv, cwd=invocation.cwd, env=env, **new_group(theirs)
+                invocation.argv, cwd=invocation.cwd, env=environment, **group.options()
             )
-        kill_group_when_pipe_closes(theirs, group=process.pid)
     except BaseException as error:
-        os.close(ours)
+        group.close()
         if isinstance(error, OSError):
             raise ToolError(_not_started(invocation, error)) from None
         raise
-    finally:
-        os.close(theirs)
-    return _Group(process, ours, f"{_MARK}={number}")
+    group.guard(process)
+    return group, process
+
+
+_MARK = "TOOLWIRE_COMMAND"
+_numbers = count(1)
 
 
 def _not_started(invocation: Invocation, error: OSError) -> str:
@@ -141,52 +131,11 @@ def _not_started(invocation: Invocation, error: OSError) -> str:
     )
 
 
-class _Group:
-    """A running command, with every process it starts that is in its group or has *mark* in its
-    environment.
-    """
-
-    def __init__(self, process: Process, lifeline: int, mark: str) -> None:
-        self._mark = mark.encode()
-        self._started = monotonic()
-        self.process = process
-        self._lifeline = lifeline
-        self._server = os.getpid()
-        _running.add(self)
-
-    async def end(self) -> None:
-        """End what is left of it: with SIGTERM first, if the command itself still runs."""
-        if self.process.returncode is None:
-            signal_group(self.process, signal.SIGTERM)
-            with move_on_after(_TERMINATE_SECONDS):
-                await self.process.wait()
-        self.kill()
-        await self.process.aclose()
-
-    def kill(self) -> None:
-        """End it at once."""
-        if self not in _running:
-            return
-        _running.discard(self)
-        if os.getpid() == self._server:  # not in a copy of the server that a tool has forked
-            signal_group(self.process)
-            is_recent = monotonic() - self._started < _RECENT_SECONDS
-            kill_marked(self._mark, since=self.process.pid if is_recent else 0)
-        os.close(self._lifeline)
-
-
-_RECENT_SECONDS = 10.0
-"""Within this time, processes do not use up all numbers: later ones have higher numbers, or have
-started again.
-"""
-
-_MARK = "TOOLWIRE_COMMAND"
-_numbers = count(1)
-_running: set[_Group] = set()
-
-
-@atexit.register
-def _kill_all() -> None:
-    """End the commands of a server that exits without cancelling its calls."""
-    for group in list(_running):
-        group.kill()
+async def _end(process: Process, group: ChildGroup) -> None:
+    """End what is left of a command: with SIGTERM first, if the command itself still runs."""
+    if process.returncode is None:
+        group.terminate()
+        with move_on_after(_TERMINATE_SECONDS):
+            await process.wait()
+    group.end()
+    await process.aclose()

@@ -22,10 +22,13 @@ SIGKILL = getattr(signal, "SIGKILL", signal.SIGTERM)
 
 
 class Leader(Protocol):
-    """What `signal_group` uses of a `Popen` or of anyio's `Process`."""
+    """The common part of a `Popen` and anyio's `Process`."""
 
     @property
     def pid(self) -> int: ...
+
+    @property
+    def returncode(self) -> int | None: ...
 
     @property
     def terminate(self) -> Callable[[], None]: ...

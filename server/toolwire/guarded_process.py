@@ -1,11 +1,8 @@
 """The transport to a child process that ends with all its descendants, even if this process is
 killed.
 
-Strategy. On Linux, a subreaper is between this process and the child (see subreaper.py): it kills
-everything that the child leaves behind, in its group or not, and passes the exit status on. A life
-line leads there, a socket whose other end only this process holds. When this process ends, for any
-reason, the life line is closed, and the subreaper kills the child. Elsewhere the child's process
-group is killed.
+Strategy. A child's own group ends it with all its descendants: see child_group.py of the tools. On
+Linux, that is a subreaper, which also passes the exit status on.
 """
 
 from __future__ import annotations
@@ -13,7 +10,6 @@ from __future__ import annotations
 import atexit
 import os
 import shutil
-import signal
 import sys
 import threading
 import time
@@ -23,10 +19,14 @@ from typing import TYPE_CHECKING, Any
 from toolwire_client.errors import NotStarted
 from toolwire_client.transport.child_process import ServerProcess
 from toolwire_tools.processes import subreaper
+from toolwire_tools.processes.child_group import strongest_group
 from toolwire_tools.processes.process_group import SIGKILL
 
 if TYPE_CHECKING:
+    import signal
     from collections.abc import Callable, Sequence
+
+    from toolwire_tools.processes.child_group import ChildGroup
 
 _KILL_SECONDS = 1.0
 """How long a subreaper may take to kill everything, before it gets help."""
@@ -36,56 +36,55 @@ _END_SECONDS = 0.15
 
 
 class GuardedProcess(ServerProcess):
-    """The transport to the child that *command* starts; *command* is called with the child's end of
-    the life line.
+    """The transport to the child that *command* starts; *command* is called with the child's group.
 
-    That command forks the subreaper. *more* is for `ServerProcess`.
+    On Linux, that command forks the subreaper. *more* is for `ServerProcess`.
 
     Raises:
         NotStarted: if it cannot be started.
     """
 
-    def __init__(self, command: Callable[[int], Sequence[str]], **more: Any) -> None:
+    def __init__(self, command: Callable[[ChildGroup], Sequence[str]], **more: Any) -> None:
         self._signalling = threading.Lock()
         self.was_killed = False
-        self.orphans = 0
+        try:
+            self._group = strongest_group()
+        except OSError as error:  # no descriptors are left
+            raise _not_started(error) from error
+        try:
+            super().__init__(command(self._group), descriptors=self._group.descriptors, **more)
+        except BaseException as error:
+            self._group.close()
+            if isinstance(error, OSError):
+                raise _not_started(error) from error
+            raise
+        self._group.guard(self._process)
+        RUNNING.add(self)
+
+    @property
+    def orphans(self) -> int:
         """How many processes the child has left behind, which were killed; known after `close`, on
         Linux.
         """
-        pipe: Sequence[int] = ()
-        try:
-            life, self._life = pipe = _life_line()
-            super().__init__(command(life), descriptors=[life] if subreaper.EXISTS else [], **more)
-        except BaseException as error:
-            for descriptor in pipe:
-                os.close(descriptor)
-            if isinstance(error, OSError):  # no descriptors are left
-                raise NotStarted(f"no process can be started: {error.strerror}") from error
-            raise
-        os.close(life)
-        RUNNING.add(self)
+        return self._group.orphans
 
     def kill(self) -> None:
         """Kill the child and its descendants. Never blocks. A second call is for a child that stops
         the subreaper.
         """
         is_again, self.was_killed = self.was_killed, True
-        if is_again and subreaper.EXISTS and self.exit_status() is None:
-            for process in subreaper.descendants(self.pid):
-                with suppress(OSError):
-                    os.kill(process, SIGKILL)
+        if is_again and self.exit_status() is None:
+            self._group.kill_descendants()
         self._signal(SIGKILL)
 
     def _signal(self, number: signal.Signals) -> None:
         with self._signalling:
             if self._process.returncode is not None:  # its number may have been reused
                 return
-            if sys.platform != "linux":
-                super()._signal(number)
-                return
-            with suppress(ProcessLookupError):
-                os.kill(self.pid, signal.SIGTERM if number == SIGKILL else signal.SIGUSR1)
-                os.kill(self.pid, signal.SIGCONT)  # a tool may have stopped it
+            if number == SIGKILL:
+                self._group.kill()
+            else:
+                self._group.terminate()
 
     def _kill(self) -> None:
         super()._kill()
@@ -100,11 +99,7 @@ class GuardedProcess(ServerProcess):
 
     def _let_go(self) -> None:
         RUNNING.discard(self)
-        if sys.platform == "linux":
-            with suppress(OSError):  # the subreaper has written nothing
-                os.set_blocking(self._life, False)
-                self.orphans = int(os.read(self._life, 20) or 0)
-        os.close(self._life)
+        self._group.close()
         super()._let_go()
 
     def abandon(self) -> None:
@@ -112,19 +107,14 @@ class GuardedProcess(ServerProcess):
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()
-        for descriptor in (self._life, self._stop, self._stop_writer, self._pidfd):
+        self._group.abandon()
+        for descriptor in (self._stop, self._stop_writer, self._pidfd):
             with suppress(OSError):
                 os.close(-1 if descriptor is None else descriptor)
 
 
-def _life_line() -> tuple[int, int]:
-    """Return the child's end, and ours. The subreaper writes `orphans` into its end."""
-    if sys.platform == "win32" or not subreaper.EXISTS:
-        return os.pipe()
-    import _socket  # `socket` takes longer to import, and has nothing else that is needed
-
-    theirs, ours = _socket.socketpair()
-    return theirs.detach(), ours.detach()
+def _not_started(error: OSError) -> NotStarted:
+    return NotStarted(f"no process can be started: {error.strerror}")
 
 
 def guarded(command: Sequence[str], *, env: dict[str, str], **more: Any) -> GuardedProcess:
@@ -141,13 +131,7 @@ def guarded(command: Sequence[str], *, env: dict[str, str], **more: Any) -> Guar
     place = os.path.join(cwd or "", program) if os.path.dirname(program) else program
     if subreaper.EXISTS and shutil.which(place, path=env.get("PATH")) is None:
         raise NotStarted(f"cannot start {program!r}: no such program, or it may not be run")
-
-    def with_guard(life: int) -> Sequence[str]:
-        run = f"subreaper.exec_below_subreaper({life}, sys.argv[1:], {env.get('LC_CTYPE')!a})"
-        code = f"{subreaper.LOAD}import sys; {run}"
-        return [sys.executable, "-I", "-S", "-c", code, *command] if subreaper.EXISTS else command
-
-    return GuardedProcess(with_guard, env=env, **more)
+    return GuardedProcess(lambda group: group.command(command, env), env=env, **more)
 
 
 _KILLED_SECONDS = 0.1

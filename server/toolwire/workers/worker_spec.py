@@ -16,6 +16,7 @@ from ..timers import Timers
 
 if TYPE_CHECKING:
     from toolwire_tools import Tool
+    from toolwire_tools.processes.child_group import ChildGroup
 
     from ..guarded_process import GuardedProcess
     from ..protocol.call import Call
@@ -102,10 +103,10 @@ def _say_once_that_limits_are_separate() -> None:
     )
 
 
-def command(spec: WorkerSpec, cgroup: str, life: int) -> list[str]:
+def command(spec: WorkerSpec, cgroup: str, group: ChildGroup) -> list[str]:
     """Return the command of a worker: this Python, with the same flags, path and arguments.
 
-    *life* is its end of the life line, *cgroup* the path of its own cgroup, if it has one.
+    *group* is the worker's, *cgroup* the path of its own cgroup, if it has one.
     """
     import subprocess
 
@@ -114,7 +115,8 @@ def command(spec: WorkerSpec, cgroup: str, life: int) -> list[str]:
         flags.append("-B")
     path = list(dict.fromkeys(entry for entry in (*sys.path, *spec.path) if isinstance(entry, str)))
     # before other imports
-    guard = f"subreaper.EXISTS and subreaper.fork_below_subreaper({life}, {cgroup!a}); "
+    fork = f"subreaper.fork_below_subreaper({group.child_end}, {cgroup!a})"
+    guard = f"subreaper.EXISTS and {fork}; "
     code = (
         f"{subreaper.LOAD}{guard}import sys; sys.path[:] = {path!a}; sys.argv[:] = {sys.argv!a}; "
         "from toolwire.quick_msgspec import import_msgspec; import_msgspec(); "

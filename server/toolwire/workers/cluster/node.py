@@ -12,6 +12,7 @@ import hmac
 import socket
 import threading
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -77,7 +78,7 @@ class _Worker(GuardedProcess):
     """A worker process of *spec*, whose output goes to *connection*."""
 
     def __init__(self, spec: WorkerSpec, connection: socket.socket) -> None:
-        super().__init__(lambda life: command(spec, "", life), env=None, cwd=spec.folder)
+        super().__init__(partial(command, spec, ""), env=None, cwd=spec.folder)
         self._connection = connection
         self._sending = threading.Lock()
 

@@ -107,7 +107,6 @@ class GuardedProcess(ServerProcess):
         for stream in (self._process.stdin, self._process.stdout, self._process.stderr):
             if stream is not None:
                 stream.close()
-        self._group.abandon()
         for descriptor in (self._stop, self._stop_writer, self._pidfd):
             with suppress(OSError):
                 os.close(-1 if descriptor is None else descriptor)

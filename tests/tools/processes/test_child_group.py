@@ -24,11 +24,7 @@ BACKGROUND = "sh -c 'echo $$ > $0.new; mv $0.new $0; exec sleep 600' {path} &"
 
 
 def start(group: ChildGroup, script: str, **environment: str) -> subprocess.Popen[bytes]:
-    environment["PATH"] = os.environ["PATH"]
-    command = group.command(["sh", "-c", script], environment)
-    process = subprocess.Popen(command, env=environment, **group.options())
-    group.guard(process)
-    return process
+    return group.start(["sh", "-c", script], env={**environment, "PATH": os.environ["PATH"]})
 
 
 def is_alive(path: Path) -> bool:
@@ -171,16 +167,11 @@ def test_linux_has_the_group_with_a_subreaper(monkeypatch: pytest.MonkeyPatch) -
 
 
 OWNER = """
-import os, subprocess, sys, time
+import os, sys, time
 from toolwire_tools.processes.child_group import ChildGroup, ReapedGroup
-from toolwire_tools.processes.ownership import own
 
 group = {kind}()
-own(group)
-environment = dict(PATH=os.environ["PATH"])
-command = group.command(["sh", "-c", sys.argv[1]], environment)
-child = subprocess.Popen(command, env=environment, stdout=2, **group.options())
-group.guard(child)
+child = group.start(["sh", "-c", sys.argv[1]], stdout=2)
 if sys.argv[2] == "forked" and os.fork() == 0:
     time.sleep(600)
 print("ready", flush=True)

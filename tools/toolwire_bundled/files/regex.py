@@ -21,6 +21,7 @@ import msgspec
 from toolwire_schemas.language import say
 from toolwire_schemas.threads import start_timer
 from toolwire_tools.errors import ToolError
+from toolwire_tools.processes.child_group import ChildGroup
 
 from .limits import MAX_LINE, MAX_PATTERN_SECONDS, MAX_SECONDS
 
@@ -49,12 +50,17 @@ class Pattern:
         self._late = False
 
     def __enter__(self) -> Pattern:
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", _PROGRAM],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        )
+        self._group = ChildGroup()
+        try:
+            self._process = self._group.start(
+                [sys.executable, "-I", "-S", _PROGRAM],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+        except BaseException:
+            self._group.close()
+            raise
         try:
             problem = self._answer(self._settings)
             if problem:
@@ -108,11 +114,12 @@ class Pattern:
 
     def _end(self) -> None:
         self._late = True
-        self._process.kill()
+        self._group.kill()
 
     def _close(self) -> None:
-        self._process.kill()
+        self._group.kill()
         self._process.wait()
+        self._group.close()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:
                 with suppress(BrokenPipeError):  # of what was not written

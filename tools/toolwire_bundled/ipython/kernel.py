@@ -175,8 +175,7 @@ class Kernel:
         self._scratch.end()
 
     def abandon(self) -> None:
-        """Let go of the process in a fork of this one."""
-        self._group.abandon()
+        """Leave it to the owner; the group lets go of the process itself."""
 
     # The process
 
@@ -217,19 +216,16 @@ class Kernel:
         ]
         program.append("--HistoryManager.enabled=False")
         try:
-            process = subprocess.Popen(
-                self._group.command(program, environment),
+            return self._group.start(
+                program,
+                env=environment,
+                cwd=folder or home,
                 stdin=subprocess.DEVNULL,
                 stdout=self._errors,
                 stderr=self._errors,
-                cwd=folder or home,
-                env=environment,
-                **self._group.options(),
             )
         except OSError as error:
             raise ToolError(say("The kernel could not be started: {error}.", error=error)) from None
-        self._group.guard(process)
-        return process
 
     def _wait_until_ready(self, check: Callable[[], object]) -> None:
         """Wait until it answers and its output arrives: output before the subscription is lost."""

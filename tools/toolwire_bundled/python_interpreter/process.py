@@ -28,7 +28,6 @@ from toolwire_schemas.threads import start_thread
 from toolwire_tools.errors import ToolError
 from toolwire_tools.processes.bounded_output import BoundedOutput
 from toolwire_tools.processes.child_group import ChildGroup
-from toolwire_tools.processes.ownership import own
 
 from ..temp_folders import Scratch
 from . import syscalls
@@ -125,7 +124,6 @@ def _start(job: Job, stack: ExitStack, *, sandboxed: bool) -> Popen[bytes]:
     folder, name = os.path.split(sys.executable)
     program = [os.path.join(os.path.realpath(folder), name), "-I", "-X", "utf8", "-c", _BOOT]
     group = ChildGroup(has_life_line=not sandboxed)  # a sandbox ends with this process
-    own(group)
     stack.callback(group.close)
     passed: tuple[int, ...] = ()
     if sandboxed:
@@ -138,22 +136,20 @@ def _start(job: Job, stack: ExitStack, *, sandboxed: bool) -> Popen[bytes]:
         stack.callback(scratch.end)
         home = folder = scratch.path
     try:
-        process: Popen[bytes] = subprocess.Popen(
+        process = group.start(  # it is guarded before it is sent any code
             program,
-            0,
-            None,
-            PIPE,
-            PIPE,
-            PIPE,
-            cwd=folder,
             env=_environment(home),
-            **group.options(*passed),
+            descriptors=passed,
+            cwd=folder,
+            bufsize=0,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=PIPE,
         )
     except OSError as error:
         raise ToolError(
             say("The process for the code could not be started: {error}.", error=error)
         ) from None
-    group.guard(process)  # before it is sent any code
     stack.callback(process.wait)
     stack.callback(group.kill)
     return process

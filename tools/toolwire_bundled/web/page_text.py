@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from functools import partial
 from typing import TYPE_CHECKING
 
 import msgspec
 from toolwire_schemas.language import say
+from toolwire_tools.processes.child_group import ChildGroup
 
 from ..requirements import extra
 from .errors import Unusable
@@ -19,6 +21,8 @@ from .rate_limit import Pace
 from .ssrf_guard import shown
 
 if TYPE_CHECKING:
+    from subprocess import Popen
+
     from .call import Call, Leaving
     from .pages import Page
 
@@ -86,7 +90,6 @@ def _extracted(page: Page, seconds: float, leaving: Leaving) -> bytes:
     """Return the output of the process until it ended, or was ended."""
     import subprocess
     import tempfile
-    import time
 
     command = [
         sys.executable,
@@ -99,20 +102,30 @@ def _extracted(page: Page, seconds: float, leaving: Leaving) -> bytes:
     with tempfile.TemporaryFile() as body:  # which the process reads when it likes
         body.write(page.body)
         body.seek(0)
-        process = subprocess.Popen(
-            command,
-            stdin=body,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env=_without_secrets(),
-        )
+        group = ChildGroup()
+        try:
+            process = group.start(
+                command,
+                env=_without_secrets(),
+                stdin=body,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+            )
+            return _output(process, group, seconds, leaving)
+        finally:
+            group.end()
+
+
+def _output(process: Popen[bytes], group: ChildGroup, seconds: float, leaving: Leaving) -> bytes:
+    import subprocess
+
     end = time.monotonic() + seconds
     while True:
         try:
             return process.communicate(timeout=_GLANCE_SECONDS)[0]
         except subprocess.TimeoutExpired:
             if leaving.has_left or time.monotonic() > end:
-                process.kill()
+                group.kill()
 
 
 def _without_secrets() -> dict[str, str]:

@@ -27,7 +27,6 @@ from anyio.lowlevel import RunVar
 from toolwire_tools.errors import ToolError
 from toolwire_tools.processes.bounded_output import BoundedOutput
 from toolwire_tools.processes.child_group import ChildGroup
-from toolwire_tools.processes.ownership import own
 
 from .command import MAX_ERROR_BYTES, CommandResult, Invocation
 
@@ -98,7 +97,6 @@ async def _start(invocation: Invocation) -> tuple[ChildGroup, Process]:
     changed = {**os.environ, **invocation.env, _MARK: number}
     environment = {name: value for name, value in changed.items() if value is not None}
     group = ChildGroup(mark=f"{_MARK}={number}")
-    own(group)
     try:
         with CancelScope(shield=True):  # so that no process starts whose group nothing ends
             process = await open_process(

@@ -24,7 +24,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from . import subreaper
-from .ownership import disown
+from .ownership import disown, own
 from .process_group import (
     SIGKILL,
     kill_group_when_pipe_closes,
@@ -34,6 +34,7 @@ from .process_group import (
 )
 
 if TYPE_CHECKING:
+    import subprocess
     from collections.abc import Mapping, Sequence
 
     from .process_group import Leader
@@ -47,7 +48,10 @@ _CLOSED = -1
 
 
 class ChildGroup:
-    """The group of a child that is started with `options`; call `guard` as soon as it runs.
+    """The group of a child, which ends with this process at the latest.
+
+    The child is started by `start`, or in another way with `command` and `options`; then call
+    `guard` as soon as it runs.
 
     *mark* is a `NAME=value` of the child's environment, by which `kill` also finds processes
     that have left the group (Linux). A child that ends with this process anyway needs no life line.
@@ -81,10 +85,33 @@ class ChildGroup:
         """Return what to start in order to run *command* with this *environment*."""
         return command
 
+    def start(
+        self,
+        command: Sequence[str],
+        *,
+        env: Mapping[str, str] | None = None,
+        descriptors: Sequence[int] = (),
+        **more: Any,
+    ) -> subprocess.Popen[bytes]:
+        """Return the child that runs *command*; *more* is for `Popen`.
+
+        Raises:
+            OSError: if it cannot be started.
+        """
+        import subprocess
+
+        environment = os.environ if env is None else env
+        process: subprocess.Popen[bytes] = subprocess.Popen(
+            self.command(command, environment), env=env, **self.options(*descriptors), **more
+        )
+        self.guard(process)
+        return process
+
     def guard(self, leader: Leader) -> None:
         """Have the group of *leader*, which has just started, end with this process."""
         self._leader = leader
         self._started = monotonic()
+        own(self)
         self._watch_life_line(leader)
         self._close_child_end()
 

@@ -15,7 +15,6 @@ from toolwire_client.errors import (
     NotStarted,
     ServerGone,
     TimedOut,
-    signal_name,
 )
 from toolwire_client.protocol.client_protocol import ClientProtocol
 from toolwire_client.protocol.events import LogEntry
@@ -25,6 +24,7 @@ from toolwire_client.waiting.base import in_daemon_thread, run
 from toolwire_schemas.deadline import Deadline
 from toolwire_tools import ToolError
 from toolwire_tools.byte_sizes import format_size
+from toolwire_tools.processes.exit_status import describe_exit
 from toolwire_tools.processes.process_group import SIGKILL
 from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
@@ -234,13 +234,12 @@ def _describe_exit(status: int | None, memory_limit: int | None, *, by_us: bool)
     limit = "" if memory_limit is None else f"limit {format_size(memory_limit)}"
     if status == OUT_OF_MEMORY and limit:
         return f"ran out of memory ({limit})"
+    ended = describe_exit(status)
     if status >= 0:
-        return f"ended with exit status {status}"
+        return ended
     if status == -SIGKILL:
-        hint = "" if by_us else ", as happens when the system's memory runs out"
-    else:
-        hint = limit and f"; its memory {limit}"
-    return f"was killed by signal {-status} ({signal_name(-status)}){hint}"
+        return ended if by_us else f"{ended}, as happens when the system's memory runs out"
+    return f"{ended}; its memory {limit}" if limit else ended
 
 
 def _params_of(call: Call, name: str, arguments: Any) -> dict[str, Any]:

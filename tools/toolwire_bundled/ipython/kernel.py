@@ -27,6 +27,7 @@ from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 from toolwire_tools.processes import subreaper
 from toolwire_tools.processes.child_group import strongest_group
+from toolwire_tools.processes.exit_status import signal_from_shell
 from toolwire_tools.processes.ownership import disown, own
 
 from ..temp_folders import Scratch
@@ -301,8 +302,9 @@ class Kernel:
 
     def _status(self) -> int | None:
         status = None if self._process is None else self._process.returncode
-        # As shells do, bubblewrap adds 128 to the signal that killed what it ran.
-        return 128 - status if self._namespace and status is not None and status > 128 else status
+        if status is None or not self._namespace:
+            return status
+        return signal_from_shell(status)
 
     def _ready_sockets(self, milliseconds: int) -> list[Any]:
         poller = zmq.Poller()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import signal
 from typing import TYPE_CHECKING
 
 from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
+from toolwire_tools.processes.exit_status import describe_signal
 
 if TYPE_CHECKING:
     from .job import Ended, Job
@@ -47,18 +47,10 @@ def _problem(status: int | None, kind: str, said: str, job: Job) -> str:
         return say("The code wrote something else where its result belongs.")
     if status < 0:
         return say(
-            "The code's process was killed by signal {number}{name}.",
-            number=-status,
-            name=_named(-status),
+            "The code's process was killed by signal {number}.",
+            number=describe_signal(-status),
         )
     return say(
         "The code ended its process, with exit status {status}, before it had a result.",
         status=status,
     )
-
-
-def _named(number: int) -> str:
-    try:
-        return f" ({signal.Signals(number).name})"
-    except ValueError:
-        return ""

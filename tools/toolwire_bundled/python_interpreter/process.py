@@ -28,6 +28,7 @@ from toolwire_schemas.threads import start_thread
 from toolwire_tools.errors import ToolError
 from toolwire_tools.processes.bounded_output import BoundedOutput
 from toolwire_tools.processes.child_group import ChildGroup
+from toolwire_tools.processes.exit_status import signal_from_shell
 
 from ..temp_folders import Scratch
 from . import syscalls
@@ -54,11 +55,6 @@ _DRAIN_SECONDS = 1.0
 """How long to read on when all of the process should have ended."""
 
 _CHUNK_BYTES = 64 * 1024
-
-_SIGNALLED, _SIGNALS = 128, 64
-"""What bubblewrap, as shells do, adds to the signal that killed what it ran, and how many signals
-Linux has.
-"""
 
 _THREADS = "toolwire-python"
 """The name of the threads that feed and read a process."""
@@ -93,8 +89,8 @@ def execute(job: Job, *, sandboxed: bool, check: Callable[[], object] = lambda: 
         drained = time.monotonic() + _DRAIN_SECONDS
         for thread in threads:
             thread.join(max(0.0, drained - time.monotonic()))
-    if sandboxed and status is not None and _SIGNALLED < status <= _SIGNALLED + _SIGNALS:
-        status = _SIGNALLED - status
+    if sandboxed and status is not None:
+        status = signal_from_shell(status)
     return Ended(status, bytes(result.start), output.text())
 
 

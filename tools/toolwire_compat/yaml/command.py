@@ -18,6 +18,7 @@ from toolwire_schemas.json_schema.error_text import Fault, place, shown
 from toolwire_schemas.wire.codec import DecodingError, decode, encode
 from toolwire_tools.byte_sizes import format_size
 from toolwire_tools.errors import ArgumentsError, ToolError
+from toolwire_tools.processes.exit_status import describe_exit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -255,7 +256,7 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
         return "the script" if self.shell else os.path.basename(self.program)
 
     def _failure(self, finished: CommandResult) -> str:
-        sentence = f"{self._called} {_ending(finished.status)}."
+        sentence = f"{self._called} {describe_exit(finished.status)}."
         printed, all_bytes = finished.errors, finished.errors_bytes
         if not printed.strip():  # some programs print errors to standard output
             printed, all_bytes = finished.output[-MAX_ERROR_BYTES:], finished.output_bytes
@@ -263,14 +264,3 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
         more = all_bytes - len(printed)
         left_out = f"(The end of its output; {more:,} bytes before it were cut.)" if more else ""
         return "\n".join(filter(None, (sentence, left_out, text)))
-
-
-def _ending(status: int) -> str:
-    if status >= 0:
-        return f"ended with exit status {status}"
-    import signal
-
-    try:
-        return f"was killed by signal {-status} ({signal.Signals(-status).name})"
-    except ValueError:
-        return f"was killed by signal {-status}"

@@ -40,8 +40,9 @@ ROOMS: dict[str, list[str]] = {
     ],
     "toolwire_dialects": [
         "lint",
-        "name_mapping tool_entry",
-        "openai_strict",
+        "name_mapping tool_entry circles",
+        "openai_strict shapes",
+        "type_names definition_meanings",
         "type_shapes",
         "python_stub typescript openai anthropic lagent markdown",
         "typed_clients compare",

@@ -11,21 +11,21 @@ from __future__ import annotations
 
 import re
 
-from .tool_entry import Entry, as_json, described, printable
-from .type_shapes import (
+from .shapes import (
     ANYTHING,
     ArrayShape,
     Definition,
-    Definitions,
     ObjectShape,
     ReferenceShape,
     ScalarShape,
     Shape,
     ShapeMember,
-    ToolShapes,
     UnionShape,
     ValuesShape,
 )
+from .tool_entry import Entry, as_json, described, printable
+from .type_names import Definitions
+from .type_shapes import ToolShapes
 
 _HEAD = "| {} | type | required | default | description |\n| --- | --- | --- | --- | --- |"
 _INDENT = "&emsp;"

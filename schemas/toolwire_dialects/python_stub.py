@@ -17,26 +17,25 @@ import unicodedata
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.json_schema.graph import MAX_DEPTH
 from toolwire_schemas.json_schema.member_names import listing, with_names
 
 from .name_mapping import RULES, Names
-from .tool_entry import Entry, as_json, described, on_one_line
-from .type_shapes import (
-    MAX_DEPTH,
+from .shapes import (
     NOTHING,
     ArrayShape,
     Definition,
-    Definitions,
     ObjectShape,
     ReferenceShape,
     ScalarShape,
     Shape,
     ShapeMember,
-    ToolShapes,
     UnionShape,
     ValuesShape,
-    write_functions,
 )
+from .tool_entry import Entry, as_json, described, on_one_line
+from .type_names import Definitions
+from .type_shapes import ToolShapes, write_functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable

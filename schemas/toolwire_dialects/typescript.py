@@ -12,9 +12,9 @@ from __future__ import annotations
 from textwrap import indent
 from typing import Any
 
-from .tool_entry import Entry, as_json, described, printable
-from .type_shapes import (
-    MAX_DEPTH,
+from toolwire_schemas.json_schema.graph import MAX_DEPTH
+
+from .shapes import (
     ArrayShape,
     Definition,
     ObjectShape,
@@ -22,11 +22,11 @@ from .type_shapes import (
     ScalarShape,
     Shape,
     ShapeMember,
-    ToolShapes,
     UnionShape,
     ValuesShape,
-    write_functions,
 )
+from .tool_entry import Entry, as_json, described, printable
+from .type_shapes import ToolShapes, write_functions
 
 _SCALARS = {
     "string": "string",

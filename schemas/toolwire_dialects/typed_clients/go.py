@@ -15,7 +15,7 @@ import unicodedata
 from toolwire_schemas import project_links
 
 from ..name_mapping import Names, Rule, words
-from ..type_shapes import (
+from ..shapes import (
     NULL,
     ArrayShape,
     Definition,
@@ -75,7 +75,6 @@ NAMING = Naming(
     names_objects=True,
     names_unions=True,
     names_arguments=True,
-    exact_types=True,
 )
 
 

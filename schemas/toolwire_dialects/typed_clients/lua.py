@@ -12,8 +12,7 @@ import string
 from typing import Any
 
 from ..name_mapping import Rule, pascal, snake
-from ..tool_entry import on_one_line
-from ..type_shapes import (
+from ..shapes import (
     ArrayShape,
     Definition,
     ObjectShape,
@@ -23,6 +22,7 @@ from ..type_shapes import (
     UnionShape,
     ValuesShape,
 )
+from ..tool_entry import on_one_line
 from .plan import Field, Function, Naming, Plan
 
 RUNTIME = "lua/toolwire.lua"

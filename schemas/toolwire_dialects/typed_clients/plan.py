@@ -14,21 +14,22 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from ..circles import find_circles
 from ..name_mapping import Names, Rule, words
-from ..tool_entry import Entry, as_json, described, schema_of, text
-from ..type_shapes import (
+from ..shapes import (
     ArrayShape,
     Definition,
-    Definitions,
     ObjectShape,
     ReferenceShape,
     ScalarShape,
     Shape,
     ShapeMember,
-    ToolShapes,
     UnionShape,
     ValuesShape,
 )
+from ..tool_entry import Entry, as_json, described, schema_of, text
+from ..type_names import Definitions
+from ..type_shapes import ToolShapes
 from .source_text import to_lines
 
 if TYPE_CHECKING:
@@ -59,10 +60,6 @@ class Naming(msgspec.Struct, frozen=True, kw_only=True):
     names_objects: bool = False
     names_unions: bool = False
     names_arguments: bool = False
-    exact_types: bool = False
-    """Whether types that want one name get longer names instead of numbers: `ValueShapeCircle`, not
-    `Shape2`.
-    """
     shares_names: bool = False
     """Whether a type and a function cannot have the same name."""
 
@@ -157,7 +154,7 @@ class Plan(msgspec.Struct, frozen=True):
         Arrays and maps are pointers already, so what is within them does not count.
         """
         holds = {each.name: frozenset(_types_in(each.shape)) for each in self.types}
-        of_circle = _circles(holds)
+        of_circle = find_circles(holds)
         return {
             name: frozenset(other for other in held if of_circle.get(other) == of_circle[name])
             for name, held in holds.items()
@@ -195,13 +192,13 @@ def read(
             taken,
             of_objects=naming.names_objects,
             of_unions=naming.names_unions,
-            contested=contested if naming.exact_types else None,
+            contested=contested,
         )
         made = [
             _function(entry, called[name], naming, definitions)
             for name, entry in sorted(tools.items())
         ]
-        if not naming.exact_types or definitions.clashes <= contested:
+        if definitions.clashes <= contested:
             break
         contested |= definitions.clashes
     types = [_with_clean_text(each) for _, needed in made for each in needed]
@@ -297,32 +294,3 @@ def _types_in(shape: Shape) -> Iterator[str]:
         case ArrayShape(first=first):
             for item in first:
                 yield from _types_in(item)
-
-
-def _circles(holds: dict[str, frozenset[str]]) -> dict[str, str]:
-    """Return for each type one that is the same for all types of its circle: strongly connected
-    parts, by Tarjan.
-    """
-    number: dict[str, int] = {}
-    lowest: dict[str, int] = {}
-    open_types: list[str] = []
-    of_circle: dict[str, str] = {}
-    for start in holds:
-        path = [] if start in number else [(start, iter(sorted(holds[start])))]
-        while path:
-            name, ahead = path[-1]
-            if name not in number:
-                number[name] = lowest[name] = len(number)
-                open_types.append(name)
-            following = next(ahead, None)
-            if following is None:
-                path.pop()
-                if path:
-                    lowest[path[-1][0]] = min(lowest[path[-1][0]], lowest[name])
-                while lowest[name] == number[name] and of_circle.get(name) is None:
-                    of_circle[open_types.pop()] = name
-            elif following not in number and following in holds:
-                path.append((following, iter(sorted(holds[following]))))
-            elif following in holds and following not in of_circle:
-                lowest[name] = min(lowest[name], number[following])
-    return of_circle

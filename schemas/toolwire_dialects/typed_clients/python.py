@@ -18,16 +18,8 @@ from msgspec.structs import replace
 
 from ..name_mapping import RULES, pascal, snake
 from ..python_stub import indented, literal, quoted, type_of
-from ..type_shapes import (
-    ArrayShape,
-    Definition,
-    ObjectShape,
-    Shape,
-    UnionShape,
-    ValuesShape,
-    one_of,
-)
-from ..type_shapes import read_as_kinds as as_kinds
+from ..shapes import ArrayShape, Definition, ObjectShape, Shape, UnionShape, ValuesShape, one_of
+from ..shapes import read_as_kinds as as_kinds
 from .plan import Naming
 from .source_text import to_lines
 
@@ -60,7 +52,6 @@ NAMING = Naming(
     members=_rule(_public, "self", "on_progress", "timeout_seconds", "more"),
     taken_types=_IN_TYPES,
     names_objects=True,
-    exact_types=True,
     shares_names=True,
 )
 RUNTIME = ""

@@ -15,7 +15,7 @@ from textwrap import indent
 from typing import TYPE_CHECKING
 
 from ..name_mapping import Names, Rule, pascal, snake
-from ..type_shapes import (
+from ..shapes import (
     NULL,
     ArrayShape,
     Definition,
@@ -215,7 +215,7 @@ class _Writer:
         return f"{derived}\npub enum {name} {{\n{indent(variants, '    ')}}}"
 
     def _union(self, name: str, shape: UnionShape) -> str:
-        parts = self._plan.variants(shape)
+        parts = self._plan.variants(shape, name)
         called = Names([part.name for part in parts], NAMING.types).theirs
         kinds = [(called[part.name], self._type(part.shape, name)) for part in parts]
         variants = indent(

@@ -48,7 +48,6 @@ NAMING = Naming(
     members=Rule(lambda letter: True),
     taken_types=frozenset(_TAKEN.split()),
     names_objects=True,
-    exact_types=True,
 )
 
 

@@ -35,7 +35,7 @@ from .all_of import merge_schemas
 from .subschemas import TYPES, directly_inside, target
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 Keywords = dict[str, Any]
 
@@ -132,13 +132,14 @@ class SchemaGraph:
         return end
 
     def _merge_parts(self, node: SchemaNode) -> SchemaNode:
-        if not node._applied():
+        if not node.applied():
             return node
         if self._merges_left < 0:
             return self.anything
         parts = node.parts()
         self._merges_left -= len(parts)
-        return self.merge([part for part in parts if part._restricts()])
+        restricting = [part for part in parts if part._restricts()]
+        return self.merge(_without_wide_types(restricting))
 
     def merge(self, parts: list[SchemaNode]) -> SchemaNode:
         """Return the node of values that fit all *parts*, none of which has parts of its own."""
@@ -247,17 +248,24 @@ class SchemaNode:
         """The node of members without another node; None if the schema does not mention them."""
         return self._one("additionalProperties")
 
+    @property
+    def _is_old_tuple(self) -> bool:
+        return isinstance(self.keywords.get("items"), list)
+
+    @property
+    def is_tuple(self) -> bool:
+        """Whether it lists the nodes of first items, perhaps none."""
+        return self._is_old_tuple or isinstance(self.keywords.get("prefixItems"), list)
+
     @cached_property
     def prefix_items(self) -> tuple[SchemaNode, ...]:
         """The nodes of the first items."""
-        word = "items" if isinstance(self.keywords.get("items"), list) else "prefixItems"
-        return self._several(word)
+        return self._several("items" if self._is_old_tuple else "prefixItems")
 
     @property
     def items(self) -> SchemaNode | None:
         """The node of all items after the first; None if the schema does not mention them."""
-        is_tuple = isinstance(self.keywords.get("items"), list)
-        return self._one("additionalItems" if is_tuple else "items")
+        return self._one("additionalItems" if self._is_old_tuple else "items")
 
     # --- links to schemas for the same value ---
 
@@ -267,10 +275,27 @@ class SchemaNode:
         return self.graph.target(self.keywords.get("$ref"))
 
     @property
+    def pointer(self) -> str:
+        """The text of `$ref`; empty without a reference."""
+        return self._text("$ref")
+
+    @property
     def reference_name(self) -> str:
-        """The last part of `$ref`, as a name for what it leads to; empty without a reference."""
-        pointer: str = self._text("$ref")
-        return pointer.rpartition("/")[2].strip("#")
+        """The last part of its pointer, as a name for what it leads to."""
+        return self.pointer.rpartition("/")[2].strip("#")
+
+    @cached_property
+    def link(self) -> SchemaNode | None:
+        """The schema whose reference leads to the same values as this one, itself or a part of it.
+
+        None if it has no reference, or restricts values of what it refers to.
+        """
+        if self.resolved is self.graph.anything:
+            return None
+        for part in self._reach(SchemaNode.applied):
+            if part.reference is not None and part.reference.resolved is self.resolved:
+                return part
+        return None
 
     @cached_property
     def all_of(self) -> tuple[SchemaNode, ...]:
@@ -297,13 +322,20 @@ class SchemaNode:
         """The alternatives of the first group; empty without groups."""
         return self.any_of or self.one_of
 
+    def applied(self) -> tuple[SchemaNode, ...]:
+        """Return the nodes of its reference and its `allOf`, which apply to the same value."""
+        reference = self.reference
+        if reference is None:
+            return self.all_of
+        return (reference,) if self.graph.is_draft_07 else (reference, *self.all_of)
+
     def parts(self) -> list[SchemaNode]:
         """Return the nodes that apply to the same value, itself first, each once."""
-        return self._reach(SchemaNode._applied)
+        return list(self._reach(SchemaNode.applied))
 
     def alternatives(self) -> list[SchemaNode]:
         """Return the nodes that may apply to the same value, itself first, each once."""
-        return self._reach(SchemaNode._applied_or_chosen)
+        return list(self._reach(SchemaNode._applied_or_chosen))
 
     @property
     def resolved(self) -> SchemaNode:
@@ -372,27 +404,21 @@ class SchemaNode:
             return {}
         return {name: self.graph.node(schema) for name, schema in members.items()}
 
-    def _applied(self) -> tuple[SchemaNode, ...]:
-        reference = self.reference
-        if reference is None:
-            return self.all_of
-        return (reference,) if self.graph.is_draft_07 else (reference, *self.all_of)
-
     def _applied_or_chosen(self) -> tuple[SchemaNode, ...]:
         if self.graph.is_draft_07 and self.reference is not None:
-            return self._applied()
-        return (*self._applied(), *self.one_of, *self.any_of)
+            return self.applied()
+        return (*self.applied(), *self.one_of, *self.any_of)
 
-    def _reach(self, links: Any) -> list[SchemaNode]:
-        found: dict[SchemaNode, None] = {}
+    def _reach(self, links: Callable[[SchemaNode], tuple[SchemaNode, ...]]) -> Iterator[SchemaNode]:
+        seen: set[SchemaNode] = set()
         waiting = [self]
         while waiting:
             node = waiting.pop()
-            if node in found:
+            if node in seen:
                 continue
-            found[node] = None
+            seen.add(node)
+            yield node
             waiting += reversed(links(node))
-        return list(found)
 
     def _restricts(self) -> bool:
         """Whether it refuses values itself, apart from the nodes that it combines."""
@@ -402,12 +428,35 @@ class SchemaNode:
 
     def _only_part(self) -> SchemaNode | None:
         """The node that a schema without restrictions of its own consists of, if it is one."""
-        applied = dict.fromkeys(self._applied())
+        applied = dict.fromkeys(self.applied())
         if self._restricts() or len(applied) != 1:
             return None
         return next(iter(applied))
 
 
+def _without_wide_types(parts: list[SchemaNode]) -> list[SchemaNode]:
+    """Return *parts* without those that say nothing but a type that another part says too.
+
+    `{"type": "object", "$ref": …}` is the definition that it refers to.
+    """
+    needed = []
+    known = {frozenset(part.types) for part in parts if part.types and not _is_type_alone(part)}
+    for part in parts:
+        if _is_type_alone(part):
+            wide = frozenset(part.types)
+            wide |= {"integer"} if "number" in wide else set()
+            if any(types <= wide for types in known):
+                continue
+            known.add(frozenset(part.types))
+        needed.append(part)
+    return needed
+
+
+def _is_type_alone(part: SchemaNode) -> bool:
+    return bool(part.types) and part.keywords.keys() <= _ANNOTATIONS | _WITH_TYPE
+
+
+_WITH_TYPE = _COMBINING | {"type"}
 _CHOICES = ("anyOf", "oneOf")
 _OF_WHOLE = (*_CHOICES, "title", "description", "default", "examples")
 """Keywords that say nothing about a single alternative."""

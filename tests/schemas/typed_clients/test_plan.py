@@ -17,7 +17,7 @@ from msgspec import structs
 from support.examples import examples
 from support.tool_entry_strategies import ENTRIES, JSON
 from toolwire_dialects.name_mapping import Rule, camel, pascal, snake, words
-from toolwire_dialects.type_shapes import (
+from toolwire_dialects.shapes import (
     ArrayShape,
     Definition,
     ObjectShape,
@@ -235,13 +235,12 @@ def test_types_that_want_one_name_are_called_after_what_they_are_within() -> Non
         where = {"type": "object", "properties": {"mode": {"enum": [*modes]}}}
         return entry(name, {"type": "object", "properties": {"where": where}})
 
-    def names(*tools: Any, exact_types: bool = True) -> list[str]:
-        naming = structs.replace(STRICT, names_arguments=False, exact_types=exact_types)
+    def names(*tools: Any) -> list[str]:
+        naming = structs.replace(STRICT, names_arguments=False)
         return [each.name for each in read(*tools, naming=naming).types]
 
     assert names(tool("a", "x")) == ["Mode", "Where"]
     two = [tool("a", "x"), tool("b", "y")]
-    assert names(*two, exact_types=False) == ["Mode", "Where", "Mode2", "Where2"]
     assert names(*two) == ["AWhereMode", "AWhere", "BWhereMode", "BWhere"]
     assert names(tool("a", "x"), tool("b", "x")) == ["Mode", "Where"]
     assert names(entry("c", {"type": "object", "properties": {"client": {"enum": ["x"]}}})) == [
@@ -254,7 +253,7 @@ def test_alternatives_are_called_after_the_constant_that_distinguishes_them() ->
         {"type": "object", "properties": {"kind": kind, "size": {}}}
         for kind in ({"const": "circle"}, {"enum": ["square"]})
     ]
-    naming = structs.replace(STRICT, names_unions=False, names_arguments=False, exact_types=True)
+    naming = structs.replace(STRICT, names_unions=False, names_arguments=False)
     made = read(
         entry("a", {"type": "object", "properties": {"shape": {"anyOf": shapes}}}), naming=naming
     )

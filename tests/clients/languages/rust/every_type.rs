@@ -21,11 +21,11 @@ fn started(server: &Server) -> Tools {
 }
 
 fn value() -> Value {
-    let place = Place { x: 1.0, y: Some(2.0) };
-    let mut leaf = Tree::new("leaf".into());
+    let place = ValuePlace { x: 1.0, y: Some(2.0) };
+    let mut leaf = EveryTypeTree::new("leaf".into());
     leaf.parent = Some(None);
-    let tree = Tree { branches: Some(vec![leaf]), ..Tree::new("root".into()) };
-    let circle = Shape { r#type: Type::Circle, centre: Place::new(1.0), radius: 2.5 };
+    let tree = EveryTypeTree { branches: Some(vec![leaf]), ..EveryTypeTree::new("root".into()) };
+    let circle = ValueShapeCircle { r#type: ShapeCircleType::Circle, centre: ValuePlace::new(1.0), radius: 2.5 };
     let mut options = Options::new("x".into());
     options.func = Some(None);
     Value {
@@ -45,8 +45,8 @@ fn value() -> Value {
             [("a b".into(), 1)].into(),
             vec![vec![1.0, 2.5], vec![]],
             place,
-            [("home".into(), vec![Place::new(3.0)])].into(),
-            Shape3::Shape(circle),
+            [("home".into(), vec![ValuePlace::new(3.0)])].into(),
+            ValueShape::Circle(circle),
             tree,
             None,
             Either::IntegerList(vec![1, 2]),
@@ -66,7 +66,7 @@ pub fn drive(is_legacy: bool) {
     say("add", [tools.add(&sum).call().unwrap(), tools.add(&AddArguments::new(2)).call().unwrap()]);
     let both = tools.every_type(&EveryTypeArguments { value: value(), times: Some(2) }).call().unwrap();
     say("every type", &both);
-    say("measure", tools.measure(&MeasureArguments { shape: Shape3::Shape2(Shape2 { r#type: Type2::Square, side: 3.0 }) }).call().unwrap());
+    say("measure", tools.measure(&MeasureArguments { shape: ValueShape::Square(ShapeSquare { r#type: ShapeSquareType::Square, side: 3.0 }) }).call().unwrap());
     let planted = tools.plant(&PlantArguments { depth: 2 }).call().unwrap();
     say("plant", [&planted.name, &planted.branches[0].name, &planted.branches[0].branches[0].name]);
     match &tools.picture().call().unwrap().content[..] {

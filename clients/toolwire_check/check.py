@@ -22,18 +22,18 @@ from .cases.conversation import ProcessEnded, find_answers, format_exchange
 from .cases.costs import find_slowest_calls, measure_costs
 from .cases.expectations import Breach
 from .cases.handshake import find_trouble, make_meta, make_probe, open_session
-from .cases.plan import (
+from .cases.plan import plan_plays
+from .cases.player import Limits, Player
+from .cases.sdks import mark_sdk_gaps
+from .cases.server_facts import CheckSettings, find_facts
+from .cases.server_process import ServerUnderTest
+from .cases.verdicts import (
     is_as_bad,
     judge_play,
     judge_silent_server,
     make_verdict,
     note_predecessors,
-    plan_plays,
 )
-from .cases.player import Limits, Player
-from .cases.sdks import mark_sdk_gaps
-from .cases.server_facts import CheckSettings, find_facts
-from .cases.server_process import ServerUnderTest
 from .cases.whole_run import Part, find_breach_of_run
 from .report import SEVERITIES, Report, is_bad
 

@@ -30,8 +30,9 @@ from toolwire_schemas.wire.messages import INVALID_PARAMS
 
 from .cases.expectations import Breach, shorten_json
 from .cases.named_rules import find_structure_fault
-from .cases.plan import Play, judge_play, make_verdict
+from .cases.plan import Play
 from .cases.server_facts import may_be_called
+from .cases.verdicts import judge_play, make_verdict
 from .report import is_bad
 
 if TYPE_CHECKING:

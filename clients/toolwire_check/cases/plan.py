@@ -1,31 +1,28 @@
-"""Which cases are played, in which revisions and framings, and why the others are not; and the
-verdicts. No I/O.
+"""Plan a check: the cases to play, in which revisions and framings, and why the others are not
+played. No I/O.
+
+A case is played once in each revision and framing that both it and the server know. A case that
+cannot be played at all gets one `Play` with the reason, so that the report says it.
 """
 
 from __future__ import annotations
 
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
-from toolwire_schemas.cases import Case, cases
 
-from ..report import SEVERITIES, Verdict, is_bad
-from .conversation import format_exchange
-from .expectations import Breach
 from .handshake import is_modern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from toolwire_schemas.cases import Framing, Process
+    from toolwire_schemas.cases import Case, Framing, Process
 
-    from ..report import Outcome
-    from .conversation import Event
+    from .expectations import Step
     from .server_facts import Facts
 
-_FIRST = "lifecycle/answers"
-_LACKS = {
+_WHY_NO_ERA = {
     "legacy": "the server knows no handshake (initialize)",
     "modern": "the server does not speak 2026-07-28",
 }
@@ -48,12 +45,17 @@ class Play(msgspec.Struct, frozen=True):
         A server that speaks both eras may take a message that names no revision for the start of a
         legacy conversation, and so be of no more use for cases of the modern one.
         """
-        is_bare = is_modern(self.revision) and any(map(_names_no_revision, self.case.steps))
-        return "opened" if is_bare and self.case.process == "shared" else self.case.process
+        process = self.case.process
+        if process != "shared" or not is_modern(self.revision):
+            return process
+        if any(map(_names_no_revision, self.case.steps)):
+            return "opened"
+        return "shared"
 
 
-def _names_no_revision(step: dict[str, Any]) -> bool:
-    return bool({"raw", "bytes"} & step.keys()) and "${meta}" not in str(step)
+def _names_no_revision(step: Step) -> bool:
+    is_raw = "raw" in step or "bytes" in step  # `send` adds the revision
+    return is_raw and "${meta}" not in str(step)
 
 
 def select_cases(
@@ -62,121 +64,74 @@ def select_cases(
     """Return those of *cases* whose id one of the patterns in *only* matches, if there are any, and
     none in *skip*.
     """
-    return [
-        case
-        for case in cases
-        if (not only or any(fnmatchcase(case.id, pattern) for pattern in only))
-        and not any(fnmatchcase(case.id, pattern) for pattern in skip)
-    ]
+    selected = []
+    for case in cases:
+        is_wanted = not only or _matches_any(case.id, only)
+        if is_wanted and not _matches_any(case.id, skip):
+            selected.append(case)
+    return selected
+
+
+def _matches_any(name: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def plan_plays(cases: Iterable[Case], facts: Facts) -> list[Play]:
     """Return how *cases* are to be played with the server of these *facts*."""
-    return [play for case in cases for play in _plays(case, facts)]
+    plays = []
+    for case in cases:
+        reason = _find_obstacle(case, facts)
+        if reason:
+            plays.append(Play(case, reason=reason))
+        else:
+            plays += _plan_case(case, facts)
+    return plays
 
 
-def _plays(case: Case, facts: Facts) -> list[Play]:
-    revisions, reason = _revisions(case, facts)
-    framings = [framing for framing in facts.framings if framing in case.framings]
-    lacking = [facts.lacks.get(need, "") for need in case.needs if need not in facts.values]
+def _plan_case(case: Case, facts: Facts) -> Iterable[Play]:
+    revisions = _list_revisions(case, facts)
+    if case.process == "run":  # it is judged once, in whatever framing the others are played
+        is_of_one_era = case.era in _WHY_NO_ERA
+        yield Play(case, revisions[0] if is_of_one_era else "")
+        return
+    for framing in _list_framings(case, facts):
+        for revision in revisions:
+            yield Play(case, revision, framing)
+
+
+def _find_obstacle(case: Case, facts: Facts) -> str:
+    """Return why *case* cannot be played; empty if it can."""
     if facts.trouble:
-        reason = "the server cannot be talked to"
-    elif lacking:
-        reason = lacking[0]
-    elif not reason and not framings and case.process != "run":
-        reason = f"the server does not speak in {' or '.join(case.framings)}, or was not asked to"
-    if reason:
-        return [Play(case, reason=reason)]
-    if case.process == "run":
-        return [Play(case, revisions[0] if case.era in _LACKS else "")]
-    return [Play(case, revision, framing) for framing in framings for revision in revisions]
+        return "the server cannot be talked to"
+    for need in case.needs:
+        if need not in facts.values:
+            return facts.lacks.get(need, "")
+    if not _list_revisions(case, facts):
+        if case.revisions:
+            return f"the server does not speak the era of {' or '.join(case.revisions)}"
+        return _WHY_NO_ERA[case.era]
+    if not _list_framings(case, facts) and case.process != "run":
+        return f"the server does not speak in {' or '.join(case.framings)}, or was not asked to"
+    return ""
 
 
-def _revisions(case: Case, facts: Facts) -> tuple[list[str], str]:
-    """In which revisions to play *case*, and why in none."""
-    if case.revisions:
-        eras = set(map(is_modern, facts.revisions))
-        found = [revision for revision in case.revisions if is_modern(revision) in eras]
-        return (
-            found,
-            "" if found else f"the server does not speak the era of {' or '.join(case.revisions)}",
-        )
-    if case.era == "plain":
-        return [""], ""
-    if case.era in _LACKS:
-        found = [
-            revision
-            for revision in facts.revisions
-            if is_modern(revision) == (case.era == "modern")
-        ]
-        return found, "" if found else _LACKS[case.era]
-    return facts.revisions if case.era == "each" else facts.revisions[:1], ""
+def _list_framings(case: Case, facts: Facts) -> list[Framing]:
+    return [framing for framing in facts.framings if framing in case.framings]
 
 
-def make_verdict(play: Play, outcome: Outcome, **about: Any) -> Verdict:
-    """Return a verdict on *play*."""
-    case = play.case
-    about = {
-        "severity": case.severity,
-        "revision": play.revision,
-        "framing": play.framing or "",
-        **about,
-    }
-    return Verdict(
-        case=case.id,
-        behaviour=case.behaviour,
-        source=case.source,
-        ours=case.ours,
-        outcome=outcome,
-        **about,
-    )
-
-
-def judge_play(
-    play: Play, unmet: Breach | None, events: Sequence[Event], seconds: float
-) -> Verdict:
-    """Return the verdict on *play*: passed if *unmet* is `None`."""
-    if unmet is None:
-        return make_verdict(play, "pass", seconds=seconds)
-    severity = unmet.severity or play.case.severity
-    return make_verdict(
-        play,
-        "fail" if severity == "must" else "warn",
-        severity=severity,
-        expected=unmet.expected,
-        came=unmet.came,
-        exchange=format_exchange(events),
-        seconds=seconds,
-    )
-
-
-def judge_silent_server(
-    plays: Sequence[Play], trouble: str, events: Sequence[Event]
-) -> list[Verdict]:
-    """Return the verdicts on a server that does not answer: one case fails, whichever were
-    chosen.
-    """
-    first = next(case for case in cases() if case.id == _FIRST)
-    failure = judge_play(
-        Play(first), Breach("an answer to initialize or to server/discover", trouble), events, 0.0
-    )
-    others = [play for play in plays if play.case.id != _FIRST]
-    return [failure, *(make_verdict(play, "not applicable", reason=play.reason) for play in others)]
-
-
-def is_as_bad(one: Verdict, other: Verdict) -> bool:
-    """Whether *one* is a failure at least as bad as *other*."""
-    return is_bad(one) and SEVERITIES.index(one.severity) <= SEVERITIES.index(other.severity)
-
-
-def note_predecessors(verdict: Verdict, others: list[str]) -> Verdict:
-    """Return *verdict*, a failure, as one that needs the cases with these ids before it; if empty,
-    as a flaky one.
-    """
-    when = (
-        f"only after {', '.join(others)} in the same process"
-        if others
-        else "not again after the same cases"
-    )
-    came = f"{verdict.came}; {when}: alone the case passes"
-    return msgspec.structs.replace(verdict, came=came, after=others)
+def _list_revisions(case: Case, facts: Facts) -> list[str]:
+    """Return the revisions to play *case* in; `""` means that there is no handshake."""
+    if case.revisions:  # the server may refuse one of them, although it speaks another of its era
+        eras = {is_modern(revision) for revision in facts.revisions}
+        return [revision for revision in case.revisions if is_modern(revision) in eras]
+    match case.era:
+        case "plain":
+            return [""]
+        case "legacy":
+            return [revision for revision in facts.revisions if not is_modern(revision)]
+        case "modern":
+            return [revision for revision in facts.revisions if is_modern(revision)]
+        case "each":
+            return facts.revisions
+        case "any":
+            return facts.revisions[:1]

@@ -1,9 +1,15 @@
-"""Play a case: perform each step on a server, or compare it with what the server sent."""
+"""Play a case: perform each step on a server, or compare it with what the server sent.
+
+Strategy. A step acts (sends, closes, signals) or expects. An expectation is judged after each event
+until it is met, or cannot be met any more, or the time is over. A `settle` step waits until the
+server is idle; the expectations after it are decided at once.
+
+Each limit of time is generous and yet may be too short on a busy machine. So a breach says whether
+it `depends_on_time`; `check.py` repeats such a case alone, with longer limits.
+"""
 
 from __future__ import annotations
 
-import base64
-import re
 from collections.abc import Mapping  # noqa: TC003 - msgspec reads the annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,26 +17,25 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.wire import codec
 
-from .conversation import ProcessEnded, Received
+from .conversation import ProcessEnded, Received, find_called_tool
 from .expectations import Breach, Scene, judge
 from .handshake import complete_message, find_trouble, list_all_tools, make_probe
+from .placeholders import fill_in, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .conversation import Event
+    from .expectations import Step
     from .server_process import ServerUnderTest
 
-_VALUE = re.compile(r"\$\{([\w.]+)\}")
 _TIMES_ALONE = 3.0  # how much longer than usual each wait of a repeated case may last
 _IDLE_SECONDS_ALONE = 0.5
 _TIMES_A_CALL = 2.0  # how much longer than before a call may take
 
 # Which of two responses is first, and whether a call ends before its cancellation, also depends on
 # the moment.
-_DEPENDING_ON_TIME = ("order", "unanswered")
-
-Text = str | dict[str, Any] | list[Any]
+_KINDS_THAT_DEPEND_ON_TIME = ("order", "unanswered")
 
 
 class Limits(msgspec.Struct, frozen=True):
@@ -56,13 +61,14 @@ class Limits(msgspec.Struct, frozen=True):
         """Return the limits for a case that is repeated alone, after it failed and time may have
         been the reason.
         """
+        call_seconds = {}
+        for tool, seconds in self.call_seconds.items():
+            call_seconds[tool] = _TIMES_ALONE * seconds
         return msgspec.structs.replace(
             self,
             answer_seconds=_TIMES_ALONE * self.answer_seconds,
             opening_seconds=_TIMES_ALONE * self.opening_seconds,
-            call_seconds={
-                tool: _TIMES_ALONE * seconds for tool, seconds in self.call_seconds.items()
-            },
+            call_seconds=call_seconds,
             idle_seconds=_IDLE_SECONDS_ALONE,
             exit_times=_TIMES_ALONE,
         )
@@ -80,38 +86,40 @@ class Player:
     def __post_init__(self) -> None:
         self._start = len(self.server.conversation.events)
         self._lists: dict[str, list[Any]] = {}
-        self._probes: set[str] = set()
-        self._settled = False
+        self._probe_ids: set[str] = set()
+        self._is_settled = False
         self._seconds_of_calls = 0.0
 
-    def play(self, steps: Sequence[dict[str, Any]]) -> Breach | None:
+    def play(self, steps: Sequence[Step]) -> Breach | None:
         """Play *steps* up to the first unmet expectation, and return that."""
         for step in steps:
-            if (unmet := self._take(step)) is not None:
-                return msgspec.structs.replace(
-                    unmet, severity=unmet.severity or step.get("severity", "")
-                )
+            breach = self._play_step(step)
+            if breach is not None:
+                severity = breach.severity or step.get("severity", "")
+                return msgspec.structs.replace(breach, severity=severity)
         return None
 
-    def _take(self, step: dict[str, Any]) -> Breach | None:
+    def _play_step(self, step: Step) -> Breach | None:
         match step:
             case {"times": times, "steps": steps}:
                 return self._repeat(times, steps)
             case {"list": label}:
-                return self._list(label)
+                return self._list_tools(label)
             case {"settle": _}:
                 return self._settle()
             case {"exit": expected}:
-                return self._exit(**expected)
+                return self._expect_exit(**expected)
             case {"orphans": _}:
-                return self._orphans()
+                return self._expect_no_orphans()
         if self._act(step):
-            self._settled = False
+            self._is_settled = False
             return None
         return self._expect(fill_in(step, self.values))
 
-    def _act(self, step: dict[str, Any]) -> bool:
-        """Send what *step* has to send; return false if it has nothing."""
+    # --- actions ---
+
+    def _act(self, step: Step) -> bool:
+        """Do what *step* says to the server; return false if it is no action."""
         match step:
             case {"send": message}:
                 self._send(fill_in(message, self.values))
@@ -128,26 +136,27 @@ class Player:
         return True
 
     def _send(self, message: Any) -> None:
-        if isinstance(message, dict) and message.get("method") == "tools/call":
-            params = message.get("params")
-            tool = params.get("name") if isinstance(params, dict) else None
-            if isinstance(tool, str):
-                self._seconds_of_calls += self.limits.call_seconds.get(tool, 0.0)
+        tool = find_called_tool(message)
+        if tool is not None:
+            self._seconds_of_calls += self.limits.call_seconds.get(tool, 0.0)
         self.server.send(codec.encode(complete_message(message, self.revision)))
 
-    def _repeat(self, times: int, steps: Sequence[dict[str, Any]]) -> Breach | None:
-        before, unmet = self.values, None
+    def _repeat(self, times: int, steps: Sequence[Step]) -> Breach | None:
+        outer_values = self.values
+        breach = None
         for number in range(1, times + 1):
-            self.values = {**before, "n": number}
-            if (unmet := self.play(steps)) is not None:
+            self.values = {**outer_values, "n": number}
+            breach = self.play(steps)
+            if breach is not None:
                 break
-        self.values = before
-        return unmet
+        self.values = outer_values
+        return breach
 
-    def _list(self, label: str) -> Breach | None:
-        self._lists[label], problem = list_all_tools(
+    def _list_tools(self, label: str) -> Breach | None:
+        tools, problem = list_all_tools(
             self.server, self.revision, self._patience(), f"list-{label}"
         )
+        self._lists[label] = tools
         if not problem:
             return None
         expected = "a list of tools, page by page up to the last"
@@ -157,45 +166,51 @@ class Player:
         """Wait until the server is idle. Two probes, since responses may arrive out of order."""
         for name in ("settle", "settle-again"):
             identity = f"{name}-{len(self.server.conversation.events)}"
-            self._probes.add(identity)
+            self._probe_ids.add(identity)
             request = make_probe(identity, self.revision)
             if self.server.request(request, self._patience()) is None:
                 expected = f"an answer to {request['method']} afterwards: the server goes on"
-                return Breach(expected, self._silence(), depends_on_time=self._may_answer())
+                return Breach(
+                    expected, self._describe_silence(), depends_on_time=self._may_answer()
+                )
         self.server.wait(lambda: False, self.limits.idle_seconds)
-        self._settled = True
+        self._is_settled = True
         return None
 
+    # --- patience ---
+
     def _patience(self) -> float:
-        return self._answer_seconds() + self._starting()
+        """Return how many seconds to wait for an event."""
+        return self._answer_seconds() + self._start_seconds()
 
     def _answer_seconds(self) -> float:
         return max(self.limits.answer_seconds, _TIMES_A_CALL * self._seconds_of_calls)
 
-    def _starting(self) -> float:
+    def _start_seconds(self) -> float:
+        """Return how long the server may still be starting."""
         has_started = any(isinstance(event, Received) for event in self.server.conversation.events)
         return 0.0 if has_started else self.limits.start_seconds
 
     def _may_answer(self) -> bool:
         return not find_trouble(self.server)
 
-    def _silence(self) -> str:
-        return (
-            find_trouble(self.server, "the server") or f"nothing in {self._answer_seconds():.3g} s"
-        )
+    def _describe_silence(self) -> str:
+        trouble = find_trouble(self.server, "the server")
+        return trouble or f"nothing in {self._answer_seconds():.3g} s"
 
-    def _orphans(self) -> Breach | None:
-        left = self.server.find_orphans()
-        if not left:
+    # --- expectations ---
+
+    def _expect_no_orphans(self) -> Breach | None:
+        orphans = self.server.find_orphans()
+        if not orphans:
             return None
-        return Breach(
-            "no process is left of what the server started", ", ".join(left), depends_on_time=True
-        )
+        expected = "no process is left of what the server started"
+        return Breach(expected, ", ".join(orphans), depends_on_time=True)
 
-    def _exit(self, within_seconds: float, status: Sequence[int] = ()) -> Breach | None:
+    def _expect_exit(self, within_seconds: float, status: Sequence[int] = ()) -> Breach | None:
         # A slow start suggests a slow end.
         patience = max(within_seconds * self.limits.exit_times, self.limits.start_seconds)
-        came = self.server.exit_status(patience + self._starting())
+        came = self.server.exit_status(patience + self._start_seconds())
         if came is None:
             expected = f"the process ends within {patience:g} s"
             return Breach(expected, "it is still running", depends_on_time=True)
@@ -204,67 +219,31 @@ class Player:
             return Breach(expected, f"it {ProcessEnded(came).how}")
         return None
 
-    def _expect(self, step: dict[str, Any]) -> Breach | None:
-        unmet: Breach | None = None
+    def _expect(self, step: Step) -> Breach | None:
+        breach: Breach | None = None
 
         def is_decided() -> bool:
-            nonlocal unmet
-            unmet = judge(step, self.scene())
-            return unmet is None or not unmet.may_come or self._settled
+            nonlocal breach
+            breach = judge(step, self._make_scene())
+            return breach is None or not breach.may_come or self._is_settled
 
         self.server.wait(is_decided, self._patience())
-        if unmet is None:
+        if breach is None:
             return None
-        if unmet.may_come and not self._settled:
-            came = f"{unmet.came}: {self._silence()}"
-            return Breach(unmet.expected, came, depends_on_time=self._may_answer())
-        depends_on_time = unmet.may_come or any(kind in step for kind in _DEPENDING_ON_TIME)
-        return msgspec.structs.replace(unmet, depends_on_time=depends_on_time)
+        if breach.may_come and not self._is_settled:
+            came = f"{breach.came}: {self._describe_silence()}"
+            return Breach(breach.expected, came, depends_on_time=self._may_answer())
+        is_about_time = any(kind in step for kind in _KINDS_THAT_DEPEND_ON_TIME)
+        depends_on_time = breach.may_come or is_about_time
+        return msgspec.structs.replace(breach, depends_on_time=depends_on_time)
 
-    def scene(self) -> Scene:
-        """The events since the first step, without the responses to probes."""
+    def _make_scene(self) -> Scene:
+        """Return the events since the first step, without the responses to probes."""
         events = self.server.conversation.events[self._start :]
         return Scene([event for event in events if not self._is_of_probe(event)], self._lists)
 
     def _is_of_probe(self, event: Event) -> bool:
-        identity = (
-            event.value.get("id")
-            if isinstance(event, Received) and isinstance(event.value, dict)
-            else None
-        )
-        return isinstance(identity, str) and identity in self._probes
-
-
-def fill_in(value: Any, values: Mapping[str, Any]) -> Any:
-    """Return *value* with each string `${name}` in it replaced by the value of that name."""
-    if isinstance(value, str):
-        found = _VALUE.fullmatch(value)
-        return _named(found[1], values) if found else value
-    if isinstance(value, list):
-        return [fill_in(item, values) for item in value]
-    if isinstance(value, dict):
-        return {key: fill_in(item, values) for key, item in value.items()}
-    return value
-
-
-def to_bytes(text: Text, values: Mapping[str, Any]) -> bytes:
-    """Return the bytes that *text* describes, with `${name}` replaced by the JSON of that value."""
-    match text:
-        case str():
-            return _VALUE.sub(
-                lambda found: codec.encode(_named(found[1], values)).decode(), text
-            ).encode()
-        case {"base64": encoded}:
-            return base64.b64decode(encoded)
-        case {"repeat": part, "times": times}:
-            return to_bytes(part, values) * int(times)
-        case list():
-            return b"".join(to_bytes(part, values) for part in text)
-    raise ValueError(f"not a description of text: {text!r}")
-
-
-def _named(path: str, values: Mapping[str, Any]) -> Any:
-    value: Any = values
-    for name in path.split("."):
-        value = value[name]
-    return value
+        if not isinstance(event, Received) or not isinstance(event.value, dict):
+            return False
+        identity = event.value.get("id")
+        return isinstance(identity, str) and identity in self._probe_ids

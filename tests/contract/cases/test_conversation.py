@@ -17,7 +17,7 @@ from toolwire_check.cases.conversation import (
     iter_messages,
 )
 from toolwire_check.cases.handshake import complete_message
-from toolwire_check.cases.player import fill_in, to_bytes
+from toolwire_check.cases.placeholders import fill_in, to_bytes
 from toolwire_schemas.wire import codec
 from toolwire_schemas.wire.content_length import wrap_with_header
 from toolwire_schemas.wire.framing import wrap_line

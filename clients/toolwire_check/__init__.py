@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .baseline import BadBaseline, Gap
-from .cases.server_facts import CheckSettings, Facts, UnknownTool
+from .cases.check_settings import CheckSettings
+from .cases.server_facts import Facts, UnknownTool
 from .check import check
 from .fuzz import Fuzzing, MissingHypothesis
 from .pytest_support.cases import ContractWarning, contract_cases

@@ -18,6 +18,7 @@ from toolwire_schemas.cases import cases as all_cases
 from toolwire_schemas.threads import restore_hooks
 
 from . import baseline
+from .cases.check_settings import CheckSettings
 from .cases.conversation import ProcessEnded, find_answers, format_exchange
 from .cases.costs import find_slowest_calls, measure_costs
 from .cases.expectations import Breach
@@ -25,7 +26,7 @@ from .cases.handshake import find_trouble, make_meta, make_probe, open_session
 from .cases.plan import plan_plays
 from .cases.player import Limits, Player
 from .cases.sdks import mark_sdk_gaps
-from .cases.server_facts import CheckSettings, find_facts
+from .cases.server_facts import find_facts
 from .cases.server_process import ServerUnderTest
 from .cases.verdicts import (
     is_as_bad,

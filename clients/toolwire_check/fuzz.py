@@ -31,7 +31,6 @@ from toolwire_schemas.wire.messages import INVALID_PARAMS
 from .cases.expectations import Breach, shorten_json
 from .cases.named_rules import find_structure_fault
 from .cases.plan import Play
-from .cases.server_facts import may_be_called
 from .cases.verdicts import judge_play, make_verdict
 from .report import is_bad
 
@@ -40,8 +39,9 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import SearchStrategy
 
+    from .cases.check_settings import CheckSettings
     from .cases.conversation import Event
-    from .cases.server_facts import CheckSettings, Facts
+    from .cases.server_facts import Facts
     from .report import Verdict
 
     Call = Callable[[Play, dict[str, Any], bool], tuple[Verdict, dict[str, Any], Sequence[Event]]]
@@ -153,7 +153,7 @@ def _reason_against(tool: Any, settings: CheckSettings) -> str:
         return "its inputSchema is not that of an object"
     return (
         ""
-        if may_be_called(tool, settings)
+        if settings.allows_call(tool)
         else "it does not say that it is read-only (annotations.readOnlyHint)"
     )
 

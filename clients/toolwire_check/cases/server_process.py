@@ -1,4 +1,11 @@
-"""Drive a real process; the only part of the kit that starts programs and waits."""
+"""Drive a real process; the only part of the kit that starts programs and waits.
+
+A thread of `ServerProcess` reads the output and adds it to the conversation, under the lock of the
+condition `_changed`; all other methods run in the thread that plays the cases.
+
+Processes that the server leaves running are found by a mark in their environment: they may have
+left its process group. Only Linux shows the environment of other processes (`/proc`).
+"""
 
 from __future__ import annotations
 
@@ -28,6 +35,8 @@ _MARK = "TOOLWIRE_CONTRACT"
 """The environment variable that marks all descendants of a server, even outside its process group.
 """
 
+_HAS_PROC = os.path.isdir("/proc/self")
+_MAX_COMMAND_CHARS = 200
 _LAST_SECONDS = 2.0  # how long a descendant may outlive the server before it counts as orphaned
 
 _SIGKILL = getattr(signal, "SIGKILL", signal.SIGTERM)
@@ -60,13 +69,14 @@ class ServerUnderTest:
         self.conversation = CaseConversation(framing, self._timer.note_response)
         self._mark = secrets.token_hex(8)
         self._changed = threading.Condition()
-        whole = {**(os.environ if env is None else env), _MARK: self._mark}
-        self._process = ServerProcess(command, env=whole, cwd=cwd)
+        environment = dict(os.environ if env is None else env)
+        environment[_MARK] = self._mark
+        self._process = ServerProcess(command, env=environment, cwd=cwd)
         self._process.start(self._on_data, self._on_end)
 
     def send(self, message: bytes) -> None:
         """Send *message*, in the framing."""
-        with self._changed:  # the thread that reads notes the responses
+        with self._changed:  # the reading thread notes the responses with the same timer
             self._timer.note_request(message)
         self.write(self.conversation.wrap(message))
 
@@ -104,20 +114,20 @@ class ServerUnderTest:
         return found[0] if found else None
 
     def wait(self, is_done: Callable[[], bool], timeout_seconds: float) -> bool:
-        """Wait until *is_done()*, which is called after each event; return its last value."""
+        """Wait until *is_done()*, which is called after each event; return whether it was."""
         deadline = time.monotonic() + timeout_seconds
         with self._changed:
-            while not (done := is_done()):
-                left = deadline - time.monotonic()
-                if left <= 0 or self.conversation.ended or self.conversation.flood:
+            while not is_done():
+                seconds_left = deadline - time.monotonic()
+                if seconds_left <= 0 or self.conversation.ended or self.conversation.flood:
                     return False
-                self._changed.wait(left)
-            return done
+                self._changed.wait(seconds_left)
+            return True
 
     def exit_status(self, wait_seconds: float = 0.0) -> int | None:
         """Return the exit status; `None` if the process still runs after the wait."""
         status = self._process.exit_status(wait_seconds)
-        if status is not None:  # read its last output
+        if status is not None:  # its last output may still be on the way
             self.wait(lambda: self.conversation.ended is not None, _LAST_SECONDS)
         return status
 
@@ -125,19 +135,29 @@ class ServerUnderTest:
         """Return the orphaned descendants of the server, in words; `None` where they cannot be
         found.
         """
-        if not os.path.isdir("/proc/self"):
+        if not _HAS_PROC:
             return None
-        commands = {
-            pid: _read(pid, "cmdline").replace(b"\0", b" ").decode(errors="replace")
-            for pid in self._orphans()
-        }
-        return [f"{command.strip()[:200]} ({pid})" for pid, command in commands.items()]
+        orphans = []
+        for pid in self._await_end_of_descendants():
+            words = _read(pid, "cmdline").replace(b"\0", b" ")
+            command = words.decode(errors="replace").strip()
+            orphans.append(f"{command[:_MAX_COMMAND_CHARS]} ({pid})")
+        return orphans
 
     def descendants(self) -> set[int]:
         """Return the running processes that the server has started; none where they cannot be
         found.
         """
-        return set(self._descendants())
+        if not _HAS_PROC:
+            return set()
+        mark = f"{_MARK}={self._mark}".encode()
+        found = set()
+        for name in os.listdir("/proc"):
+            if not name.isdigit() or int(name) == self._process.pid:
+                continue
+            if mark in _read(int(name), "environ").split(b"\0"):
+                found.add(int(name))
+        return found
 
     def last_words(self) -> str:
         """Return the end of the server's stderr as the end of a sentence; empty if it is empty."""
@@ -147,31 +167,18 @@ class ServerUnderTest:
     def close(self, patience_seconds: float = _PATIENCE_SECONDS) -> None:
         """End the server and all its descendants, killing them if needed."""
         self._process.close(patience_seconds)
-        self._orphans(kills=True)
+        self._await_end_of_descendants(kills=True)
 
-    def _orphans(self, *, kills: bool = False) -> list[int]:
+    def _await_end_of_descendants(self, *, kills: bool = False) -> list[int]:
         """Wait until all descendants have ended, and return those that have not."""
         deadline = time.monotonic() + _LAST_SECONDS
-        while (found := self._descendants()) and time.monotonic() < deadline:
-            for pid in found if kills else ():
-                with contextlib.suppress(OSError):
-                    os.kill(pid, _SIGKILL)
+        while True:
+            running = sorted(self.descendants())
+            if not running or time.monotonic() >= deadline:
+                return running
+            if kills:
+                _kill_all(running)
             time.sleep(_LOOK_SECONDS)
-        return found
-
-    def _descendants(self) -> list[int]:
-        """The running processes, except the server itself, whose environment has the mark."""
-        wanted = f"{_MARK}={self._mark}".encode()
-        pids = (
-            [int(name) for name in os.listdir("/proc") if name.isdigit()]
-            if os.path.isdir("/proc/self")
-            else []
-        )
-        return [
-            pid
-            for pid in pids
-            if pid != self._process.pid and wanted in _read(pid, "environ").split(b"\0")
-        ]
 
     def _on_data(self, data: bytes) -> None:
         with self._changed:
@@ -184,9 +191,15 @@ class ServerUnderTest:
             self._changed.notify_all()
 
 
+def _kill_all(pids: Sequence[int]) -> None:
+    for pid in pids:
+        with contextlib.suppress(OSError):  # it has just ended
+            os.kill(pid, _SIGKILL)
+
+
 def _read(pid: int, name: str) -> bytes:
     try:
         with open(f"/proc/{pid}/{name}", "rb") as file:
             return file.read()
-    except OSError:  # it ended, or belongs to another user
+    except OSError:  # it has just ended, or belongs to another user
         return b""

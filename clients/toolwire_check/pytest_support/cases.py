@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pytest
     from toolwire_schemas.cases import Severity
 
-    from ..cases.server_facts import CheckSettings
+    from ..cases.check_settings import CheckSettings
     from ..fuzz import Fuzzing
     from ..report import Report, Verdict
 

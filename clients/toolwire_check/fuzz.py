@@ -29,25 +29,22 @@ from toolwire_schemas.wire import codec
 from toolwire_schemas.wire.messages import INVALID_PARAMS
 
 from .cases.expectations import Breach, shorten_json
+from .cases.generated_calls import CALL_STEPS
 from .cases.named_rules import find_structure_fault
 from .cases.plan import Play
 from .cases.verdicts import judge_play, make_verdict
 from .report import is_bad
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from hypothesis.strategies import SearchStrategy
 
     from .cases.check_settings import CheckSettings
     from .cases.conversation import Event
+    from .cases.generated_calls import GeneratedCalls
     from .cases.server_facts import Facts
     from .report import Verdict
-
-    Call = Callable[[Play, dict[str, Any], bool], tuple[Verdict, dict[str, Any], Sequence[Event]]]
-    """Plays a call with these params, if true in a new process; returns the verdict, the answer and
-    what was said.
-    """
 
 Kind = Literal["valid", "invalid"]
 
@@ -74,17 +71,6 @@ _SOURCES: dict[Kind, str] = {
     ),
 }
 
-# The expectations of a call with any arguments; `Sequence.call` in `check.py` knows the values.
-_STEPS: list[dict[str, Any]] = [
-    {"send": "${request}"},
-    {"answer": "${id}"},
-    {"send": "${after}"},
-    {"answer": "${after.id}"},
-    {"rule": "answered-once"},
-    {"rule": "answers-asked"},
-]
-
-
 _NUMBER = re.compile(r'"fuzz-\d+')
 _ACCEPTED = "they were accepted"
 _NOTE = (
@@ -104,7 +90,9 @@ class Fuzzing(msgspec.Struct, frozen=True):
     seed: int = 0
 
 
-def fuzz(facts: Facts, fuzzing: Fuzzing, settings: CheckSettings, call: Call) -> Iterator[Verdict]:
+def fuzz(
+    facts: Facts, fuzzing: Fuzzing, settings: CheckSettings, calls: GeneratedCalls
+) -> Iterator[Verdict]:
     """Yield the verdicts `fuzz/valid/TOOL` and `fuzz/invalid/TOOL` on each tool of the server with
     these *facts*.
 
@@ -116,12 +104,12 @@ def fuzz(facts: Facts, fuzzing: Fuzzing, settings: CheckSettings, call: Call) ->
         name = str(tool.get("name")) if isinstance(tool, dict) else "?"
         for kind, behaviour in _BEHAVIOURS.items():
             case = Case(
-                f"fuzz/{kind}/{name}", behaviour.format(name), _SOURCES[kind], "must", _STEPS
+                f"fuzz/{kind}/{name}", behaviour.format(name), _SOURCES[kind], "must", CALL_STEPS
             )
             play = Play(
                 case, facts.revisions[0], facts.framings[0], _reason_against(tool, settings)
             )
-            yield _verdict(play, tool, kind, call, fuzzing)
+            yield _verdict(play, tool, kind, calls, fuzzing)
 
 
 def need_hypothesis() -> None:
@@ -158,12 +146,12 @@ def _reason_against(tool: Any, settings: CheckSettings) -> str:
     )
 
 
-def _verdict(play: Play, tool: Any, kind: Kind, call: Call, fuzzing: Fuzzing) -> Verdict:
+def _verdict(play: Play, tool: Any, kind: Kind, calls: GeneratedCalls, fuzzing: Fuzzing) -> Verdict:
     if play.reason:
         return make_verdict(play, "not applicable", reason=play.reason)
     began = time.monotonic()
     try:
-        search = _Search(play, tool, kind, call)
+        search = _Search(play, tool, kind, calls)
         search.run(fuzzing)
         found = search.worst and search.again(search.worst)
     except (CannotJudge, RecursionError) as error:
@@ -214,14 +202,14 @@ class _Search:
         NoValues: if values are not made for the `inputSchema` of the *tool*.
     """
 
-    def __init__(self, play: Play, tool: dict[str, Any], kind: Kind, call: Call) -> None:
+    def __init__(self, play: Play, tool: dict[str, Any], kind: Kind, calls: GeneratedCalls) -> None:
         from .values.document import ValueJudge
 
         self._tool = tool
         self._schema = ValueJudge(tool["inputSchema"])
         self._kind: Kind = kind
         self._play = play
-        self._call = call
+        self._calls = calls
         self._until = float("inf")
         self._least_gravity = _HARM
         self.lenient: list[dict[str, Any]] = []
@@ -315,7 +303,7 @@ class _Search:
 
     def _called(self, arguments: dict[str, Any], *, is_alone: bool = False) -> _Outcome:
         params = {"name": self._tool["name"], "arguments": arguments}
-        verdict, answer, events = self._call(self._play, params, is_alone)
+        verdict, answer, events = self._calls.call(self._play, params, is_alone=is_alone)
         if is_bad(verdict):  # the number of the call is no part of the failure
             expected, came = (
                 _NUMBER.sub('"fuzz', text) for text in (verdict.expected, verdict.came)

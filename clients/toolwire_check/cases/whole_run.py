@@ -7,6 +7,7 @@ no `must`.
 
 from __future__ import annotations
 
+import threading
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +16,14 @@ import msgspec
 from ..report import Verdict, is_bad
 from .conversation import Event, Noise, Received
 from .expectations import Breach, Scene, Step, judge
+from .verdicts import judge_play
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from .plan import Play
+
+_MAX_EVENTS_SHOWN = 8
 
 _RULES_THAT_FAIL_CASES = ("answers-asked",)
 """Rules whose breach fails a case as well: a case that waits for an answer does not get it if its
@@ -53,6 +59,54 @@ def find_breach_of_run(
                 breach = msgspec.structs.replace(breach, severity=severity)
                 return breach, _find_shortest_start(step, scene)
     return None
+
+
+class RunJudge:
+    """Judges each conversation of a check by *plays*, the cases for the whole run by their places.
+
+    It keeps only the gravest breach of each, so that no conversation has to be kept. Threads may
+    share it.
+    """
+
+    def __init__(self, plays: Mapping[int, Play], tools: Sequence[Any]) -> None:
+        self._plays = plays
+        self._lists = {"tools": list(tools)}
+        self._failures: dict[int, Verdict] = {}
+        self._lock = threading.Lock()
+
+    def judge(
+        self, events: Sequence[Event], revision: str, *, parts: Sequence[Part], only_noise: bool
+    ) -> None:
+        """Judge the *events* of a finished conversation in *revision*, in which the cases of
+        *parts* were played. If *only_noise*, its messages are judged elsewhere.
+        """
+        with self._lock:
+            for place, play in self._plays.items():
+                if only_noise and play.case.steps != [{"quiet": True}]:
+                    continue
+                if play.revision in ("", revision):
+                    self._judge_play(place, play, events, () if only_noise else parts)
+
+    def _judge_play(
+        self, place: int, play: Play, events: Sequence[Event], parts: Sequence[Part]
+    ) -> None:
+        known = self._failures.get(place)
+        if known is not None and known.outcome == "fail":
+            return
+        found = find_breach_of_run(play.case.steps, events, parts, self._lists)
+        if found is None:
+            return
+        breach, events_to_breach = found
+        if known is None or not breach.severity:  # it is graver than the known one
+            last_events = events_to_breach[-_MAX_EVENTS_SHOWN:]
+            self._failures[place] = judge_play(play, breach, last_events, 0.0)
+
+    def list_verdicts(self) -> dict[int, Verdict]:
+        """Return the verdict on each of the plays, after all conversations."""
+        verdicts = {}
+        for place, play in self._plays.items():
+            verdicts[place] = self._failures.get(place) or judge_play(play, None, [], 0.0)
+        return verdicts
 
 
 def _list_readings(step: Step, parts: Sequence[Part]) -> Iterator[tuple[str, list[Part]]]:

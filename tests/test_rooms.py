@@ -132,7 +132,9 @@ ROOMS: dict[str, list[str]] = {
     "toolwire_check": [
         "report",
         "values",
-        "cases",
+        "judging",
+        "facts",
+        "playing",
         "fuzz",
         "baseline",
         "check",

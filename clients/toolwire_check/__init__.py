@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from .baseline import BadBaseline, Gap
-from .cases.check_settings import CheckSettings
-from .cases.server_facts import Facts, UnknownTool
 from .check import check
+from .facts.check_settings import CheckSettings
+from .facts.server_facts import Facts, UnknownTool
 from .fuzz import Fuzzing, MissingHypothesis
 from .pytest_support.cases import ContractWarning, contract_cases
 from .pytest_support.snapshots import SnapshotMismatch, assert_tools_unchanged

@@ -20,18 +20,18 @@ from toolwire_schemas.cases import cases as all_cases
 from toolwire_schemas.threads import restore_hooks
 
 from . import baseline
-from .cases.check_settings import CheckSettings
-from .cases.costs import find_slowest_calls, measure_costs
-from .cases.generated_calls import GeneratedCalls
-from .cases.open_conversation import CheckContext
-from .cases.plan import plan_plays
-from .cases.play_sequence import Doubt, PlaySequence, play_and_confirm, repeat_doubt
-from .cases.player import Limits
-from .cases.sdks import mark_sdk_gaps
-from .cases.server_facts import find_facts
-from .cases.server_process import ServerUnderTest
-from .cases.verdicts import judge_silent_server
-from .cases.whole_run import RunJudge
+from .facts.check_settings import CheckSettings
+from .facts.sdks import mark_sdk_gaps
+from .facts.server_facts import find_facts
+from .facts.server_process import ServerUnderTest
+from .judging.costs import find_slowest_calls, measure_costs
+from .playing.generated_calls import GeneratedCalls
+from .playing.open_conversation import CheckContext
+from .playing.plan import plan_plays
+from .playing.play_sequence import Doubt, PlaySequence, play_and_confirm, repeat_doubt
+from .playing.player import Limits
+from .playing.verdicts import judge_silent_server
+from .playing.whole_run import RunJudge
 from .report import SEVERITIES, Report, is_bad
 
 if TYPE_CHECKING:
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.cases import Case, Framing
 
-    from .cases.costs import TimedCall
-    from .cases.plan import Play
-    from .cases.server_facts import Facts
+    from .facts.server_facts import Facts
     from .fuzz import Fuzzing
+    from .judging.costs import TimedCall
+    from .playing.plan import Play
     from .report import Verdict
 
     OnVerdict = Callable[[Verdict, int], None]

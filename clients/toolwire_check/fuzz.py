@@ -28,11 +28,11 @@ from toolwire_schemas.json_schema.lossless import is_read
 from toolwire_schemas.wire import codec
 from toolwire_schemas.wire.messages import INVALID_PARAMS
 
-from .cases.expectations import Breach, shorten_json
-from .cases.generated_calls import CALL_STEPS
-from .cases.named_rules import find_structure_fault
-from .cases.plan import Play
-from .cases.verdicts import judge_play, make_verdict
+from .judging.expectations import Breach, shorten_json
+from .judging.named_rules import find_structure_fault
+from .playing.generated_calls import CALL_STEPS
+from .playing.plan import Play
+from .playing.verdicts import judge_play, make_verdict
 from .report import is_bad
 
 if TYPE_CHECKING:
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
     from hypothesis.strategies import SearchStrategy
 
-    from .cases.check_settings import CheckSettings
-    from .cases.conversation import Event
-    from .cases.generated_calls import GeneratedCalls
-    from .cases.server_facts import Facts
+    from .facts.check_settings import CheckSettings
+    from .facts.server_facts import Facts
+    from .judging.conversation import Event
+    from .playing.generated_calls import GeneratedCalls
     from .report import Verdict
 
 Kind = Literal["valid", "invalid"]

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from toolwire.cli.main import main
-from toolwire_check.cases.sdks import load_sdks
+from toolwire_check.facts.sdks import load_sdks
 from toolwire_schemas import project_links
 from toolwire_schemas.cases import cases
 from toolwire_schemas.cases.rules import Rule, rule, rule_page, rule_url

@@ -14,7 +14,7 @@ import pytest
 from support import SUPPORT
 from toolwire.cli import example_tools
 from toolwire_check import CheckSettings, Report, Verdict, check
-from toolwire_check.cases.plan import select_cases
+from toolwire_check.playing.plan import select_cases
 from toolwire_client import NotStarted
 from toolwire_schemas.cases import Case, cases
 

@@ -14,7 +14,7 @@ import pytest
 from interop.peers import missing
 from interop.third_party import EXAMPLES, SERVERS, Server, python_of
 from toolwire_check import Report
-from toolwire_check.cases.plan import select_cases
+from toolwire_check.playing.plan import select_cases
 from toolwire_schemas.cases import cases
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from toolwire_client.errors import NotStarted
 from toolwire_schemas.cases import cases
 
 from .. import baseline as baselines
-from ..cases.plan import select_cases
-from ..cases.server_facts import UnknownTool
 from ..check import check
+from ..facts.server_facts import UnknownTool
+from ..playing.plan import select_cases
 from ..report import is_bad
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pytest
     from toolwire_schemas.cases import Severity
 
-    from ..cases.check_settings import CheckSettings
+    from ..facts.check_settings import CheckSettings
     from ..fuzz import Fuzzing
     from ..report import Report, Verdict
 

@@ -19,7 +19,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
-from toolwire_check.cases.named_rules import find_structure_fault
+from toolwire_check.judging.named_rules import find_structure_fault
 from toolwire_client.async_client import AsyncClient, ClientSettings
 from toolwire_client.errors import BrokenRules, ClientError, RequestFailed, TimedOut
 from toolwire_client.pages.results import result_html

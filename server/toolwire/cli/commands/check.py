@@ -256,7 +256,7 @@ def _again(verdict: Verdict, words: Words) -> str:
     """Return the options and target that play the case of *verdict* again, after the others that it
     takes.
     """
-    from toolwire_check.cases.handshake import is_modern
+    from toolwire_check.facts.handshake import is_modern
 
     options = words.options
     again = [word for case in (*verdict.after, verdict.case) for word in ("--replay", case)]
@@ -285,7 +285,7 @@ def _again(verdict: Verdict, words: Words) -> str:
 
 
 def _cases(options: dict[str, Any]) -> list[Case]:
-    from toolwire_check.cases.plan import select_cases
+    from toolwire_check.playing.plan import select_cases
     from toolwire_schemas.cases import cases
 
     only, skip, replayed = (options.get(name, ()) for name in ("only", "skip", "replay"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from toolwire_check.cases.conversation import CaseConversation
-from toolwire_check.cases.whole_run import Part, find_breach_of_run
+from toolwire_check.judging.conversation import CaseConversation
+from toolwire_check.playing.whole_run import Part, find_breach_of_run
 from toolwire_check.report import Verdict
 from toolwire_schemas.wire import codec
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from jsonschema import Draft202012Validator
-from toolwire_check.cases.sdks import Sdk, load_sdks, mark_sdk_gaps
+from toolwire_check.facts.sdks import Sdk, load_sdks, mark_sdk_gaps
 from toolwire_check.report import Verdict
 from toolwire_schemas.cases import cases
 

@@ -21,8 +21,8 @@ from toolwire_schemas.wire.messages import (
     MODERN_VERSIONS,
 )
 
-from .conversation import find_answers
-from .expectations import shorten_json
+from ..judging.conversation import find_answers
+from ..judging.expectations import shorten_json
 from .handshake import (
     complete_message,
     find_trouble,
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.cases import Framing
 
+    from ..judging.conversation import Event
     from .check_settings import CheckSettings
-    from .conversation import Event
     from .server_process import ServerUnderTest
     from .trial_calls import Needs
 

@@ -19,7 +19,7 @@ from toolwire_schemas.wire.messages import (
 )
 
 if TYPE_CHECKING:
-    from .conversation import Message
+    from ..judging.conversation import Message
     from .server_process import ServerUnderTest
 
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
-from toolwire_check.cases.conversation import CaseConversation
-from toolwire_check.cases.expectations import Breach, Scene, judge
+from toolwire_check.judging.conversation import CaseConversation
+from toolwire_check.judging.expectations import Breach, Scene, judge
 from toolwire_schemas.cases import cases
 from toolwire_schemas.wire import codec
 

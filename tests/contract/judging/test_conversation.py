@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_check.cases.conversation import (
+from toolwire_check.facts.handshake import complete_message
+from toolwire_check.judging.conversation import (
     CaseConversation,
     Noise,
     ProcessEnded,
@@ -16,8 +17,7 @@ from toolwire_check.cases.conversation import (
     format_exchange,
     iter_messages,
 )
-from toolwire_check.cases.handshake import complete_message
-from toolwire_check.cases.placeholders import fill_in, to_bytes
+from toolwire_check.playing.placeholders import fill_in, to_bytes
 from toolwire_schemas.wire import codec
 from toolwire_schemas.wire.content_length import wrap_with_header
 from toolwire_schemas.wire.framing import wrap_line

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..judging.conversation import Event, Noise, Received
+from ..judging.expectations import Breach, Scene, Step, judge
 from ..report import Verdict, is_bad
-from .conversation import Event, Noise, Received
-from .expectations import Breach, Scene, Step, judge
 from .verdicts import judge_play
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from importlib.resources import files
 from typing import Any
 
-from toolwire_check.cases.named_rules import RULES
+from toolwire_check.judging.named_rules import RULES
 from toolwire_schemas.cases import Case, cases
 from toolwire_schemas.published import PREFIX, validator
 

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from .handshake import is_modern
+from ..facts.handshake import is_modern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from toolwire_schemas.cases import Case, Framing, Process
 
-    from .expectations import Step
-    from .server_facts import Facts
+    from ..facts.server_facts import Facts
+    from ..judging.expectations import Step
 
 _WHY_NO_ERA = {
     "legacy": "the server knows no handshake (initialize)",

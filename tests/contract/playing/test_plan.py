@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 from toolwire_check import Facts
-from toolwire_check.cases.plan import Play, plan_plays, select_cases
+from toolwire_check.playing.plan import Play, plan_plays, select_cases
 from toolwire_schemas.cases import Case, cases
 
 FACTS = Facts(

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 import msgspec
 from toolwire_client.errors import NotStarted
 
+from ..facts.handshake import make_probe
+from ..judging.conversation import format_exchange
+from ..judging.expectations import Breach
 from ..report import is_bad
-from .conversation import format_exchange
-from .expectations import Breach
-from .handshake import make_probe
 from .open_conversation import Attempt, OpenConversation
 from .verdicts import is_as_bad, judge_play, make_verdict, note_predecessors
 

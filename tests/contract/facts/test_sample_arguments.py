@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from toolwire_check.cases.sample_arguments import SampleArguments
+from toolwire_check.facts.sample_arguments import SampleArguments
 
 
 def object_of(properties: dict[str, Any], **more: Any) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
-from .conversation import iter_messages
+from ..judging.conversation import iter_messages
 from .handshake import complete_message, make_probe
 from .sample_arguments import SampleArguments
 
@@ -27,7 +27,7 @@ _MAX_TRIED = 24
 _TRY_SECONDS = 3.0
 _SLOW_SECONDS = 0.25  # the shortest duration of a call during which a case can act
 
-# The kinds of calls, each with the reason if there is none.
+# The kinds of calls, each with the reason why a server may lack one.
 _TRIAL_KINDS = {
     "call": "no call that was tried succeeds; name arguments that do with --call",
     "slow": f"no call that was tried takes {_SLOW_SECONDS:g} s",

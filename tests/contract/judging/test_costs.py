@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from toolwire_check.cases.costs import CallTimer, TimedCall, find_slowest_calls, measure_costs
+from toolwire_check.judging.costs import CallTimer, TimedCall, find_slowest_calls, measure_costs
 from toolwire_schemas.wire import codec
 
 CALL = {"id": 1, "method": "tools/call", "params": {"name": "add"}}

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolwire_client.errors import NotStarted
 
+from ..facts.handshake import make_probe
+from ..judging.conversation import ProcessEnded, find_answers
 from ..report import is_bad
-from .conversation import ProcessEnded, find_answers
-from .handshake import make_probe
 from .open_conversation import OpenConversation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..judging.conversation import Event, Message
+    from ..judging.expectations import Step
     from ..report import Verdict
-    from .conversation import Event, Message
-    from .expectations import Step
     from .open_conversation import CheckContext
     from .plan import Play
     from .player import Limits
@@ -32,12 +32,12 @@ CALL_STEPS: list[Step] = [
     {"rule": "answers-asked"},
 ]
 
-# A process that has had so many events is replaced, so that its noise is no flood.
+# A process with more events is replaced, so that its noise is no flood.
 _MAX_EVENTS = 5_000
 
 
 class CallResult(NamedTuple):
-    """The verdict on a call by `CALL_STEPS`, its answer (empty if there is none), and the events
+    """The verdict on a call by `CALL_STEPS`, its answer (empty without one), and the events
     that show it: from the start of the process if the call is its first one.
     """
 

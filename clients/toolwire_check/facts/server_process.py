@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any
 from toolwire_client.transport.child_process import ServerProcess
 from toolwire_schemas.wire import codec
 
-from .conversation import CaseConversation, find_answers
-from .costs import CallTimer
+from ..judging.conversation import CaseConversation, find_answers
+from ..judging.costs import CallTimer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from toolwire_client.errors import ServerGone
     from toolwire_schemas.cases import Framing
 
-    from .costs import TimedCall
+    from ..judging.costs import TimedCall
 
 _MARK = "TOOLWIRE_CONTRACT"
 """The environment variable that marks all descendants of a server, even outside its process group.

@@ -17,17 +17,17 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.wire import codec
 
-from .conversation import ProcessEnded, Received, find_called_tool
-from .expectations import Breach, Scene, judge
-from .handshake import complete_message, find_trouble, list_all_tools, make_probe
+from ..facts.handshake import complete_message, find_trouble, list_all_tools, make_probe
+from ..judging.conversation import ProcessEnded, Received, find_called_tool
+from ..judging.expectations import Breach, Scene, judge
 from .placeholders import fill_in, to_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .conversation import Event
-    from .expectations import Step
-    from .server_process import ServerUnderTest
+    from ..facts.server_process import ServerUnderTest
+    from ..judging.conversation import Event
+    from ..judging.expectations import Step
 
 _TIMES_ALONE = 3.0  # how much longer than usual each wait of a repeated case may last
 _IDLE_SECONDS_ALONE = 0.5

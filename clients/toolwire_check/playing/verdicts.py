@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.cases import cases
 
+from ..judging.conversation import format_exchange
+from ..judging.expectations import Breach
 from ..report import SEVERITIES, Verdict, is_bad
-from .conversation import format_exchange
-from .expectations import Breach
 from .plan import Play
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..judging.conversation import Event
     from ..report import Outcome
-    from .conversation import Event
 
 _FIRST_CASE = "lifecycle/answers"
 """The case that fails if a server does not answer at all."""

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
+from ..facts.handshake import find_trouble, make_meta, make_probe, open_session
+from ..judging.conversation import format_exchange
+from ..judging.expectations import Breach
 from ..report import is_bad
-from .conversation import format_exchange
-from .expectations import Breach
-from .handshake import find_trouble, make_meta, make_probe, open_session
 from .player import Player
 from .verdicts import judge_play, make_verdict
 from .whole_run import Part
@@ -18,13 +18,13 @@ from .whole_run import Part
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ..facts.handshake import Obstacle
+    from ..facts.sdks import Sdk
+    from ..facts.server_facts import Facts, Start
+    from ..judging.conversation import Event
     from ..report import Verdict
-    from .conversation import Event
-    from .handshake import Obstacle
     from .plan import Play
     from .player import Limits
-    from .sdks import Sdk
-    from .server_facts import Facts, Start
     from .whole_run import RunJudge
 
 

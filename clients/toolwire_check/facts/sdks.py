@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ..judging.expectations import make_validator
 from ..report import is_bad
-from .expectations import make_validator
 from .handshake import INITIALIZED, complete_message, is_modern
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ..judging.conversation import Message
     from ..report import Verdict
-    from .conversation import Message
     from .server_process import ServerUnderTest
 
 _REQUESTS: dict[str, Message] = {

@@ -1,1 +1,0 @@
-"""Playing contract cases against a process."""

@@ -1,0 +1,1 @@
+"""Judge what a server sent, without I/O."""

@@ -1,0 +1,1 @@
+"""Play the cases, and make the verdicts."""

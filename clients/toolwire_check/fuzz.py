@@ -1,11 +1,14 @@
 """Call a server's tools with arguments generated from their schemas: valid ones, and invalid ones
 to be refused.
 
-Strategy. One process answers call after call; a cheap request after each shows whether it still
-answers, else it is restarted. Hypothesis generates and shrinks the arguments. The outcome of each
-call is cached, so a server with varying answers does not confuse it. The smallest failure is sent
-to a fresh process once more, and that outcome is reported. The search continues after a server
-accepts invalid arguments, since worse failures may follow.
+Strategy. One process answers call after call (`generated_calls.py`). Hypothesis generates the
+arguments and shrinks those that fail. The outcome of each call is cached, so a server with varying
+answers does not confuse it. The smallest failure is sent to a fresh process once more, and that
+outcome is reported.
+
+A server that dies is worse than one that accepts invalid arguments, which many do. So a first
+search looks for calls without a proper response only. If it finds none, a second one, for which all
+outcomes are known, shrinks the gravest of the milder failures.
 """
 
 from __future__ import annotations
@@ -42,18 +45,20 @@ if TYPE_CHECKING:
 
     from .facts.check_settings import CheckSettings
     from .facts.server_facts import Facts
-    from .judging.conversation import Event
+    from .judging.conversation import Event, Message
     from .playing.generated_calls import GeneratedCalls
     from .report import Verdict
 
 Kind = Literal["valid", "invalid"]
 
-_SHRINK_SECONDS = (
-    20.0  # the time limit for shrinking: a server that dies or hangs makes each step slow
-)
+_SHRINK_SECONDS = 20.0  # a server that dies or hangs makes each step of shrinking slow
+_MAX_REASONS = 3
 
-_HARM = 3
-"""The gravity of a call without a proper response; 2 breaks a must, 1 a should, and 0 nothing."""
+# The gravity of an outcome.
+_FINE = 0
+_BREAKS_SHOULD = 1
+_BREAKS_MUST = 2
+_NO_RESPONSE = 3  # or not a proper one: the server does not go on
 
 _BEHAVIOURS: dict[Kind, str] = {
     "valid": (
@@ -71,12 +76,14 @@ _SOURCES: dict[Kind, str] = {
     ),
 }
 
-_NUMBER = re.compile(r'"fuzz-\d+')
+_NUMBER_OF_CALL = re.compile(r'"fuzz-\d+')
 _ACCEPTED = "they were accepted"
 _NOTE = (
     "no violation: it reads JSON in strings, or leaves out null, where the inputSchema takes"
     " neither, as in {}"
 )
+# As in the case calls/unknown-argument: many servers drop arguments that they do not know.
+_WORDS_ABOUT_UNKNOWN = ("additionalProperties", "unevaluatedProperties")
 
 
 class MissingHypothesis(ImportError):
@@ -102,14 +109,17 @@ def fuzz(
     """
     for tool in facts.tools:
         name = str(tool.get("name")) if isinstance(tool, dict) else "?"
+        reason = _find_obstacle(tool, settings)
         for kind, behaviour in _BEHAVIOURS.items():
             case = Case(
-                f"fuzz/{kind}/{name}", behaviour.format(name), _SOURCES[kind], "must", CALL_STEPS
+                id=f"fuzz/{kind}/{name}",
+                behaviour=behaviour.format(name),
+                source=_SOURCES[kind],
+                severity="must",
+                steps=CALL_STEPS,
             )
-            play = Play(
-                case, facts.revisions[0], facts.framings[0], _reason_against(tool, settings)
-            )
-            yield _verdict(play, tool, kind, calls, fuzzing)
+            play = Play(case, facts.revisions[0], facts.framings[0], reason)
+            yield _judge_tool(play, tool, kind, calls, fuzzing)
 
 
 def need_hypothesis() -> None:
@@ -118,74 +128,75 @@ def need_hypothesis() -> None:
     Raises:
         MissingHypothesis: if it is not installed.
     """
-    is_ours = not {"hypothesis", "pytest"} & set(
-        sys.modules
-    )  # else the process uses Hypothesis itself
+    # A process that runs pytest or Hypothesis itself has its own settings.
+    is_ours = "hypothesis" not in sys.modules and "pytest" not in sys.modules
     try:
         from hypothesis.configuration import set_hypothesis_home_dir
     except ImportError:
         remedy = install_command("toolwire[contract]")
         raise MissingHypothesis(f"fuzzing needs the package hypothesis; run: {remedy}") from None
-    if (
-        is_ours and "HYPOTHESIS_STORAGE_DIRECTORY" not in os.environ
-    ):  # else it writes into the working folder
+    if is_ours and "HYPOTHESIS_STORAGE_DIRECTORY" not in os.environ:
+        # By default it writes into the working folder.
         caches = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
         set_hypothesis_home_dir(os.path.join(caches, "toolwire", "hypothesis"))
 
 
-def _reason_against(tool: Any, settings: CheckSettings) -> str:
-    """Why this *tool* is not called; empty if it is."""
+def _find_obstacle(tool: Any, settings: CheckSettings) -> str:
+    """Return why this *tool* is not called; empty if it is."""
     if not isinstance(tool, dict) or not isinstance(tool.get("name"), str):
         return "its entry in tools/list is not that of a tool"
-    if not isinstance(schema := tool.get("inputSchema"), dict) or schema.get("type") != "object":
+    schema = tool.get("inputSchema")
+    if not isinstance(schema, dict) or schema.get("type") != "object":
         return "its inputSchema is not that of an object"
-    return (
-        ""
-        if settings.allows_call(tool)
-        else "it does not say that it is read-only (annotations.readOnlyHint)"
-    )
+    if not settings.allows_call(tool):
+        return "it does not say that it is read-only (annotations.readOnlyHint)"
+    return ""
 
 
-def _verdict(play: Play, tool: Any, kind: Kind, calls: GeneratedCalls, fuzzing: Fuzzing) -> Verdict:
+def _judge_tool(
+    play: Play, tool: Any, kind: Kind, calls: GeneratedCalls, fuzzing: Fuzzing
+) -> Verdict:
     if play.reason:
         return make_verdict(play, "not applicable", reason=play.reason)
-    began = time.monotonic()
+    start_time = time.monotonic()
     try:
         search = _Search(play, tool, kind, calls)
         search.run(fuzzing)
-        found = search.worst and search.again(search.worst)
+        failure = search.confirm()
     except (CannotJudge, RecursionError) as error:
-        return make_verdict(
-            play, "not applicable", reason=f"there are no {kind} arguments to try: {error}"
-        )
+        reason = f"there are no {kind} arguments to try: {error}"
+        return make_verdict(play, "not applicable", reason=reason)
     except NotStarted as error:
-        return judge_play(
-            play, Breach("a server that starts again", str(error)), [], time.monotonic() - began
-        )
-    if not search.known:
+        breach = Breach("a server that starts again", str(error))
+        return judge_play(play, breach, [], time.monotonic() - start_time)
+    seconds = time.monotonic() - start_time
+    if not search.outcomes:
         return make_verdict(play, "not applicable", reason=f"no {kind} arguments were found")
-    if found is None:
-        note = search.lenient and _NOTE.format(shorten_json(search.lenient[0]))
-        return make_verdict(play, "pass", reason=note or "", seconds=time.monotonic() - began)
-    verdict = judge_play(play, found.unmet, found.events, time.monotonic() - began)
-    return msgspec.structs.replace(
-        verdict, exchange=[*verdict.exchange, f"-- found with --seed {fuzzing.seed}"]
-    )
+    if failure is None:
+        note = ""
+        if search.leniently_read is not None:
+            note = _NOTE.format(shorten_json(search.leniently_read))
+        return make_verdict(play, "pass", reason=note, seconds=seconds)
+    verdict = judge_play(play, failure.breach, failure.events, seconds)
+    exchange = [*verdict.exchange, f"-- found with --seed {fuzzing.seed}"]
+    return msgspec.structs.replace(verdict, exchange=exchange)
 
 
 class _Outcome(msgspec.Struct, frozen=True):
-    """The outcome of a call with these *arguments*; *unmet* is `None` if it passed."""
+    """The outcome of a call with these *arguments*; *breach* is `None` if it passed."""
 
     arguments: dict[str, Any]
     events: Sequence[Event]
-    unmet: Breach | None
+    breach: Breach | None
     gravity: int
 
     @property
     def failure(self) -> str:
-        """The kind of failure; empty if it passed."""
-        came = "" if self.unmet is None else self.unmet.came
-        return came.partition(";")[0] if self.gravity == _HARM else came.partition(":")[0]
+        """The kind of failure, by the start of its text; empty if it passed."""
+        if self.breach is None:
+            return ""
+        end = ";" if self.gravity == _NO_RESPONSE else ":"
+        return self.breach.came.partition(end)[0]
 
 
 class _Stopped(BaseException):
@@ -195,8 +206,7 @@ class _Stopped(BaseException):
 
 
 class _Search:
-    """Searches for arguments that fail, and for the smallest: for those that do harm, or else for
-    the gravest.
+    """Searches for arguments that fail, and for the smallest of the gravest.
 
     Raises:
         NoValues: if values are not made for the `inputSchema` of the *tool*.
@@ -210,38 +220,51 @@ class _Search:
         self._kind: Kind = kind
         self._play = play
         self._calls = calls
-        self._until = float("inf")
-        self._least_gravity = _HARM
-        self.lenient: list[dict[str, Any]] = []
-        """Invalid arguments that the server accepted and that have a reading that is valid."""
-        self.known: dict[bytes, _Outcome] = {}
-        """The outcomes of all arguments that were tried."""
-        self.worst: _Outcome | None = None
-        """The smallest failure after the search; `None` if no call failed."""
+        self._deadline = float("inf")
+        self._least_gravity = _NO_RESPONSE
+        self.outcomes: dict[bytes, _Outcome] = {}
+        """The outcomes of all arguments that were tried, by their JSON."""
+        self.leniently_read: dict[str, Any] | None = None
+        """The first invalid arguments that the server accepted and that have a valid reading."""
+        self._worst: _Outcome | None = None
+        """The smallest failure so far."""
 
     def run(self, fuzzing: Fuzzing) -> None:
         """Try as many arguments as wanted, or until some fail, and then smaller ones.
 
         Raises:
             CannotJudge: if no arguments are made for the schema.
-            Unstartable: if the server does not start again.
+            NotStarted: if the server does not start again.
         """
         from .values import invalid_values, valid_values
 
         root = self._schema.root
-        arguments = (
-            valid_values(root)
-            if self._kind == "valid"
-            else invalid_values(root, within={"type": "object"})
-        )
-        self._run(arguments, fuzzing)
-        if self.worst is None and (
-            found := max((known.gravity for known in self.known.values()), default=0)
-        ):
-            self._least_gravity = found
-            self._run(arguments, fuzzing)  # the same arguments, whose outcomes are known
+        if self._kind == "valid":
+            arguments = valid_values(root)
+        else:
+            arguments = invalid_values(root, within={"type": "object"})
+        self._find_smallest(arguments, fuzzing)
+        if self._worst is not None or not self.outcomes:
+            return
+        self._least_gravity = max(outcome.gravity for outcome in self.outcomes.values())
+        if self._least_gravity > _FINE:
+            self._find_smallest(arguments, fuzzing)  # the same arguments again
 
-    def _run(self, arguments: SearchStrategy[dict[str, Any]], fuzzing: Fuzzing) -> None:
+    def confirm(self) -> _Outcome | None:
+        """Return the smallest failure as a fresh process shows it, or with a note if a fresh
+        process does not; `None` if no call failed.
+        """
+        worst = self._worst
+        if worst is None or worst.breach is None:
+            return None
+        again = self._call(worst.arguments, is_alone=True)
+        if again.breach is not None:
+            return again
+        note = "; not so when the same was sent to a fresh process alone"
+        breach = Breach(worst.breach.expected, worst.breach.came + note)
+        return msgspec.structs.replace(worst, breach=breach)
+
+    def _find_smallest(self, arguments: SearchStrategy[dict[str, Any]], fuzzing: Fuzzing) -> None:
         import hypothesis
         from hypothesis import Phase, Verbosity, errors
         from hypothesis.strategies import data
@@ -266,85 +289,74 @@ class _Search:
         except (errors.NoSuchExample, errors.Flaky, errors.Unsatisfiable):
             pass
         except _Stopped as stop:
-            if not self.known:
+            if not self.outcomes:
                 raise CannotJudge(str(stop)) from None
 
     def _fails(self, arguments: dict[str, Any]) -> bool:
         from hypothesis import assume
 
-        assume(self._schema.is_valid(self._schema.root, arguments) == (self._kind == "valid"))
+        is_valid = self._schema.is_valid(self._schema.root, arguments)
+        assume(is_valid == (self._kind == "valid"))
         try:
             key = codec.encode(arguments)
         except codec.EncodingError:  # nested more deeply than we send
             assume(False)
-        if key not in self.known and time.monotonic() < self._until:
-            self.known[key] = self._called(arguments)
-        found = self.known.get(key)
-        if found is None or found.gravity < self._least_gravity:
+        if key not in self.outcomes and time.monotonic() < self._deadline:
+            self.outcomes[key] = self._call(arguments)
+        outcome = self.outcomes.get(key)
+        if outcome is None or outcome.gravity < self._least_gravity:
             return False
-        if self.worst is None:
-            self._until = time.monotonic() + _SHRINK_SECONDS
-        elif found.failure != self.worst.failure:  # a smaller call may fail otherwise
+        if self._worst is None:
+            self._deadline = time.monotonic() + _SHRINK_SECONDS
+        elif outcome.failure != self._worst.failure:  # a smaller call may fail otherwise
             return False
-        self.worst = found  # the smallest is what Hypothesis tries last
+        self._worst = outcome  # the smallest is what Hypothesis tries last
         return True
 
-    def again(self, worst: _Outcome) -> _Outcome:
-        """Return the failure *worst* as a fresh process shows it, or with a note if a fresh process
-        does not.
-        """
-        again = self._called(worst.arguments, is_alone=True)
-        if again.unmet is not None or worst.unmet is None:
-            return again
-        note = "; not so when the same was sent to a fresh process alone"
-        return msgspec.structs.replace(
-            worst, unmet=Breach(worst.unmet.expected, worst.unmet.came + note)
-        )
-
-    def _called(self, arguments: dict[str, Any], *, is_alone: bool = False) -> _Outcome:
+    def _call(self, arguments: dict[str, Any], *, is_alone: bool = False) -> _Outcome:
         params = {"name": self._tool["name"], "arguments": arguments}
         verdict, answer, events = self._calls.call(self._play, params, is_alone=is_alone)
-        if is_bad(verdict):  # the number of the call is no part of the failure
-            expected, came = (
-                _NUMBER.sub('"fuzz', text) for text in (verdict.expected, verdict.came)
-            )
-            return _Outcome(arguments, events, Breach(expected, came), _HARM)
-        unmet = self._judged(arguments, answer)
-        return _Outcome(
-            arguments, events, unmet, 0 if unmet is None else 1 if unmet.severity else 2
-        )
-
-    def _judged(self, arguments: dict[str, Any], answer: dict[str, Any]) -> Breach | None:
+        if is_bad(verdict):
+            # The number of the call is no part of the failure.
+            expected = _NUMBER_OF_CALL.sub('"fuzz', verdict.expected)
+            came = _NUMBER_OF_CALL.sub('"fuzz', verdict.came)
+            return _Outcome(arguments, events, Breach(expected, came), _NO_RESPONSE)
         if self._kind == "valid":
-            fault = find_structure_fault(self._tool.get("outputSchema"), answer.get("result"))
-            return (
-                Breach(
-                    "a result as the outputSchema describes it", f"{fault}: {shorten_json(answer)}"
-                )
-                if fault
-                else None
-            )
-        came = _acceptance(answer)
+            breach = self._judge_result(answer)
+        else:
+            breach = self._judge_refusal(arguments, answer)
+        if breach is None:
+            return _Outcome(arguments, events, None, _FINE)
+        gravity = _BREAKS_SHOULD if breach.severity else _BREAKS_MUST
+        return _Outcome(arguments, events, breach, gravity)
+
+    def _judge_result(self, answer: Message) -> Breach | None:
+        fault = find_structure_fault(self._tool.get("outputSchema"), answer.get("result"))
+        if fault is None:
+            return None
+        expected = "a result as the outputSchema describes it"
+        return Breach(expected, f"{fault}: {shorten_json(answer)}")
+
+    def _judge_refusal(self, arguments: dict[str, Any], answer: Message) -> Breach | None:
+        came = _find_fault_of_refusal(answer)
         if came is None:
             return None
-        errors = self._schema.errors(arguments)
         if came == _ACCEPTED and is_read(arguments, self._schema.errors):
-            self.lenient.append(arguments)
+            if self.leniently_read is None:
+                self.leniently_read = arguments
             return None
-        # As in the case calls/unknown-argument: many servers drop what they do not know.
-        is_unknown = all(
-            error.validator in ("additionalProperties", "unevaluatedProperties") for error in errors
-        )
-        reasons = join_errors(word_errors(errors, "arguments")[:3])
+        errors = self._schema.errors(arguments)
+        is_about_unknown = all(error.validator in _WORDS_ABOUT_UNKNOWN for error in errors)
+        reasons = join_errors(word_errors(errors, "arguments")[:_MAX_REASONS])
         return Breach(
             f"a refusal, since {reasons}",
             f"{came}: {shorten_json(answer)}",
-            severity="should" if is_unknown else "",
+            severity="should" if is_about_unknown else "",
         )
 
 
-def _acceptance(answer: dict[str, Any]) -> str | None:
-    """What in an *answer* to invalid arguments is no refusal with a reason."""
+def _find_fault_of_refusal(answer: Message) -> str | None:
+    """Return why an *answer* to invalid arguments is no refusal with a reason; `None` if it is."""
     error, result = answer.get("error"), answer.get("result")
     if isinstance(error, dict):
         if error.get("code") != INVALID_PARAMS:
@@ -353,9 +365,7 @@ def _acceptance(answer: dict[str, Any]) -> str | None:
     if not isinstance(result, dict) or result.get("isError") is not True:
         return _ACCEPTED
     content = result.get("content")
-    texts = (
-        [block.get("text") for block in content if isinstance(block, dict)]
-        if isinstance(content, list)
-        else []
-    )
-    return None if any(texts) else "a refusal without a reason"
+    for block in content if isinstance(content, list) else []:
+        if isinstance(block, dict) and block.get("text"):
+            return None
+    return "a refusal without a reason"

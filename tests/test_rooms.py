@@ -136,7 +136,7 @@ ROOMS: dict[str, list[str]] = {
         "facts",
         "playing",
         "fuzz",
-        "baseline",
+        "baseline junit",
         "check",
         "pytest_support",
         "pages",

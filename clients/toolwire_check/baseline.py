@@ -1,5 +1,8 @@
 """Read, write and apply baselines: files with the known gaps of a server, so that only new failures
 count.
+
+A gap covers each verdict on its case, in all revisions and framings that it does not exclude. It is
+closed if one of these verdicts is a pass and none is a failure.
 """
 
 from __future__ import annotations
@@ -32,11 +35,11 @@ class Gap(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults
 
     def covers(self, verdict: Verdict) -> bool:
         """Whether *verdict* reports this gap."""
-        return (
-            fnmatchcase(verdict.case, self.case)
-            and self.revision in ("", verdict.revision)
-            and self.framing in ("", verdict.framing)
-        )
+        if not fnmatchcase(verdict.case, self.case):
+            return False
+        is_of_revision = self.revision in ("", verdict.revision)
+        is_of_framing = self.framing in ("", verdict.framing)
+        return is_of_revision and is_of_framing
 
     def __str__(self) -> str:
         return " ".join(filter(None, (self.case, self.revision, self.framing)))
@@ -55,9 +58,8 @@ def read(text: str) -> list[Gap]:
     try:
         gaps = msgspec.json.decode(text, type=_File).gaps
     except msgspec.DecodeError as error:
-        raise BadBaseline(
-            f'{error}; write {{"gaps": [{{"case": "...", "reason": "..."}}]}}'
-        ) from None
+        remedy = 'write {"gaps": [{"case": "...", "reason": "..."}]}'
+        raise BadBaseline(f"{error}; {remedy}") from None
     for number, gap in enumerate(gaps):
         if not gap.reason.strip():
             raise BadBaseline(f"gaps[{number}] ({gap.case}) has no reason: say why it is known")
@@ -68,31 +70,39 @@ def write(verdicts: Sequence[Verdict], known: Sequence[Gap] = ()) -> str:
     """Return the text of a file with all gaps in *verdicts*; the reasons of *known* gaps are
     kept.
     """
-    found = [verdict for verdict in verdicts if verdict.outcome in ("fail", "warn", "known gap")]
-    kept = [gap for gap in known if any(map(gap.covers, found))]
-    unknown = [
-        verdict
-        for verdict in found
-        if is_bad(verdict) and not any(gap.covers(verdict) for gap in kept)
-    ]
-    new = {verdict.case: Gap(verdict.case, "not looked into yet") for verdict in unknown}
-    gaps = msgspec.to_builtins([*kept, *new.values()])
-    return json.dumps({"gaps": gaps}, indent=2, ensure_ascii=False) + "\n"
+    failures = []
+    for verdict in verdicts:
+        if verdict.outcome in ("fail", "warn", "known gap"):
+            failures.append(verdict)
+    gaps = [gap for gap in known if any(map(gap.covers, failures))]
+    new_gaps: dict[str, Gap] = {}
+    for verdict in failures:
+        if is_bad(verdict) and _find_gap(verdict, gaps) is None:
+            new_gaps[verdict.case] = Gap(verdict.case, "not looked into yet")
+    document = {"gaps": msgspec.to_builtins([*gaps, *new_gaps.values()])}
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
 def apply(verdicts: Sequence[Verdict], gaps: Sequence[Gap]) -> tuple[list[Verdict], list[str]]:
     """Return *verdicts* with known gaps marked, and the gaps that are closed now."""
-    outcomes = [
-        (gap, {verdict.outcome for verdict in verdicts if gap.covers(verdict)}) for gap in gaps
-    ]
-    closed = [
-        str(gap) for gap, found in outcomes if "pass" in found and not found & {"fail", "warn"}
-    ]
-    return [_judged(verdict, gaps) for verdict in verdicts], closed
+    closed = [str(gap) for gap in gaps if _is_closed(gap, verdicts)]
+    return [_mark_known(verdict, gaps) for verdict in verdicts], closed
 
 
-def _judged(verdict: Verdict, gaps: Sequence[Gap]) -> Verdict:
-    known = next((gap for gap in gaps if gap.covers(verdict)), None)
-    if known is None or not is_bad(verdict):
+def _is_closed(gap: Gap, verdicts: Sequence[Verdict]) -> bool:
+    outcomes = {verdict.outcome for verdict in verdicts if gap.covers(verdict)}
+    return "pass" in outcomes and not outcomes & {"fail", "warn"}
+
+
+def _mark_known(verdict: Verdict, gaps: Sequence[Gap]) -> Verdict:
+    gap = _find_gap(verdict, gaps)
+    if gap is None or not is_bad(verdict):
         return verdict
-    return msgspec.structs.replace(verdict, outcome="known gap", reason=known.reason)
+    return msgspec.structs.replace(verdict, outcome="known gap", reason=gap.reason)
+
+
+def _find_gap(verdict: Verdict, gaps: Sequence[Gap]) -> Gap | None:
+    for gap in gaps:
+        if gap.covers(verdict):
+            return gap
+    return None

@@ -1,10 +1,10 @@
-"""The report of a check: a verdict for each case in each revision and framing. Also as JUnit
-XML.
+"""The report of a check: a verdict for each case in each revision and framing.
+
+The members of `Verdict` and `Report` are those of the published schema `contract-report`.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import Any, Literal
 
@@ -19,10 +19,7 @@ SEVERITIES = ("must", "should", "advice")
 class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     """The verdict on one case.
 
-    `expected` and `came` say what was wrong, `exchange` holds the messages that show it, and
-    `after` the cases that must precede it; `ours` means that Toolwire demands more than the source;
-    `reason` says why a case is not applicable, or a gap known, or is a note about a pass, and `sdk`
-    names the SDK that causes the gap. `revision` is "" where none was negotiated.
+    `expected` and `came` are the two sides of a failure.
     """
 
     case: str
@@ -31,14 +28,20 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
     severity: str
     outcome: Outcome
     revision: str = ""
+    """The protocol revision; empty where none was negotiated."""
     framing: str = ""
     reason: str = ""
+    """Why the case is not applicable, or the gap known; or a note about a pass."""
     expected: str = ""
     came: str = ""
     exchange: list[str] = []
+    """The messages that show a failure."""
     after: list[str] = []
+    """The cases that must precede this one in a process, so that it fails."""
     ours: bool = False
+    """Whether Toolwire demands more than the source."""
     sdk: str = ""
+    """The SDK that causes the known gap."""
     seconds: float = 0.0
 
     @property
@@ -48,7 +51,7 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def before_source(self) -> str:
-        """The words to put before the source: that Toolwire demands more, or none."""
+        """The words to put before the source, if Toolwire demands more than it."""
         return "Toolwire demands more than " if self.ours else ""
 
 
@@ -97,37 +100,41 @@ class Report(msgspec.Struct, frozen=True):
 
     def failed(self, severity: str = "must") -> list[Verdict]:
         """Return the failures of this *severity* or a worse one, the worst first."""
-        grave = SEVERITIES[: SEVERITIES.index(severity) + 1]
-        return [
-            verdict
-            for one in grave
-            for verdict in self.verdicts
-            if is_bad(verdict) and verdict.severity == one
-        ]
+        failures = []
+        for one in SEVERITIES[: SEVERITIES.index(severity) + 1]:
+            for verdict in self.verdicts:
+                if is_bad(verdict) and verdict.severity == one:
+                    failures.append(verdict)
+        return failures
 
     def findings(self) -> list[list[Verdict]]:
         """Return failures and warnings, the worst first; those that differ only in revision and
         framing together.
         """
-        found: dict[tuple[str, str, str], list[Verdict]] = {}
+        groups: dict[tuple[str, str, str], list[Verdict]] = {}
         for verdict in self.failed("advice"):
-            found.setdefault((verdict.case, verdict.outcome, verdict.expected), []).append(verdict)
-        return list(found.values())
+            key = (verdict.case, verdict.outcome, verdict.expected)
+            groups.setdefault(key, []).append(verdict)
+        return list(groups.values())
 
     def areas(self) -> dict[str, Counter[Outcome]]:
         """Return the number of verdicts by area and outcome."""
-        found: dict[str, Counter[Outcome]] = {}
+        areas: dict[str, Counter[Outcome]] = {}
         for verdict in self.verdicts:
-            found.setdefault(verdict.case.partition("/")[0], Counter())[verdict.outcome] += 1
-        return found
+            area = verdict.case.partition("/")[0]
+            areas.setdefault(area, Counter())[verdict.outcome] += 1
+        return areas
 
     def reasons(self) -> dict[tuple[Outcome, str], list[str]]:
         """Return the cases by outcome and reason, without those that the SDK causes."""
-        found: dict[tuple[Outcome, str], dict[str, None]] = {}
+        found: dict[tuple[Outcome, str], list[str]] = {}
         for verdict in self.verdicts:
-            if verdict.reason and not verdict.sdk:
-                found.setdefault((verdict.outcome, verdict.reason), {})[verdict.case] = None
-        return {key: list(cases) for key, cases in found.items()}
+            if not verdict.reason or verdict.sdk:
+                continue
+            cases = found.setdefault((verdict.outcome, verdict.reason), [])
+            if verdict.case not in cases:
+                cases.append(verdict.case)
+        return found
 
     def of_sdk(self) -> Counter[str]:
         """Return the number of findings that the SDK causes, by the reason."""
@@ -135,54 +142,15 @@ class Report(msgspec.Struct, frozen=True):
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as `contract-report`, a published schema, describes it."""
-        made: dict[str, Any] = msgspec.to_builtins(self)
+        document: dict[str, Any] = msgspec.to_builtins(self)
+        document["counts"] = self.counts()
         if self.seed is None:
-            del made["seed"]
+            del document["seed"]
         if not self.sdk:
-            del made["sdk"]
-        return {**made, "counts": self.counts()}
+            del document["sdk"]
+        return document
 
 
 def is_bad(verdict: Verdict) -> bool:
     """Whether *verdict* is a failure or a warning that is not a known gap."""
     return verdict.outcome in ("fail", "warn")
-
-
-# Characters that XML 1.0 cannot hold, not even escaped.
-_NOT_IN_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-
-
-def as_junit(report: Report) -> str:
-    """Return *report* as one test suite. Warnings and known gaps are skipped tests with
-    messages.
-    """
-    from xml.etree import ElementTree as ET
-
-    counts = report.counts()
-    about = {
-        "name": f"toolwire check: {report.server or ' '.join(report.command)}",
-        "tests": str(len(report.verdicts)),
-        "failures": str(counts["fail"]),
-        "errors": "0",
-        "skipped": str(counts["warn"] + counts["known gap"] + counts["not applicable"]),
-        "time": f"{report.seconds:.3f}",
-    }
-    root = ET.Element("testsuites", about)
-    suite = ET.SubElement(root, "testsuite", about)
-    for verdict in report.verdicts:
-        area, _, name = verdict.case.partition("/")
-        name += f" [{verdict.where}]" if verdict.where else ""
-        case = ET.SubElement(
-            suite, "testcase", classname=area, name=name, time=f"{verdict.seconds:.3f}"
-        )
-        message = verdict.reason or f"expected {verdict.expected}; came {verdict.came}"
-        if verdict.outcome == "fail":
-            problem = ET.SubElement(case, "failure", message=message, type=verdict.severity)
-        elif verdict.outcome != "pass":
-            problem = ET.SubElement(case, "skipped", message=f"{verdict.outcome}: {message}")
-        else:
-            continue
-        problem.text = "\n".join([verdict.behaviour, verdict.source, *verdict.exchange])
-    ET.indent(root)
-    text = '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
-    return _NOT_IN_XML.sub("\N{REPLACEMENT CHARACTER}", text)

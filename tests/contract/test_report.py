@@ -1,4 +1,4 @@
-"""What a check says: verdicts for programs, for CI systems, and in the light of what is known."""
+"""The report of a check: as JSON and JUnit XML, and with a baseline of known gaps."""
 
 from __future__ import annotations
 
@@ -8,24 +8,25 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from toolwire_check import BadBaseline, Gap, Report, Verdict, baseline
-from toolwire_check.report import as_junit
+from toolwire_check.junit import as_junit
 from toolwire_schemas.published import validator
 
 
 def verdict(case: str, outcome: Any = "pass", severity: str = "must", **about: Any) -> Verdict:
-    told = {"revision": "2025-11-25", "framing": "lines", **about}
-    return Verdict(case, "It does.", "https://example.com/", severity, outcome, **told)
+    members = {"revision": "2025-11-25", "framing": "lines", **about}
+    return Verdict(case, "It does.", "https://example.com/", severity, outcome, **members)
 
 
 def report(*verdicts: Verdict, **about: Any) -> Report:
-    known: dict[str, Any] = {
+    members: dict[str, Any] = {
         "command": ["a", "b"],
         "server": "s 1",
         "revisions": [],
         "framings": ["lines"],
         "tools": 2,
     }
-    return Report(**known | {"seconds": 1.5, "verdicts": list(verdicts)} | about)
+    members |= {"seconds": 1.5, "verdicts": list(verdicts)}
+    return Report(**members | about)
 
 
 ALL = report(
@@ -34,24 +35,24 @@ ALL = report(
     verdict("b/warns", "warn", "should", expected="x", came="y"),
     verdict("b/known", "known gap", reason="it is old"),
     verdict("b/other", "not applicable", reason="no tools", revision="", framing=""),
-    outdated=["c/mended"],
+    outdated=["c/fixed"],
     seed=7,
 )
 
 # --- as JSON ---
 
 
-def test_a_report_is_as_its_published_schema_says() -> None:
+def test_report_fits_its_published_schema() -> None:
     for one in (ALL, report(), report(seed=0)):
         whole = json.loads(json.dumps(one.as_json()))
         assert [error.message for error in validator("contract-report").iter_errors(whole)] == []
 
 
-def test_a_report_counts_every_outcome() -> None:
+def test_report_counts_every_outcome() -> None:
     assert ALL.counts() == {"pass": 1, "fail": 1, "warn": 1, "known gap": 1, "not applicable": 1}
 
 
-def test_what_failed_depends_on_the_severity_that_counts() -> None:
+def test_failures_depend_on_the_least_severity_that_counts() -> None:
     bad = report(
         verdict("a", "fail"),
         verdict("b", "warn", "should"),
@@ -69,7 +70,7 @@ def test_what_failed_depends_on_the_severity_that_counts() -> None:
 # --- as JUnit's XML ---
 
 
-def test_junit_has_a_test_for_each_verdict_and_its_numbers_are_theirs() -> None:
+def test_junit_has_a_test_for_each_verdict_and_counts_them() -> None:
     root = ET.fromstring(as_junit(ALL).encode())
     (suite,) = root
     assert (root.tag, suite.tag) == ("testsuites", "testsuite")
@@ -95,7 +96,7 @@ def test_junit_has_a_test_for_each_verdict_and_its_numbers_are_theirs() -> None:
     ]
 
 
-def test_junit_says_what_was_expected_and_holds_no_letter_that_xml_has_not() -> None:
+def test_junit_quotes_the_expectation_without_characters_that_xml_forbids() -> None:
     failure = ET.fromstring(as_junit(ALL).encode()).find(".//failure")
     assert failure is not None
     assert failure.get("message") == "expected one; came \ufffd[31mnone\ufffd"
@@ -105,7 +106,7 @@ def test_junit_says_what_was_expected_and_holds_no_letter_that_xml_has_not() -> 
 # --- known gaps ---
 
 
-def test_a_known_gap_does_not_fail_and_says_why() -> None:
+def test_known_gap_is_no_failure_and_has_its_reason() -> None:
     verdicts, outdated = baseline.apply(
         [verdict("a/x", "fail"), verdict("a/y", "warn")], [Gap("a/*", "an old SDK")]
     )
@@ -114,7 +115,7 @@ def test_a_known_gap_does_not_fail_and_says_why() -> None:
     assert report(*verdicts).failed("advice") == []
 
 
-def test_a_gap_may_be_known_in_one_revision_or_framing_only() -> None:
+def test_gap_may_be_limited_to_one_revision_or_framing() -> None:
     bad = [
         verdict("a", "fail"),
         verdict("a", "fail", framing="headers"),
@@ -124,13 +125,13 @@ def test_a_gap_may_be_known_in_one_revision_or_framing_only() -> None:
     assert [one.outcome for one in verdicts] == ["known gap", "fail", "fail"]
 
 
-def test_a_gap_that_is_fixed_is_reported_and_one_that_was_not_played_is_not() -> None:
+def test_closed_gap_is_reported_unless_its_case_was_not_played() -> None:
     gaps = [Gap("a", "old"), Gap("b", "old", framing="lines"), Gap("c", "old")]
     _, outdated = baseline.apply([verdict("a"), verdict("b"), verdict("c", "not applicable")], gaps)
     assert outdated == ["a", "b lines"]
 
 
-def test_a_baseline_that_was_written_holds_every_gap_and_keeps_reasons_that_still_hold() -> None:
+def test_new_baseline_has_every_gap_and_keeps_known_reasons() -> None:
     verdicts = [
         verdict("a", "known gap"),
         verdict("b", "fail"),
@@ -143,7 +144,7 @@ def test_a_baseline_that_was_written_holds_every_gap_and_keeps_reasons_that_stil
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "truncated"),
         ("[]", "Expected `object`"),
@@ -152,6 +153,6 @@ def test_a_baseline_that_was_written_holds_every_gap_and_keeps_reasons_that_stil
         ('{"gaps": [{"case": "a", "reason": "b", "why": "c"}]}', "why"),
     ],
 )
-def test_an_invalid_baseline_is_an_error_with_the_remedy(text: str, told: str) -> None:
-    with pytest.raises(BadBaseline, match=told):
+def test_invalid_baseline_is_an_error_with_the_remedy(text: str, message: str) -> None:
+    with pytest.raises(BadBaseline, match=message):
         baseline.read(text)

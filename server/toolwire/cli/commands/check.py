@@ -345,7 +345,7 @@ def _gaps(path: str | None, *, is_new: bool = False) -> list[Gap]:
 
 def _write_files(options: dict[str, Any], report: Report, known: Sequence[Gap]) -> None:
     from toolwire_check.baseline import write
-    from toolwire_check.report import as_junit
+    from toolwire_check.junit import as_junit
 
     if "junit" in options:
         Path(options["junit"]).write_text(as_junit(report), "utf-8")

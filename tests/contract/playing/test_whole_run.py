@@ -6,8 +6,10 @@ from typing import Any
 
 import pytest
 from toolwire_check.judging.conversation import CaseConversation
-from toolwire_check.playing.whole_run import Part, find_breach_of_run
+from toolwire_check.playing.plan import Play
+from toolwire_check.playing.whole_run import Part, RunJudge, find_breach_of_run
 from toolwire_check.report import Verdict
+from toolwire_schemas.cases import Case
 from toolwire_schemas.wire import codec
 
 QUIET = {"quiet": True}
@@ -73,3 +75,51 @@ def test_late_answer_to_a_request_of_a_failed_case_is_no_breach() -> None:
         find_breach_of_run([ANSWERS_ASKED], conversation.events, [part("should", "warn")], {})
         is None
     )
+
+
+def play_of_run(step: dict[str, Any], revision: str = "") -> Play:
+    case = Case("a/run", "It does.", "https://example.com/", "must", [step], process="run")
+    return Play(case, revision)
+
+
+GRAVE = (b"x\n", part("must", "pass"))
+MILD = (b"x\n", part("should", "pass"))
+
+
+@pytest.mark.parametrize(
+    ("conversations", "outcome"),
+    [
+        ([], "pass"),
+        ([(b"", part("must", "pass"))], "pass"),
+        ([MILD], "warn"),
+        ([GRAVE], "fail"),
+        ([MILD, GRAVE], "fail"),
+        ([GRAVE, MILD], "fail"),
+    ],
+)
+def test_verdict_on_a_run_is_that_of_its_gravest_breach(
+    conversations: list[tuple[bytes, Part]], outcome: str
+) -> None:
+    judge = RunJudge({3: play_of_run(QUIET)}, [])
+    for output, each in conversations:
+        judge.judge(make_conversation(output).events, "", parts=[each], only_noise=False)
+    assert {place: one.outcome for place, one in judge.list_verdicts().items()} == {3: outcome}
+
+
+@pytest.mark.parametrize(
+    ("step", "revision", "only_noise", "outcome"),
+    [
+        (QUIET, "", True, "fail"),
+        (QUIET, "2025-11-25", True, "fail"),
+        (QUIET, "2026-07-28", True, "pass"),
+        (ANSWERS_ASKED, "", True, "pass"),
+        (ANSWERS_ASKED, "", False, "fail"),
+    ],
+)
+def test_conversation_is_judged_by_plays_of_its_revision(
+    step: dict[str, Any], revision: str, only_noise: bool, outcome: str
+) -> None:
+    judge = RunJudge({0: play_of_run(step, revision)}, [])
+    events = make_conversation(b"x\n", answer(7)).events
+    judge.judge(events, "2025-11-25", parts=[], only_noise=only_noise)
+    assert judge.list_verdicts()[0].outcome == outcome

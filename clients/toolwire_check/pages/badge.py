@@ -10,20 +10,26 @@ if TYPE_CHECKING:
     from ..report import Report
 
 _LABEL = "MCP contract"
-_CHAR, _GAP, _HEIGHT = 6.4, 8, 20  # for 11 px; `textLength` makes every font as wide
+_BAD, _WARN, _GOOD = "#b42318", "#8a5a00", "#1a7f37"  # white text is readable on all of them
+
+# In pixels, for a font of 11. `textLength` makes every font as wide.
+_CHAR_WIDTH = 6.4
+_GAP = 8
+_HEIGHT = 20
 
 
 def badge(report: Report) -> str:
     """Return an SVG picture that says whether the server of *report* keeps the contract, and in
     which revision.
     """
-    message, colour = _message(report)
-    left, right = (round(len(text) * _CHAR) + 2 * _GAP for text in (_LABEL, message))
+    message, colour = _choose_message(report)
+    left = _measure(_LABEL)
+    right = _measure(message)
     picture = element(
         "svg",
         element("title", f"{_LABEL}: {message}"),
-        _part(0, left, _LABEL, "#3f4650"),
-        _part(left, right, message, colour),
+        _draw_part(0, left, _LABEL, "#3f4650"),
+        _draw_part(left, right, message, colour),
         xmlns="http://www.w3.org/2000/svg",
         width=left + right,
         height=_HEIGHT,
@@ -33,21 +39,24 @@ def badge(report: Report) -> str:
     return f"{picture}\n"
 
 
-def _message(report: Report) -> tuple[str, str]:
-    """Return what the badge says, and a colour on which white text is readable."""
-    rules, every = (
-        {one.case for one in report.failed(severity)} for severity in ("must", "should")
-    )
+def _measure(text: str) -> int:
+    return round(len(text) * _CHAR_WIDTH) + 2 * _GAP
+
+
+def _choose_message(report: Report) -> tuple[str, str]:
+    """Return the text of the badge, and its colour."""
     if not report.revisions:
-        return "no answer", "#b42318"
+        return "no answer", _BAD
+    rules = {one.case for one in report.failed("must")}
     if rules:
-        return f"{counted(len(rules), 'rule')} broken", "#b42318"
-    if every:
-        return f"kept, {counted(len(every), 'warning')}", "#8a5a00"
-    return f"kept, {report.revisions[0]}", "#1a7f37"
+        return f"{counted(len(rules), 'rule')} broken", _BAD
+    warnings = {one.case for one in report.failed("should")}
+    if warnings:
+        return f"kept, {counted(len(warnings), 'warning')}", _WARN
+    return f"kept, {report.revisions[0]}", _GOOD
 
 
-def _part(start: int, width: int, text: str, colour: str) -> Html:
+def _draw_part(start: int, width: int, text: str, colour: str) -> Html:
     box = element("rect", x=start, width=width, height=_HEIGHT, fill=colour)
     place: dict[str, str | int] = {"x": start + _GAP, "y": 14, "textLength": width - 2 * _GAP}
     font: dict[str, str | int] = {

@@ -26,7 +26,7 @@ from toolwire_schemas.cases.rules import rule, rule_url
 from ..report import OUTCOMES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from ..report import Outcome, Report, Verdict
 
@@ -35,11 +35,15 @@ if TYPE_CHECKING:
 
 _COLOURS: dict[Outcome, str] = {"pass": "good", "fail": "bad", "warn": "warn"}
 _SPEAKERS = {"-> ": "sent", "<- ": "received"}
-_MOST = 200  # findings, tools, reasons, areas
-_MOST_WITH_EXCHANGES = 50
+# A server may have any number of tools and findings; the page stays one that browsers open.
+_MAX_ROWS = 200
+_MAX_WITH_EXCHANGES = 50
 _MAX_LINES = 40
+_MAX_LINES_OPEN = 10
 _MAX_CASES = 1000
 _MAX_CHARS = 2000
+_MAX_NAME_CHARS = 300
+_MAX_PLACES = 20
 
 
 def verdict_html(verdict: Verdict, *, where: str = "", again: str = "") -> Html:
@@ -49,43 +53,42 @@ def verdict_html(verdict: Verdict, *, where: str = "", again: str = "") -> Html:
     source = element(
         "a", verdict.source.removeprefix("https://"), href=verdict.source, rel="noreferrer"
     )
-    where = where or verdict.where
+    came = element("span", cut(verdict.came, _MAX_CHARS), class_="text") if verdict.came else ""
+    is_open = verdict.outcome == "fail" and len(verdict.exchange) < _MAX_LINES_OPEN
     return element(
         "article",
         element(
             "h3",
-            _badge(verdict.outcome),
+            _make_badge(verdict.outcome),
             " ",
-            _rule(verdict.case),
-            element("span", where, class_="where"),
+            _link_case(verdict.case),
+            element("span", where or verdict.where, class_="where"),
         ),
         element("p", cut(verdict.behaviour, _MAX_CHARS)),
         pairs(
             ("expected", cut(verdict.expected, _MAX_CHARS)),
-            (
-                "came",
-                verdict.came and element("span", cut(verdict.came, _MAX_CHARS), class_="text"),
-            ),
+            ("came", came),
             ("because", cut(verdict.reason, _MAX_CHARS)),
             ("source", [verdict.severity, ", ", verdict.before_source, source]),
-            ("again", again and code(again, _MAX_CHARS)),
+            ("again", code(again, _MAX_CHARS) if again else ""),
         ),
-        exchange_html(
-            verdict.exchange, open_=verdict.outcome == "fail" and len(verdict.exchange) < 10
-        ),
+        exchange_html(verdict.exchange, open_=is_open),
         rule_html(verdict.case),
         class_="verdict",
     )
 
 
-def _badge(outcome: Outcome) -> Html:
+def _make_badge(outcome: Outcome) -> Html:
     return element("span", outcome, class_=f"badge {_COLOURS.get(outcome, '')}")
 
 
-def _rule(case: str) -> Html:
-    name = element("code", cut(case, 300))
+def _link_case(case: str) -> Html:
+    """Return the id of a case, as a link to its rule if it has one."""
+    name = element("code", cut(case, _MAX_NAME_CHARS))
     address = rule_url(case)
-    return element("a", name, href=address, rel="noreferrer") if address else name
+    if not address:
+        return name
+    return element("a", name, href=address, rel="noreferrer")
 
 
 def rule_html(case: str) -> Html | None:
@@ -95,46 +98,60 @@ def rule_html(case: str) -> Html | None:
     found = rule(case)
     if found is None:
         return None
-    makers = ("with Toolwire", "mcp, Python", "TypeScript SDK", "without an SDK")
-    fixes = zip(makers, msgspec.structs.astuple(found.fix), strict=True)
+    titles = ("with Toolwire", "mcp, Python", "TypeScript SDK", "without an SDK")
+    texts = msgspec.structs.astuple(found.fix)
+    fixes = [(title, _mark_code(text)) for title, text in zip(titles, texts, strict=True)]
     return folded(
         "Why it matters, and how to fix it",
-        element("p", _prose(found.why)),
-        pairs(*((name, _prose(text)) for name, text in fixes)),
+        element("p", _mark_code(found.why)),
+        pairs(*fixes),
         exchange_html(found.passing, "An exchange that passes"),
         exchange_html(found.failing.exchange, "An exchange that fails"),
     )
 
 
-def _prose(text: str) -> list[str]:
-    """Return *text* with what is in backticks as code."""
-    return [
-        element("code", part) if place % 2 else part for place, part in enumerate(text.split("`"))
-    ]
+def _mark_code(text: str) -> list[str]:
+    """Return the parts of *text*; those in backticks as code."""
+    parts = []
+    is_code = False
+    for part in text.split("`"):
+        parts.append(element("code", part) if is_code else part)
+        is_code = not is_code
+    return parts
 
 
 def exchange_html(lines: Sequence[str], title: str = "", *, open_: bool = False) -> Html | None:
     """Return an exchange, as `Verdict.exchange` has it."""
-    items = [
-        element("li", cut(line[3:], _MAX_CHARS), class_=_SPEAKERS.get(line[:3], "event"))
-        for line in lines[:_MAX_LINES]
-    ]
+    if not lines:
+        return None
+    items = []
+    for line in lines[:_MAX_LINES]:
+        speaker, text = line[:3], line[3:]
+        items.append(element("li", cut(text, _MAX_CHARS), class_=_SPEAKERS.get(speaker, "event")))
     if len(lines) > _MAX_LINES:
         items.append(element("li", f"{len(lines) - _MAX_LINES:,} more", class_="event"))
-    title = title or counted(len(lines), "line") + " of the exchange"
-    return folded(title, element("ol", items, class_="exchange"), open_=open_) if lines else None
+    title = title or f"{counted(len(lines), 'line')} of the exchange"
+    return folded(title, element("ol", items, class_="exchange"), open_=open_)
 
 
 def summary(report: Report) -> str:
     """Return the verdict in one sentence."""
-    must, every = ({one.case for one in report.failed(severity)} for severity in ("must", "advice"))
     if not report.revisions:
         return "It cannot be talked to, so nothing else was tested."
-    broken = [(len(must), "rule"), (len(every - must), "recommendation")]
-    found = " and ".join(counted(number, what) for number, what in broken if number)
-    gaps = len({one.case for one in report.verdicts if one.outcome == "known gap"})
-    judged = f"It breaks {found}." if found else "It keeps every rule that applies to it."
-    return judged + (f" {counted(gaps, 'known gap')} not counted." if gaps else "")
+    rules = {one.case for one in report.failed("must")}
+    recommendations = {one.case for one in report.failed("advice")} - rules
+    failures = []
+    if rules:
+        failures.append(counted(len(rules), "rule"))
+    if recommendations:
+        failures.append(counted(len(recommendations), "recommendation"))
+    text = "It keeps every rule that applies to it."
+    if failures:
+        text = f"It breaks {' and '.join(failures)}."
+    gaps = {one.case for one in report.verdicts if one.outcome == "known gap"}
+    if gaps:
+        text += f" {counted(len(gaps), 'known gap')} not counted."
+    return text
 
 
 # --- HTML ---
@@ -144,113 +161,122 @@ def check_html(report: Report, *, again: Again | None = None) -> Html:
     """Return *report*: the summary, findings in detail, the cost of each tool, counts by area, and
     reasons.
     """
-    findings = report.findings()
-    shown = [
-        verdict_html(
-            first if number < _MOST_WITH_EXCHANGES else msgspec.structs.replace(first, exchange=[]),
-            where="; ".join(one.where for one in (first, *others[:20])),
-            again=again(first) if again else "",
-        )
-        for number, (first, *others) in enumerate(findings[:_MOST])
-    ]
-    if len(findings) > _MOST:
-        shown.append(element("p", f"… {len(findings) - _MOST:,} more findings", class_="cut"))
-    areas = table(("area", *OUTCOMES), _areas(report), caption="Verdicts by area", class_="numbers")
-    passed = dict.fromkeys(one.case for one in report.verdicts if one.outcome == "pass")
+    areas = table(
+        ("area", *OUTCOMES), _area_rows(report), caption="Verdicts by area", class_="numbers"
+    )
     return together(
         _head(report),
-        section("Findings", shown),
+        section("Findings", list(_findings(report, again))),
         section("Tools", _tools(report) if report.costs else None),
         section("Areas", element("div", areas, class_="wide")),
-        section("Known gaps", _because(report, "known gap")),
+        section("Known gaps", _reasons(report, "known gap")),
         section(
             "Other cases",
-            folded(
-                f"{counted(len(passed), 'case')} passed",
-                element(
-                    "ul",
-                    [element("li", _rule(case)) for case in list(passed)[:_MAX_CASES]],
-                    class_="cases",
-                ),
-            ),
+            _passed_cases(report),
             folded(
                 "Not applicable, and notes",
-                _because(report, "not applicable"),
-                _because(report, "pass"),
+                _reasons(report, "not applicable"),
+                _reasons(report, "pass"),
             ),
         ),
     )
+
+
+def _findings(report: Report, again: Again | None) -> Iterator[Html]:
+    """Yield the findings in detail; verdicts that differ only in their place are one."""
+    findings = report.findings()
+    for number, verdicts in enumerate(findings[:_MAX_ROWS]):
+        first = verdicts[0]
+        command = again(first) if again else ""
+        if number >= _MAX_WITH_EXCHANGES:
+            first = msgspec.structs.replace(first, exchange=[])
+        places = "; ".join(one.where for one in verdicts[:_MAX_PLACES])
+        yield verdict_html(first, where=places, again=command)
+    if len(findings) > _MAX_ROWS:
+        yield element("p", f"… {len(findings) - _MAX_ROWS:,} more findings", class_="cut")
+
+
+def _passed_cases(report: Report) -> Html:
+    cases = dict.fromkeys(one.case for one in report.verdicts if one.outcome == "pass")
+    items = [element("li", _link_case(case)) for case in list(cases)[:_MAX_CASES]]
+    title = f"{counted(len(cases), 'case')} passed"
+    return folded(title, element("ul", items, class_="cases"))
 
 
 def check_page(report: Report, *, again: Again | None = None) -> str:
     """Return `check_html` as a page."""
-    return page(
-        f"Contract report: {report.server or shlex.join(report.command)}",
-        check_html(report, again=again),
-    )
+    title = f"Contract report: {report.server or shlex.join(report.command)}"
+    return page(title, check_html(report, again=again))
 
 
 def _head(report: Report) -> Html:
-    left, bars, numbers = 0.0, [], []
-    for outcome, number in report.counts().items():
-        width, colour = 100 * number / max(len(report.verdicts), 1), _COLOURS.get(outcome, "muted")
-        bars.append(element("rect", x=f"{left:.3f}", width=f"{width:.3f}", height=1, class_=colour))
-        shown = element("span", f"{number:,}", class_=f"number {colour if number else 'muted'}")
-        numbers.append(element("li", shown, f" {outcome}"))
-        left += width
+    facts = []
+    for name, value in _facts(report):
+        facts.append((name, code(value, _MAX_CHARS) if name == "command" else value))
+    bar, numbers = _counts(report)
     return element(
         "header",
         element("p", "Contract report", class_="eyebrow"),
-        element("h1", cut(report.server or "A server without a name", 300)),
+        element("h1", cut(report.server or "A server without a name", _MAX_NAME_CHARS)),
         element("p", summary(report), class_="lead"),
-        element(
-            "svg",
-            bars,
-            viewBox="0 0 100 1",
-            preserveAspectRatio="none",
-            class_="bar",
-            aria_hidden="true",
-        ),
-        element("ul", numbers, class_="counts"),
-        pairs(
-            *(
-                (name, code(value, 2000) if name == "command" else value)
-                for name, value in _facts(report)
-            )
-        ),
+        bar,
+        numbers,
+        pairs(*facts),
     )
 
 
+def _counts(report: Report) -> tuple[Html, Html]:
+    """Return a bar with the share of each outcome, and the list of numbers below it."""
+    rectangles, items = [], []
+    total = max(len(report.verdicts), 1)
+    left = 0.0
+    for outcome, number in report.counts().items():
+        colour = _COLOURS.get(outcome, "muted")
+        width = 100 * number / total
+        rectangles.append(
+            element("rect", x=f"{left:.3f}", width=f"{width:.3f}", height=1, class_=colour)
+        )
+        left += width
+        number_colour = colour if number else "muted"
+        digits = element("span", f"{number:,}", class_=f"number {number_colour}")
+        items.append(element("li", digits, f" {outcome}"))
+    bar = element(
+        "svg",
+        rectangles,
+        viewBox="0 0 100 1",
+        preserveAspectRatio="none",
+        class_="bar",
+        aria_hidden="true",
+    )
+    return bar, element("ul", items, class_="counts")
+
+
 def _facts(report: Report) -> list[tuple[str, str]]:
+    speaks = ""
+    if report.revisions:
+        speaks = f"MCP {', '.join(report.revisions)}; {' and '.join(report.framings)}"
+    tools = counted(report.tools, "tool")
     tokens = sum(one.tokens for one in report.costs)
+    if tokens:
+        tools += f", about {tokens:,} tokens"
+    closed = [f"The gap {gap} is closed: remove it from the baseline." for gap in report.outdated]
     return [
-        (
-            "speaks",
-            (
-                f"MCP {', '.join(report.revisions)}; {' and '.join(report.framings)}"
-                if report.revisions
-                else ""
-            ),
-        ),
+        ("speaks", speaks),
         ("made with", report.sdk),
-        ("tools", counted(report.tools, "tool") + (f", about {tokens:,} tokens" if tokens else "")),
+        ("tools", tools),
         ("took", duration(report.seconds)),
         ("command", shlex.join(report.command)),
         ("seed", "" if report.seed is None else str(report.seed)),
-        (
-            "closed",
-            " ".join(
-                f"The gap {gap} is closed: remove it from the baseline." for gap in report.outdated
-            ),
-        ),
+        ("closed", " ".join(closed)),
     ]
 
 
-def _areas(report: Report) -> list[list[str]]:
-    return [
-        [area, *(str(found[one] or "") for one in OUTCOMES)]
-        for area, found in list(report.areas().items())[:_MOST]
-    ]
+def _area_rows(report: Report) -> list[list[str]]:
+    rows = []
+    for area, numbers in list(report.areas().items())[:_MAX_ROWS]:
+        cells = [str(numbers[outcome] or "") for outcome in OUTCOMES]
+        rows.append([area, *cells])
+    return rows
 
 
 _COST = ("tool", "tokens", "description", "calls", "median", "slowest", "result", "largest")
@@ -260,42 +286,38 @@ _COST_NOTE = (
 )
 
 
-def _costs(report: Report) -> Iterable[list[str]]:
-    for one in report.costs[:_MOST]:
-        called = [
-            duration(one.seconds),
-            duration(one.slowest_seconds),
-            size(one.result_bytes),
-            size(one.largest_result_bytes),
-        ]
-        yield [
-            one.name[:200],
-            f"{one.tokens:,}",
-            size(one.bytes),
-            *([str(one.calls), *called] if one.calls else [""] * 5),
-        ]
-    if len(report.costs) > _MOST:
-        yield [f"{len(report.costs) - _MOST:,} more", *[""] * 7]
+def _cost_rows(report: Report) -> Iterator[list[str]]:
+    columns = len(_COST)
+    for one in report.costs[:_MAX_ROWS]:
+        row = [one.name[:_MAX_NAME_CHARS], f"{one.tokens:,}", size(one.bytes)]
+        if one.calls:
+            row += [str(one.calls), duration(one.seconds), duration(one.slowest_seconds)]
+            row += [size(one.result_bytes), size(one.largest_result_bytes)]
+        yield row + [""] * (columns - len(row))
+    if len(report.costs) > _MAX_ROWS:
+        more = f"{len(report.costs) - _MAX_ROWS:,} more"
+        yield [more] + [""] * (columns - 1)
 
 
 def _tools(report: Report) -> Html:
-    costs = table(_COST, _costs(report), caption="The cost of each tool", class_="numbers")
+    costs = table(_COST, _cost_rows(report), caption="The cost of each tool", class_="numbers")
     return together(
         element("div", costs, class_="wide"), element("p", _COST_NOTE, class_="caption")
     )
 
 
-def _because(report: Report, outcome: Outcome) -> Iterable[Html]:
+def _reasons(report: Report, outcome: Outcome) -> Iterator[Html]:
     """Yield the reasons for an outcome, each with its cases."""
-    found = [
-        (why, ", ".join(cases)) for (one, why), cases in report.reasons().items() if one == outcome
-    ]
+    reasons = []
+    for (reason_outcome, why), cases in report.reasons().items():
+        if reason_outcome == outcome:
+            reasons.append((why, ", ".join(cases)))
     if outcome == "known gap":
-        found += [(why, counted(number, "finding")) for why, number in report.of_sdk().items()]
-    for why, cases in found[:_MOST]:
-        yield element(
-            "p", cut(why, _MAX_CHARS), ": ", element("span", cut(cases, _MAX_CHARS), class_="muted")
-        )
+        for why, number in report.of_sdk().items():
+            reasons.append((why, counted(number, "finding")))
+    for why, cases_text in reasons[:_MAX_ROWS]:
+        cases_html = element("span", cut(cases_text, _MAX_CHARS), class_="muted")
+        yield element("p", cut(why, _MAX_CHARS), ": ", cases_html)
 
 
 # --- Markdown ---
@@ -304,35 +326,44 @@ def _because(report: Report, outcome: Outcome) -> Iterable[Html]:
 def check_markdown(report: Report, *, again: Again | None = None) -> str:
     """Return *report* in short, for a pull request: at most what GitHub takes as a comment."""
     findings = report.findings()
-    rows = [
-        [one.outcome, _linked(one), as_code(one.expected), as_code(one.came)]
-        for one, *_ in findings[:_MOST]
-    ]
-    facts = "; ".join(
-        f"{name} {as_code(value)}" for name, value in _facts(report) if value and name != "seed"
-    )
-    areas, costs = (
-        [[as_code(name), *cells] for name, *cells in found]
-        for found in (_areas(report), _costs(report))
-    )
-    counts = ", ".join(
-        f"{number} {outcome}" for outcome, number in report.counts().items() if number
-    )
+    shown = [verdicts[0] for verdicts in findings[:_MAX_ROWS]]
+    rows = []
+    for one in shown:
+        rows.append([one.outcome, _link_markdown(one), as_code(one.expected), as_code(one.came)])
+    counts = []
+    for outcome, number in report.counts().items():
+        if number:
+            counts.append(f"{number} {outcome}")
+    facts = []
+    for name, value in _facts(report):
+        if value and name != "seed":
+            facts.append(f"{name} {as_code(value)}")
+    areas = table_of(("area", *OUTCOMES), _with_code(_area_rows(report)))
+    costs = table_of(_COST, _with_code(_cost_rows(report)))
     parts = [
         f"### Contract of {as_code(report.server or 'a server')}",
-        f"**{summary(report)}** {counts}.",
-        facts,
+        f"**{summary(report)}** {', '.join(counts)}.",
+        "; ".join(facts),
+        *table_of(("", "case", "expected", "came"), rows, len(findings)),
+        folded_part("Verdicts by area", *areas),
+        folded_part("The cost of each tool", *costs),
     ]
-    parts += table_of(("", "case", "expected", "came"), rows, len(findings))
-    parts.append(folded_part("Verdicts by area", *table_of(("area", *OUTCOMES), areas)))
-    parts.append(folded_part("The cost of each tool", *table_of(_COST, costs)))
-    for one, *_ in findings[:_MOST]:
-        lines = [one.behaviour, *([f"again: {again(one)}"] if again else []), *one.exchange]
-        parts.append(folded_part(f"{one.outcome}: {as_html(one.case)}", fence(lines)))
-    return fitted(parts, len(findings[_MOST:]))
+    for one in shown:
+        lines = [one.behaviour]
+        if again:
+            lines.append(f"again: {again(one)}")
+        parts.append(
+            folded_part(f"{one.outcome}: {as_html(one.case)}", fence(lines + one.exchange))
+        )
+    return fitted(parts, len(findings[_MAX_ROWS:]))
 
 
-def _linked(verdict: Verdict) -> str:
+def _with_code(rows: Iterable[Sequence[str]]) -> list[list[str]]:
+    """Return *rows* with their first cell as code: it is a name."""
+    return [[as_code(name), *cells] for name, *cells in rows]
+
+
+def _link_markdown(verdict: Verdict) -> str:
     name = as_code(verdict.case)
     address = rule_url(verdict.case) if rule(verdict.case) else None
     return f"[{name}]({address})" if address else name

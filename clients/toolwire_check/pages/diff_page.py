@@ -23,20 +23,20 @@ def diff_html(changes: Sequence[Change], *, old: str, new: str) -> Html:
     """Return *changes*, breaking ones first, with the verdict; *old* and *new* say where the lists
     come from.
     """
-    level, _, rest = sentence(changes).partition(": ")
-    badge = element(
-        "span", level, class_=f"badge {_COLOURS.get(changes[0].level, '') if changes else 'good'}"
-    )
+    level, _, verdict = sentence(changes).partition(": ")
+    colour = _COLOURS.get(changes[0].level, "") if changes else "good"
     head = element(
         "header",
         element("p", "Changes of tools", class_="eyebrow"),
-        element("h1", rest[0].upper() + rest[1:]),
-        element("p", badge),
+        element("h1", verdict[0].upper() + verdict[1:]),
+        element("p", element("span", level, class_=f"badge {colour}")),
         pairs(("old", cut(old, _MAX_CHARS)), ("new", cut(new, _MAX_CHARS))),
     )
-    return together(
-        head, [section(name, _table(name, _of(changes, level))) for level, name in HEADINGS.items()]
-    )
+    sections = []
+    for each_level, heading in HEADINGS.items():
+        changes_table = _make_table(heading, _select(changes, each_level))
+        sections.append(section(heading, changes_table))
+    return together(head, *sections)
 
 
 def diff_page(changes: Sequence[Change], *, old: str, new: str) -> str:
@@ -46,27 +46,32 @@ def diff_page(changes: Sequence[Change], *, old: str, new: str) -> str:
 
 def diff_markdown(changes: Sequence[Change]) -> str:
     """Return *changes*, breaking ones first, below the verdict."""
-    level, _, rest = sentence(changes).partition(":")
-    parts = [f"**{level}**:{rest}"]
-    for level, heading in HEADINGS.items():
-        found = _of(changes, level)
-        parts += [f"### {heading}"] if found else []
-        parts += [
-            f"- {as_code(one.where)}: {as_code(str(one))} ({WHOM[one.concerns]})" for one in found
-        ]
+    level, _, verdict = sentence(changes).partition(":")
+    parts = [f"**{level}**:{verdict}"]
+    for each_level, heading in HEADINGS.items():
+        selected = _select(changes, each_level)
+        if selected:
+            parts.append(f"### {heading}")
+        for change in selected:
+            who = WHOM[change.concerns]
+            parts.append(f"- {as_code(change.where)}: {as_code(str(change))} ({who})")
     return fitted(parts)
 
 
-def _of(changes: Sequence[Change], level: str) -> list[Change]:
+def _select(changes: Sequence[Change], level: str) -> list[Change]:
     return [change for change in changes if change.level == level]
 
 
-def _table(heading: str, changes: Sequence[Change]) -> Html | None:
+def _make_table(heading: str, changes: Sequence[Change]) -> Html | None:
     if not changes:
         return None
-    shown, more = changes[:_MAX_ROWS], changes[_MAX_ROWS:]
-    rows = [(code(one.where), cut(str(one), _MAX_CHARS), WHOM[one.concerns]) for one in shown]
-    whole = table(
-        ("where", "what changed", "whom it concerns"), rows, caption=heading, class_="changes"
-    )
-    return together(whole, element("p", f"… {len(more):,} more", class_="cut") if more else None)
+    rows = []
+    for change in changes[:_MAX_ROWS]:
+        text = cut(str(change), _MAX_CHARS)
+        rows.append((code(change.where), text, WHOM[change.concerns]))
+    columns = ("where", "what changed", "whom it concerns")
+    changes_table = table(columns, rows, caption=heading, class_="changes")
+    if len(changes) <= _MAX_ROWS:
+        return changes_table
+    more = element("p", f"… {len(changes) - _MAX_ROWS:,} more", class_="cut")
+    return together(changes_table, more)

@@ -2,79 +2,52 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import msgspec
 from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 __version__ = "0.1.0"
 """The version of Toolwire."""
 
 
+_MIB = 1024 * 1024
+
+
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """Limits and options of a server.
+    """Limits and options of a server; `SETTINGS` describes each of them.
 
-    `separator` stands between toolkit and method in the names of tools; many hosts refuse a dot.
-    `page_size` is in tools; `None` puts all on one page, since some clients never ask for a second.
-    `timeout_seconds` is for tools without a time limit of their own; `None` is no limit.
-    `strict_arguments` refuses JSON in strings, and null for what is optional, where a tool takes
-    neither. `mask_errors` hides the text of unexpected exceptions from the host, including those of
-    `__post_init__` and validators. Without `structured`, tools publish no output schema, and their
-    results have no structured content.
-
-    `isolate` runs every tool in a worker process, `memory_limit` (bytes, or text like `"512 MiB"`)
-    is for the workers whose tools set none, `max_processes` limits their number, and `run_on` maps
-    names in `runs_in` to engines. Processes that tools have started end with the server (Linux);
-    `keep_children` lets them live on.
-
-    `max_message_bytes` limits one message that is read, `max_result_bytes` one result that is sent,
-    or all of a batch, `max_result_tokens` what a model reads of one whose tool has no limit of its
-    own (an estimate; `None` is no limit). `on_large_result` says what is sent instead of a larger
-    one, of which at most `max_kept_bytes` are kept to be read. `max_pending_bytes` limits the input
-    of all calls in flight, `max_pending_calls` their number, `max_batch_elements` one batch. Beyond
-    `max_unsent_bytes` of responses that the host has not read, requests are refused; at twice as
-    much, reading stops until the host reads. `max_workers` calls of synchronous tools run at a
-    time; in addition, `max_abandoned` threads may be held by calls that were cancelled or timed
-    out, and `max_questions` by tools that wait for the user. `grace_seconds` is the time for open
-    calls after the host has hung up: clients send SIGTERM after two seconds. `ask_seconds` is how
-    long a tool waits for the user. A call with a progress token whose tool has reported nothing for
-    `heartbeat_seconds` gets a progress notification; 0 turns that off.
+    `None`, where it is the default, is no limit. Results are large beyond `max_result_bytes`, which
+    holds for all results of a batch together, too, and beyond `max_result_tokens`, unless the tool
+    has a limit of its own. Beyond `max_unsent_bytes` requests are refused; at twice as much,
+    reading stops until the host reads.
 
     Raises:
         ValueError: for a value out of its range.
     """
 
-    separator: str = "_"
-    page_size: int | None = None
+    separator: str = "_"  # many hosts refuse a dot
+    page_size: int | None = None  # some clients never ask for a second page
     on_large_result: Literal["error", "truncate", "resource"] = "error"
     timeout_seconds: float | None = None
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
-    max_result_bytes: int = (
-        10 * 1024 * 1024 - 64 * 1024
-    )  # TypeScript clients fail at 10 MiB, next message included
+    # TypeScript clients fail at 10 MiB, next message included.
+    max_result_bytes: int = 10 * _MIB - 64 * 1024
     max_result_tokens: int | None = None
-    max_pending_bytes: int = 256 * 1024 * 1024
-    max_pending_calls: int = (
-        100_000  # waiting calls take half a kilobyte each, running `async` ones two to three
-    )
-    max_batch_elements: int = (
-        10_000  # to decide about them takes a tenth of a second, in which nothing else is read
-    )
-    max_kept_bytes: int = (
-        64 * 1024 * 1024
-    )  # six of the largest results that can be read in one piece
-    max_unsent_bytes: int = (
-        64 * 1024 * 1024
-    )  # as large as a message that comes in; six times the largest result
+    max_pending_bytes: int = 256 * _MIB
+    # Waiting calls take half a kilobyte each, running `async` ones two to three.
+    max_pending_calls: int = 100_000
+    # To decide about them takes a tenth of a second, in which nothing else is read.
+    max_batch_elements: int = 10_000
+    # Six of the largest results that can be read in one piece.
+    max_kept_bytes: int = 64 * _MIB
+    # As large as a message that comes in; six times the largest result.
+    max_unsent_bytes: int = 64 * _MIB
     max_workers: int = 128
-    max_abandoned: int = (
-        128  # as many again: hanging tools can be given up as often as they can be called
-    )
+    # As many again: hanging tools can be given up as often as they can be called.
+    max_abandoned: int = 128
     max_questions: int = 128
-    grace_seconds: float = 1.5
+    grace_seconds: float = 1.5  # clients send SIGTERM after two seconds
     ask_seconds: float = 600.0
     heartbeat_seconds: float = 10.0  # the shortest time limits known are 30 and 60 seconds
     strict_arguments: bool = False
@@ -90,33 +63,124 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         if self.memory_limit is not None:
             limit = _read_memory_limit(self.memory_limit)
             msgspec.structs.force_setattr(self, "memory_limit", limit)
-        for problem in self._problems():
-            raise ValueError(problem)
-
-    def _problems(self) -> Iterator[str]:
-        for name, value in msgspec.structs.asdict(self).items():
-            is_off = value is None and name in _OPTIONAL_LIMITS
-            if name.startswith("max_") and not is_off and value < 1:
-                yield f"{name} must be at least 1, not {value}"
-        size, seconds, large = self.page_size, self.timeout_seconds, self.on_large_result
-        if size is not None and size < 1:
-            yield f"page_size must be at least 1, or None for a single page, not {size}"
-        if seconds is not None and not seconds > 0:
-            yield f"timeout_seconds must be above 0, or None for no limit, not {seconds}"
-        if large not in ("error", "truncate", "resource"):
-            yield f"on_large_result must be error, truncate or resource, not {large!r}"
-        if not self.ask_seconds > 0:
-            yield f"ask_seconds must be above 0, not {self.ask_seconds}"
-        for name in ("grace_seconds", "heartbeat_seconds"):
-            if not getattr(self, name) >= 0:
-                yield f"{name} must not be negative, but is {getattr(self, name)}"
-        separator = self.separator
-        if not separator or not separator.isascii() or not separator.isprintable():
-            yield f"separator must be printable ASCII text such as '_' or '.', not {separator!r}"
+        for name, setting in SETTINGS.items():
+            value = getattr(self, name)
+            is_off = value is None and DEFAULTS[name] is None
+            if is_off or setting.takes(value):
+                continue
+            raise ValueError(f"{name} must be {setting.range}, not {value!r}")
 
 
-_OPTIONAL_LIMITS = ("max_result_tokens",)
-"""Limits that `None` switches off."""
+DEFAULTS: dict[str, Any] = dict(
+    zip(Settings.__struct_fields__, Settings.__struct_defaults__, strict=True)
+)
+
+
+class Setting(msgspec.Struct, frozen=True):
+    """The description of a field of `Settings`, for its option and its checks.
+
+    *unit* is the form of its values: NUMBER or SIZE (a number of bytes), SECONDS, TEXT, words to
+    choose from such as `one|other`, or "" for a switch. A setting with a *flag* is an option of
+    `serve`, which only `--help-all` shows if it *is_rare*. The others are limits:
+    `--limit NAME=VALUE`.
+    """
+
+    help: str
+    unit: str = ""
+    flag: str = ""
+    is_rare: bool = False
+    may_be_zero: bool = False
+
+    @property
+    def range(self) -> str:
+        """The valid values, after "must be"."""
+        if self.unit == "SECONDS":
+            return "at least 0" if self.may_be_zero else "above 0"
+        if self.unit == "TEXT":
+            return "printable ASCII text such as '_' or '.'"
+        if "|" in self.unit:
+            return f"one of {self.unit.replace('|', ', ')}"
+        return "at least 1"
+
+    def takes(self, value: Any) -> bool:
+        """Return whether *value*, which has the right type, is in the range."""
+        if self.unit == "SECONDS":
+            return bool(value > 0 or (self.may_be_zero and value == 0))
+        if self.unit == "TEXT":
+            return bool(value) and value.isascii() and value.isprintable()
+        if self.unit in ("NUMBER", "SIZE"):
+            return bool(value >= 1)
+        return "|" not in self.unit or value in self.unit.split("|")
+
+
+SETTINGS = {
+    "separator": Setting(
+        "text between a toolkit's name and its method's (default: _)", "TEXT", "--separator", True
+    ),
+    "page_size": Setting("tools per page", "NUMBER"),
+    "on_large_result": Setting(
+        "send an error, a part of it or a link instead (default: error; truncate beyond the"
+        " host's tokens)",
+        "error|truncate|resource",
+        "--on-large-result",
+    ),
+    "timeout_seconds": Setting(
+        "time limit for calls of tools without a limit of their own", "SECONDS", "--timeout"
+    ),
+    "max_message_bytes": Setting("size of a message that is read", "SIZE"),
+    "max_result_bytes": Setting("size of a result", "SIZE"),
+    "max_result_tokens": Setting(
+        "size of a result for a model, estimated; --for HOST sets that of the host", "NUMBER"
+    ),
+    "max_pending_bytes": Setting("input held by unfinished calls", "SIZE"),
+    "max_pending_calls": Setting("unfinished calls", "NUMBER"),
+    "max_batch_elements": Setting("messages in a batch", "NUMBER"),
+    "max_kept_bytes": Setting("large results that are kept to be read", "SIZE"),
+    "max_unsent_bytes": Setting("output that the client has not read", "SIZE"),
+    "max_workers": Setting("concurrent calls of tools that are not async", "NUMBER"),
+    "max_abandoned": Setting(
+        "threads that still run a call that was cancelled or timed out", "NUMBER"
+    ),
+    "max_questions": Setting("concurrent elicitations", "NUMBER"),
+    "grace_seconds": Setting(
+        "time for running calls to finish after the host disconnects", "SECONDS", may_be_zero=True
+    ),
+    "ask_seconds": Setting("time that a tool waits for an answer of the user", "SECONDS"),
+    "heartbeat_seconds": Setting(
+        "time after which a silent call reports progress; 0 is never", "SECONDS", may_be_zero=True
+    ),
+    "strict_arguments": Setting(
+        "refuse arguments sent as JSON text, and null for optional ones", flag="--strict-arguments"
+    ),
+    "mask_errors": Setting(
+        "hide the messages of unexpected exceptions from callers", flag="--mask-errors"
+    ),
+    "structured": Setting(
+        "leave out output schemas and structured content: some hosts send both to the model",
+        flag="--no-structured",
+        is_rare=True,
+    ),
+    "isolate": Setting(
+        "run tools in processes of their own, so that a crash fails only one call", flag="--isolate"
+    ),
+    "keep_children": Setting(
+        "let processes that tools have started live on when the server ends (Linux)",
+        flag="--keep-children",
+        is_rare=True,
+    ),
+    "run_on": Setting(
+        "where tools with runs_in=NAME run, as in x=dask:tcp://HOST:8786",
+        "NAME=ENGINE",
+        "--run-on",
+    ),
+    "memory_limit": Setting(
+        "memory of a tool process, as in 512MiB; goes with --isolate or runs_in", "SIZE"
+    ),
+    "max_processes": Setting("tool processes", "NUMBER"),
+}
+"""All fields of `Settings`, in their order."""
+
+LIMITS = tuple(name for name, setting in SETTINGS.items() if not setting.flag)
 
 _IDENTITY = ("name", "version", "title", "instructions", "lifespan", "shape")
 """The other options of `Server` and `serve`."""

@@ -70,7 +70,12 @@ def test_a_cancelled_search_ends_and_concurrent_calls_are_answered(
         with open(folder / name, "wb") as file:
             file.truncate(10**12)
     server = serve(
-        "duplicate_files.py", "--max-workers", "2", "--max-abandoned", "1", FOLDER=str(folder)
+        "duplicate_files.py",
+        "--limit",
+        "max_workers=2",
+        "--limit",
+        "max_abandoned=1",
+        FOLDER=str(folder),
     )
     for number in range(4):  # one that went on would hold a thread
         token = f"long {number}"

@@ -97,7 +97,12 @@ def ticks(process: Process) -> int:
 )
 def test_a_query_without_end_stops_when_it_is_cancelled(serve: Serve, shop: Path) -> None:
     server = serve(
-        "sqlite_database.py", "--max-workers", "1", "--max-abandoned", "1", DATABASE=str(shop)
+        "sqlite_database.py",
+        "--limit",
+        "max_workers=1",
+        "--limit",
+        "max_abandoned=1",
+        DATABASE=str(shop),
     )
     endless = (
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"

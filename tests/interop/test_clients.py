@@ -200,7 +200,7 @@ def test_a_client_receives_progress_of_a_tool_that_reports_none(
         mode,
         tmp_path,
         exercise="silent",
-        server=peers.serve("--heartbeat", "0.05", tools=tools),
+        server=peers.serve("--limit", "heartbeat_seconds=0.05", tools=tools),
     )
 
     assert attended.report["answer"] == answer("done")

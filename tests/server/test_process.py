@@ -186,7 +186,7 @@ def test_answers_still_owed_at_the_end_of_input_are_sent(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("name", ["hang", "hang_async"])
 def test_a_tool_that_hangs_does_not_keep_the_process_alive(tmp_path: Path, name: str) -> None:
-    with served(tmp_path, TOOLS, "--grace", "0.05") as process:
+    with served(tmp_path, TOOLS, "--limit", "grace_seconds=0.05") as process:
         process.send(call(name, id=1), request("ping", id=2))
         assert process.receive()["id"] == 2
 
@@ -228,7 +228,7 @@ def test_a_call_that_takes_too_long_is_answered_and_its_thread_replaced(
     tmp_path: Path, name: str
 ) -> None:
     arguments = {"path": str(tmp_path / "note")} if name == "patient" else {}
-    with served(tmp_path, TOOLS, "--timeout", "0.05", "--max-workers", "1") as process:
+    with served(tmp_path, TOOLS, "--timeout", "0.05", "--limit", "max_workers=1") as process:
         for number in range(3):
             answer = process.ask(call(name, arguments, id=number))
             assert answer["id"] == number

@@ -359,7 +359,7 @@ def served(folder: Path, env: dict[str, str], *words: str) -> Iterator[Process]:
     """
     (folder / "my_tools.py").write_text(TOOLS, encoding="utf-8")
     # With a long grace, so that the last export takes as long as it takes on a busy machine.
-    words = words or ("serve", "my_tools.py", "--grace", "20")
+    words = words or ("serve", "my_tools.py", "--limit", "grace_seconds=20")
     with running("-m", "toolwire", *words, env=env, cwd=folder) as process:
         yield process
         process.hang_up()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from textwrap import fill, wrap
 
+from ..settings import DEFAULTS, SETTINGS, Setting
 from .commands import COMMANDS, Command, module
-from .options import HELP, Option
+from .options import HELP, HELP_ALL
 
 _MAX_COLUMNS = 100
 
@@ -27,9 +28,11 @@ def overview() -> str:
     )
 
 
-def help_text(name: str, width: int, command: Command | None = None) -> str:
+def help_text(
+    name: str, width: int, command: Command | None = None, *, shows_all: bool = False
+) -> str:
     """Return the text of `toolwire COMMAND --help` for the command *name*, at most *width* columns
-    wide. A *command* is that of an extension.
+    wide. A *command* is that of an extension. With *shows_all* it has rare options, too.
     """
     asked: Command = command or module(name).COMMAND
     columns = min(width, _MAX_COLUMNS)
@@ -39,17 +42,45 @@ def help_text(name: str, width: int, command: Command | None = None) -> str:
     summary = COMMANDS.get(name, "")
     if summary:
         summary = summary[0].upper() + summary[1:] + "."
-    options = _options((*asked.options, HELP), columns)
+    shows_all = shows_all or HELP_ALL not in asked.options
+    parts = [usage]
+    parts += [fill(text, columns) for text in (summary, asked.details) if text]
+    options = [option for option in (*asked.options, HELP) if shows_all or not option.is_rare]
+    rows = [(option.usage, option.help) for option in options]
+    parts.append(_section("options", rows, columns))
+    if asked.limits and shows_all:
+        limits = [_describe_limit(limit) for limit in asked.limits]
+        parts.append(_section("limits, for --limit NAME=VALUE", limits, columns))
     examples = "\n".join(f"  {line}" for line in asked.examples)
-    about = "\n\n".join(fill(text, columns) for text in (summary, asked.details) if text)
-    return f"{usage}\n\n{about}\n\noptions:\n{options}\n\nexamples:\n{examples}"
+    parts.append(f"examples:\n{examples}")
+    return "\n\n".join(parts)
 
 
-def _options(options: tuple[Option, ...], columns: int) -> str:
-    indent = 2 + max(len(option.usage) for option in options) + 2
-    lines: list[str] = []
-    for option in options:
-        text = wrap(option.help, max(columns - indent, 30))
-        lines.append(f"  {option.usage:<{indent - 2}}{text[0]}")
-        lines += [" " * indent + line for line in text[1:]]
+def _describe_limit(name: str) -> tuple[str, str]:
+    """Return the usage and the help of a limit."""
+    setting = SETTINGS[name]
+    default = _format_default(setting, DEFAULTS[name])
+    return f"{name}={setting.unit}", f"{setting.help} (default: {default})"
+
+
+def _format_default(setting: Setting, default: float | None) -> str:
+    from toolwire_tools.byte_sizes import format_size  # the help of most commands needs no tools
+
+    if default is None:
+        return "none"
+    if setting.unit == "SIZE":
+        return format_size(int(default)).replace(" ", "")
+    if setting.unit == "SECONDS":
+        return f"{default:g}"
+    return str(default)
+
+
+def _section(title: str, rows: list[tuple[str, str]], columns: int) -> str:
+    """Return *rows*, each a usage and its help, under *title*."""
+    indent = 2 + max(len(usage) for usage, _ in rows) + 2
+    lines = [f"{title}:"]
+    for usage, text in rows:
+        first, *others = wrap(text, max(columns - indent, 30))
+        lines.append(f"  {usage:<{indent - 2}}{first}")
+        lines += [" " * indent + line for line in others]
     return "\n".join(lines)

@@ -86,9 +86,10 @@ def _dispatch(words: list[str]) -> int:
     except UnknownOption as error:
         from .other_tools import no_option
 
-        raise UsageError(no_option(error, first, " ".join(asked.usage))) from None
-    if parsed.options.get("help"):
-        return _help(first, asked)
+        raise UsageError(no_option(error, first, asked)) from None
+    shows_all = "help_all" in parsed.options
+    if shows_all or "help" in parsed.options:
+        return _help(first, asked, shows_all=shows_all)
     if "env_file" in parsed.options:
         from ..loading.env_file import apply_env_file
 
@@ -109,11 +110,13 @@ def _announced_command(name: str) -> Any:
         raise UsageError(f"the command {error}") from None
 
 
-def _help(name: str | None, command: Command | None = None) -> int:
+def _help(name: str | None, command: Command | None = None, *, shows_all: bool = False) -> int:
     from .help import help_text, overview
     from .output import width
 
-    return _say(overview() if name is None else help_text(name, width(), command))
+    if name is None:
+        return _say(overview())
+    return _say(help_text(name, width(), command, shows_all=shows_all))
 
 
 def _no_command(words: list[str]) -> str:

@@ -180,7 +180,7 @@ def loading_words(options: Mapping[str, Any]) -> list[str]:
     return words
 
 
-_REPEATABLE = ("set", "include", "exclude", "mount", "mount_config", "run_on")
+_REPEATABLE = ("set", "include", "exclude", "mount", "mount_config", "run_on", "limit")
 
 
 def is_attended() -> bool:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from toolwire_tools import byte_sizes
 
 from ..errors import UsageError
+from ..settings import LIMITS, SETTINGS
 
 if TYPE_CHECKING:
     from collections import deque
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 
@@ -69,6 +70,34 @@ def setting(text: str) -> str:
     return text
 
 
+def limit(text: str) -> str:
+    """Accept `NAME=VALUE` for a limit of `Settings`."""
+    read_limit(text)
+    return text
+
+
+def read_limit(text: str) -> tuple[str, Any]:
+    """Return the name and the value in `NAME=VALUE`, of a limit of `Settings`."""
+    name, equals, value = text.partition("=")
+    setting = SETTINGS.get(name)
+    if setting is None or setting.flag:
+        from toolwire_schemas.did_you_mean import unknown_name
+
+        raise UsageError(f"--limit: {unknown_name('limit', name, LIMITS)}")
+    if not equals:
+        raise UsageError(f"--limit {name} needs a value: {name}={setting.unit}")
+    read = seconds if setting.may_be_zero else _READERS_OF_LIMITS[setting.unit]
+    try:
+        return name, read(value)
+    except ValueError as error:
+        raise UsageError(f"--limit {name} takes {error}, not {value!r}") from None
+
+
+def limits_of(texts: Iterable[str]) -> dict[str, Any]:
+    """Return the values of the limits in *texts*, as `limit` accepts them."""
+    return dict(map(read_limit, texts))
+
+
 def engine(text: str) -> str:
     """Accept `NAME=ENGINE`."""
     name, _, place = text.partition("=")
@@ -77,9 +106,16 @@ def engine(text: str) -> str:
     return text
 
 
+_READERS_OF_LIMITS: dict[str, Callable[[str], Any]] = {
+    "NUMBER": count,
+    "SECONDS": time_limit,
+    "SIZE": byte_sizes.parse_size,
+}
+
 _READERS: dict[str, Callable[[str], Any]] = {
     "JSON": json_object,
     "NAME=ENGINE": engine,
+    "NAME=VALUE": limit,
     "NUMBER": count,
     "SECONDS": seconds,
     "SETTING": setting,

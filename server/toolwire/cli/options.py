@@ -7,12 +7,13 @@ each), a fifth of the time from spawn to the first answer.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
 from ..errors import UsageError
+from ..settings import SETTINGS
 
 Convert = Callable[[str], Any]
 """Reads an option's value, or raises `ValueError` with what was expected (`a whole number`)."""
@@ -35,7 +36,7 @@ class Option(msgspec.Struct, frozen=True):
 
     The value of one with *endings* is optional: the next word is its value only if it ends so.
     Without it, the value is "". A folder in its place is refused, since it could be meant as a
-    target.
+    target. One that *is_rare* is shown by `--help-all`.
     """
 
     usage: str
@@ -43,6 +44,7 @@ class Option(msgspec.Struct, frozen=True):
     convert: Convert | None = None
     many: bool = False
     endings: tuple[str, ...] = ()
+    is_rare: bool = False
 
     @property
     def metavar(self) -> str:
@@ -96,6 +98,7 @@ class UnknownOption(UsageError):
 
 
 HELP = Option("-h, --help", "show this text and exit")
+HELP_ALL = Option("--help-all", "show rare options, too, and all limits")
 
 
 def _read_value(option: Option, text: str) -> Any:
@@ -194,14 +197,46 @@ LOCK = Option(
 LOCK_TEXTS = Option(
     "--lock-texts approved|refuse|report",
     "if only texts changed: show the approved ones (default), refuse, or pass on",
+    is_rare=True,
 )
-RUN_ON = Option(
-    "--run-on NAME=ENGINE",
-    "where tools with runs_in=NAME run, as in x=dask:tcp://HOST:8786",
+
+# Options that set fields of `Settings`.
+
+OF_SETTINGS = {
+    name: Option(
+        f"{setting.flag} {setting.unit}".rstrip(),
+        setting.help,
+        many=name == "run_on",
+        is_rare=setting.is_rare,
+    )
+    for name, setting in SETTINGS.items()
+    if setting.flag
+}
+RUN_ON = OF_SETTINGS["run_on"]
+LIMIT = Option(
+    "--limit NAME=VALUE",
+    "set a limit, as in max_workers=8; `toolwire serve --help-all` lists them; repeatable",
     many=True,
 )
 
-LOADING = (SET, ADOPT, MOUNT, MOUNT_CONFIG, ENV_FILE, RUN_ON)
+
+def settings_in(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields of `Settings` that the *options* of a command line set."""
+    settings = {
+        name: options[option.key] for name, option in OF_SETTINGS.items() if option.key in options
+    }
+    if "structured" in settings:
+        settings["structured"] = False  # its switch is --no-structured
+    if "run_on" in settings:
+        settings["run_on"] = dict(text.partition("=")[::2] for text in settings["run_on"])
+    if "limit" in options:
+        from .option_values import limits_of
+
+        settings |= limits_of(options["limit"])
+    return settings
+
+
+LOADING = (SET, ADOPT, MOUNT, MOUNT_CONFIG, ENV_FILE, RUN_ON, LIMIT)
 """What every command takes that starts a server of targets; `loading_words` passes it on to
 `serve`.
 """

@@ -8,9 +8,12 @@ from itertools import takewhile
 from shlex import join
 from typing import TYPE_CHECKING
 
+from ..settings import LIMITS, SETTINGS
 from .commands import COMMANDS, module
+from .options import LIMIT
 
 if TYPE_CHECKING:
+    from .commands import Command
     from .options import UnknownOption
 
 _WORDS = {
@@ -90,28 +93,47 @@ def _write(command: str, rest: list[str]) -> str:
     return f"write `toolwire {' '.join(words)}`"
 
 
-def no_option(error: UnknownOption, command: str, usage: str) -> str:
-    """Suggest what an option that *command* lacks may be: a tool's argument, or that of another
-    command or a server.
+def no_option(error: UnknownOption, name: str, command: Command) -> str:
+    """Suggest what an option that the command *name* lacks may be: a limit, a tool's argument, or
+    an option of another command or of a server.
     """
-    name = error.flag.removeprefix("--")
-    if "KEY=VALUE" in usage and name.isidentifier():
-        return f"{error}; arguments of the tool are given as {name}=VALUE"
-    others = [
-        name
-        for name in COMMANDS
-        if any(error.flag in each.flags for each in module(name).COMMAND.options)
-    ]
-    sentence = (
-        f"{command} has no option {error.flag}: that is one of {', '.join(others)}"
-        if others
-        else str(error)
-    )
+    flag, usage = error.flag, " ".join(command.usage)
+    options = [option.flag for option in (*command.options, *command.passes_on)]
+    limit = _find_limit(flag)
+    if limit is not None and LIMIT.flag in options:
+        return f"{name} has no option {flag}: write {LIMIT.flag} {limit}={SETTINGS[limit].unit}"
+    argument = flag.removeprefix("--")
+    if "KEY=VALUE" in usage and argument.isidentifier():
+        return f"{error}; arguments of the tool are given as {argument}=VALUE"
+    sentence = str(error)
+    others = _commands_with(flag)
+    if others:
+        sentence = f"{name} has no option {flag}: that is one of {', '.join(others)}"
     if "-- COMMAND" in usage:
         return f"{sentence}; a server's command, with its options, goes after --"
-    if error.flag in TRANSPORTS:
+    if flag in TRANSPORTS:
         return (
-            f"no option {error.flag!r}: a server speaks over standard input and output, and nothing"
-            " else"
+            f"no option {flag!r}: a server speaks over standard input and output, and nothing else"
         )
     return sentence
+
+
+def _find_limit(flag: str) -> str | None:
+    """Return the limit that *flag* would set if it were an option: `--grace` means
+    `grace_seconds`.
+    """
+    name = flag.removeprefix("--").replace("-", "_")
+    for limit in (name, f"{name}_seconds"):
+        if limit in LIMITS:
+            return limit
+    return None
+
+
+def _commands_with(flag: str) -> list[str]:
+    """Return the names of the commands that have the option *flag*."""
+    found = []
+    for name in COMMANDS:
+        options = module(name).COMMAND.options
+        if any(flag in option.flags for option in options):
+            found.append(name)
+    return found

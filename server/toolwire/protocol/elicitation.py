@@ -77,7 +77,7 @@ class Elicitations:
             if len(self._open) >= self._most:
                 problem = (
                     f"{self._most} questions already wait for the user, which is the limit"
-                    " (--max-questions)"
+                    " (--limit max_questions)"
                 )
                 log.rarely("questions", f"questions are refused: {problem}")
                 raise NotAnswered(f"{problem}; ask again when some have been answered.")

@@ -81,7 +81,7 @@ class InFlight:
             held = self._bytes_in - self._bytes_out
             log.rarely(
                 "pending bytes",
-                f"calls are refused: {held} bytes of input are held (--max-pending-bytes)",
+                f"calls are refused: {held} bytes of input are held (--limit max_pending_bytes)",
             )
             raise RequestError(
                 OVERLOADED,
@@ -207,7 +207,8 @@ class InFlight:
         """Return the error for one more call, or subscription, than there may be."""
         limit = self.max_calls
         log.rarely(
-            "pending calls", f"calls are refused: {limit} are in progress (--max-pending-calls)"
+            "pending calls",
+            f"calls are refused: {limit} are in progress (--limit max_pending_calls)",
         )
         return RequestError(
             OVERLOADED,

@@ -137,8 +137,8 @@ class LargeResults:
         if not 0 < part <= len(parts):
             raise ResourceNotFound(
                 "This result is not kept, or not any more: a session keeps the latest large"
-                f" results, {self._settings.max_kept_bytes:,} bytes in all (--max-kept-bytes). Call"
-                " the tool again"
+                f" results, {self._settings.max_kept_bytes:,} bytes in all (--limit"
+                " max_kept_bytes). Call the tool again"
             )
         return {member: str(value, "utf-8") for member, value in parts[part - 1].items()}
 

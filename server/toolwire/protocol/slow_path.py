@@ -117,7 +117,7 @@ class SlowPath(msgspec.Struct, frozen=True):
                 f"a batch of {len(message)} elements (the limit is {self.max_batch_elements});"
                 " split it"
             )
-            log.rarely("batch", f"refused {problem} (--max-batch-elements)")
+            log.rarely("batch", f"refused {problem} (--limit max_batch_elements)")
             return self.answer(
                 None, RequestError(INVALID_REQUEST, f"Invalid request: {problem}"), None
             )

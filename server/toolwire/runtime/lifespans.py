@@ -188,7 +188,8 @@ class Lifespans:
         late = [each.name for each in entered if not each.left.is_set()]
         if late:
             log.warning(
-                f"the server exited before {', '.join(late)} was left; --grace allows more time"
+                f"the server exited before {', '.join(late)} was left; --limit"
+                " grace_seconds=SECONDS allows more time"
             )
 
     def _leave_at_exit(self) -> None:

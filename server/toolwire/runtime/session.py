@@ -246,7 +246,8 @@ class Session:
             names = ", ".join(sorted({call.tool.name for call in calls}))
             running = "a running call" if len(calls) == 1 else f"{len(calls)} running calls"
             log.warning(
-                f"the server exited before {running} finished ({names}); --grace allows more time"
+                f"the server exited before {running} finished ({names}); --limit"
+                " grace_seconds=SECONDS allows more time"
             )
 
     # Running

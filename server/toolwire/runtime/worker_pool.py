@@ -255,9 +255,9 @@ class WorkerPool:
 
 
 _STUCK = (
-    "were cancelled or timed out but their tools still run, and the limit is reached (--max-workers"
-    " and --max-abandoned); a tool that may hang can be stopped if it runs in a process of its own:"
-    ' runs_in="process" or --isolate'
+    "were cancelled or timed out but their tools still run, and the limit is reached (--limit"
+    " max_workers and max_abandoned); a tool that may hang can be stopped if it runs in a process"
+    ' of its own: runs_in="process" or --isolate'
 )
 
 

@@ -174,7 +174,7 @@ class MessageWriter:
 
     def unread(self) -> str:
         """Return how much waits for the host, as a clause."""
-        return f"{self._unsent_bytes} bytes of responses are unread (--max-unsent-bytes)"
+        return f"{self._unsent_bytes} bytes of responses are unread (--limit max_unsent_bytes)"
 
     def finish(self, seconds: float) -> None:
         """Let the outbox write the rest, for at most *seconds*."""

@@ -84,7 +84,7 @@ def test_a_fork_goes_on_with_another_model_and_the_protocol_of_the_transcript(
             "openai:second",
         )
     assert (done.returncode, done.stdout) == (0, "3\n")
-    assert f"this fork of run.jsonl is written to run-{at}.jsonl" in done.stderr
+    assert f"run.jsonl 的这个分支写入 run-{at}.jsonl" in done.stderr  # the transcript is Chinese
     (request,) = server.requests
     assert request.body["model"] == "second"
     assert "Be brief." in request.body["messages"][0]["content"]

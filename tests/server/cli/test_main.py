@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,9 @@ import pytest
 from support import SUPPORT
 from support.command_line import CommandLine
 from toolwire.cli import commands
+from toolwire.cli.commands import serve
+from toolwire.cli.help import help_text
+from toolwire.settings import LIMITS
 from toolwire_client import connect
 
 if TYPE_CHECKING:
@@ -182,6 +186,21 @@ def test_call_saves_what_is_no_text(command_line: CommandLine, folder: Path) -> 
             ["replay", "--html", "x"],
             "replay has no option --html: that is one of ask, chat, transcript, check",
         ),
+        (
+            ["serve", "tools.py", "--max-workers", "3"],
+            "serve has no option --max-workers: write --limit max_workers=NUMBER\n",
+        ),
+        (
+            ["config", "vscode", "tools.py", "--grace=3"],
+            "config has no option --grace: write --limit grace_seconds=SECONDS\n",
+        ),
+        (["wrap", "--heartbeat", "3"], "write --limit heartbeat_seconds=SECONDS\n"),
+        (["inspect", "t.py", "--memory-limit", "1GiB"], "write --limit memory_limit=SIZE\n"),
+        (
+            ["wrap", "--limit", "max_workers=3", "--", "true"],
+            "--limit: no limit 'max_workers'. Known: heartbeat_seconds, max_result_bytes,",
+        ),
+        (["list", "--limit", "max_workers=3", "--", "true"], "--limit goes with a target"),
         (["call"], "name a target, or a server's command"),
         (["call", "--"], "command is missing"),
         (["list"], "a target"),
@@ -377,6 +396,22 @@ def test_help_fits_the_terminal_and_shows_examples(
     assert max(map(len, usage)) <= 80
 
 
+def test_help_of_serve_is_short_and_names_the_option_that_shows_the_rest() -> None:
+    short, whole = help_text("serve", 100), help_text("serve", 100, shows_all=True)
+    assert len(re.findall(r"^  --?[a-z]", short, re.MULTILINE)) <= 25
+    assert "--help-all" in short
+    for option in serve.COMMAND.options:
+        assert option.flag in whole
+    for limit in LIMITS:
+        assert f"\n  {limit}=" in whole
+        assert f"\n  {limit}=" not in short
+
+
+def test_help_of_a_command_without_help_all_shows_everything() -> None:
+    assert "--lock-texts" in help_text("wrap", 100)
+    assert "\n  heartbeat_seconds=SECONDS  " in help_text("wrap", 100)
+
+
 @pytest.mark.process
 def test_the_version_is_reported(folder: Path) -> None:
     assert run("--version", cwd=folder).stdout.startswith("toolwire 0.")
@@ -398,14 +433,14 @@ def test_serve_passes_its_options_on(folder: Path) -> None:
         *(
             "--timeout",
             "20",
-            "--page-size",
-            "1",
-            "--max-message-bytes",
-            "1MiB",
-            "--max-result-bytes",
-            "1MiB",
+            "--limit",
+            "page_size=1",
+            "--limit",
+            "max_message_bytes=1MiB",
+            "--limit",
+            "max_result_bytes=1MiB",
         ),
-        *("--max-workers", "2", "--grace", "0.1", "--separator", "_"),
+        *("--limit", "max_workers=2", "--limit", "grace_seconds=0.1", "--separator", "_"),
         *("--strict-arguments", "--mask-errors", "--log-json"),
     ]
     command = [sys.executable, "-m", "toolwire", "serve", "tools.py", *options]

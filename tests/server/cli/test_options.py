@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from toolwire.cli.option_values import seconds
-from toolwire.cli.options import Option, Words, one_of, parse
+from toolwire.cli.options import LIMIT, Option, Words, one_of, parse
 from toolwire.errors import UsageError
 from toolwire_tools.byte_sizes import parse_size
 
@@ -75,6 +75,30 @@ def test_an_option_for_another_program_is_checked_and_kept_as_typed() -> None:
 def test_a_mistake_is_named_with_its_remedy(words: list[str], told: str) -> None:
     with pytest.raises(UsageError, match=told):
         parse(words, OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("max_wrokers=3", "--limit: no limit 'max_wrokers', did you mean 'max_workers'? Known: "),
+        ("max-workers=3", "--limit: no limit 'max-workers', did you mean 'max_workers'? Known: "),
+        ("timeout_seconds=3", "--limit: no limit 'timeout_seconds'"),
+        ("max_workers", "--limit max_workers needs a value: max_workers=NUMBER"),
+        ("max_workers=0", "--limit max_workers takes a whole number of at least 1, not '0'"),
+        ("max_kept_bytes=1 MB", "--limit max_kept_bytes takes a number of bytes such as 500000"),
+        ("ask_seconds=0", "--limit ask_seconds takes more than 0 seconds, such as 30 or 0.5"),
+        ("grace_seconds=-1", "--limit grace_seconds takes a number of seconds such as 30 or 0.5"),
+    ],
+)
+def test_a_wrong_limit_is_named_with_its_remedy(text: str, advice: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse(["--limit", text], (LIMIT,))
+    assert str(caught.value).startswith(advice)
+
+
+def test_limits_are_kept_as_text() -> None:
+    options = parse(["--limit", "max_workers=8", "--limit=grace_seconds=0"], (LIMIT,)).options
+    assert options == {"limit": ["max_workers=8", "grace_seconds=0"]}
 
 
 def test_sizes_have_units() -> None:

@@ -63,14 +63,14 @@ def test_a_memory_limit_that_would_hold_for_nothing_is_refused(
         "toolwire",
         "serve",
         "tools.py",
-        "--memory-limit",
-        "64MiB",
+        "--limit",
+        "memory_limit=64MiB",
         *options,
     ]
     done = subprocess.run(
         command, cwd=tmp_path, input="", capture_output=True, text=True, timeout=60, check=False
     )
     assert done.returncode == status
-    assert ("--memory-limit is for processes of tools: add --isolate" in done.stderr) is (
+    assert ("--limit memory_limit is for processes of tools: add --isolate" in done.stderr) is (
         status == 2
     )

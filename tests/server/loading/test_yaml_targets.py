@@ -357,7 +357,7 @@ def test_a_command_ends_with_the_server_that_hangs_up(
     folder: Path, text: str, options: list[str]
 ) -> None:
     write(folder, wait_yaml=text.format(more=""))
-    with serving(folder, "wait.yaml", "--grace", "0.1", *options) as process:
+    with serving(folder, "wait.yaml", "--limit", "grace_seconds=0.1", *options) as process:
         process.send(call("wait"))
         wait_until((folder / "child").exists)
 

@@ -476,7 +476,7 @@ def test_arguments_nested_deeper_than_answers_may_be_can_belong_to_a_call_that_a
 def test_waiting_counts_towards_neither_the_time_limit_nor_the_workers(
     tmp_path: Path, name: str
 ) -> None:
-    with served(tmp_path, TOOLS, "--timeout", "0.1", "--max-workers", "1") as process:
+    with served(tmp_path, TOOLS, "--timeout", "0.1", "--limit", "max_workers=1") as process:
         greet(process)
         asked = [process.ask(call(name, {"what": "tea"}, id=number)) for number in range(3)]
         # A call that is begun later and runs out of time: theirs would have passed by then.

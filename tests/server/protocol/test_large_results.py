@@ -267,7 +267,7 @@ def test_kept_results_stay_within_their_limit_and_the_oldest_goes_first() -> Non
     found = [read(protocol, uri) for uri in uris]
 
     assert ["result" in answer for answer in found] == [False, False, True, True]
-    assert "--max-kept-bytes" in found[0]["error"]["message"]
+    assert "--limit max_kept_bytes" in found[0]["error"]["message"]
     [refused] = answers(protocol, call("text", {"number": 11_000}))
     assert refused["result"]["isError"] is True
     assert "result" in read(protocol, uris[3])
@@ -336,7 +336,13 @@ def test_a_tool_in_a_process_is_treated_alike(tmp_path: Path, mode: str) -> None
     answered = []
     for options in ([], ["--isolate"]):
         with served(
-            tmp_path, source, "--on-large-result", mode, "--max-result-bytes", "20000", *options
+            tmp_path,
+            source,
+            "--on-large-result",
+            mode,
+            "--limit",
+            "max_result_bytes=20000",
+            *options,
         ) as process:
             result = process.ask(call("text", {"number": 10_000}))["result"]
             for block in result["content"]:

@@ -318,7 +318,7 @@ def test_cancelling_calls_that_wait_for_their_turn_gives_up_no_worker() -> None:
 
 @pytest.mark.parametrize("times", [300])
 def test_threads_that_were_given_up_are_replaced_and_end(tmp_path: Path, times: int) -> None:
-    with served(tmp_path, TOOLS, "--max-workers", "2", "--timeout", "0.005") as process:
+    with served(tmp_path, TOOLS, "--limit", "max_workers=2", "--timeout", "0.005") as process:
         for number in range(times // 10):
             process.send(
                 *(call("linger", {"milliseconds": 1000}, id=f"{number}.{n}") for n in range(10))

@@ -50,7 +50,14 @@ def has_heartbeat() -> bool:
 
 __tools__ = [waits, waits_async, waits_in_process, streams, reports, asks, has_heartbeat]
 """
-OPTIONS = ("--heartbeat", "0.01", "--max-workers", "1", "--max-processes", "1")
+OPTIONS = (
+    "--limit",
+    "heartbeat_seconds=0.01",
+    "--limit",
+    "max_workers=1",
+    "--limit",
+    "max_processes=1",
+)
 ASKING = {"io.modelcontextprotocol/clientCapabilities": {"elicitation": {}}}
 STILL = {"message": "still running"}
 NEXT = {"message": "waiting for other calls"}
@@ -208,7 +215,9 @@ def test_a_question_to_a_modern_client_ends_the_request_and_its_heartbeats(
     assert asked["result"]["resultType"] == "input_required"
 
 
-@pytest.mark.parametrize(("options", "has"), [((), True), (("--heartbeat", "0"), False)])
+@pytest.mark.parametrize(
+    ("options", "has"), [((), True), (("--limit", "heartbeat_seconds=0"), False)]
+)
 def test_a_heartbeat_of_0_seconds_is_off(
     tmp_path: Path, options: tuple[str, ...], *, has: bool
 ) -> None:

@@ -110,7 +110,7 @@ def test_it_is_entered_before_the_first_call_and_left_at_the_end(
 def test_a_call_in_flight_at_the_end_finishes_before_it_is_left(
     folder: Path, lifespan: str, tool: str
 ) -> None:
-    with serving(folder, lifespan, "--grace", "20") as process:
+    with serving(folder, lifespan, "--limit", "grace_seconds=20") as process:
         process.send(call(tool))
         wait_until(lambda: "slow started" in notes(folder))
         process.popen.send_signal(signal.SIGTERM)
@@ -121,7 +121,7 @@ def test_a_call_in_flight_at_the_end_finishes_before_it_is_left(
 
 
 def test_a_cancelled_call_cleans_up_before_it_is_left(folder: Path) -> None:
-    with serving(folder, ASYNC, "--grace", "0") as process:
+    with serving(folder, ASYNC, "--limit", "grace_seconds=0") as process:
         process.send(call("slow_on_the_loop"))
         wait_until(lambda: "slow started" in notes(folder))
         assert process.hang_up() == []
@@ -132,7 +132,7 @@ def test_a_cancelled_call_cleans_up_before_it_is_left(folder: Path) -> None:
 def test_each_worker_process_enters_and_leaves_its_own(
     folder: Path, options: tuple[str, ...]
 ) -> None:
-    with serving(folder, SYNC, *options, "--grace", "20") as process:
+    with serving(folder, SYNC, *options, "--limit", "grace_seconds=20") as process:
         opened_by, pid = value(process.ask(call("elsewhere")))["result"]
         assert opened_by == pid != process.popen.pid
         assert process.hang_up() == []
@@ -242,7 +242,10 @@ def test_one_that_hangs_when_it_is_left_does_not_keep_the_process(
     folder: Path, lifespan: str
 ) -> None:
     with serving(
-        folder, lifespan.replace('note("left")', "threading.Event().wait()"), "--grace", "0.1"
+        folder,
+        lifespan.replace('note("left")', "threading.Event().wait()"),
+        "--limit",
+        "grace_seconds=0.1",
     ) as process:
         assert process.hang_up() == []
         assert process.wait() == 0

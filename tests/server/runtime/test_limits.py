@@ -109,7 +109,7 @@ outbox.
 @pytest.mark.process
 @on_linux
 def test_calls_that_time_out_hold_no_more_threads_than_they_may(tmp_path: Path) -> None:
-    limits = ("--max-workers", "4", "--max-abandoned", "3")
+    limits = ("--limit", "max_workers=4", "--limit", "max_abandoned=3")
     with served(tmp_path, TOOLS, *limits, "--timeout", "0.01") as process:
         process.send(*(call("hang", id=number) for number in range(100)))
         received = {answer["id"]: answer for answer in (process.receive() for _ in range(100))}
@@ -133,7 +133,9 @@ def test_calls_that_time_out_hold_no_more_threads_than_they_may(tmp_path: Path) 
 @pytest.mark.process
 @on_linux
 def test_cancelled_calls_hold_no_more_threads_than_they_may(tmp_path: Path) -> None:
-    with served(tmp_path, TOOLS, "--max-workers", "4", "--max-abandoned", "3") as process:
+    with served(
+        tmp_path, TOOLS, "--limit", "max_workers=4", "--limit", "max_abandoned=3"
+    ) as process:
         for turn in range(20):
             process.send(*(call("hang", id=f"{turn}.{number}") for number in range(50)))
             process.send(*(cancel(f"{turn}.{number}") for number in range(50)))
@@ -150,7 +152,14 @@ def test_cancelled_calls_hold_no_more_threads_than_they_may(tmp_path: Path) -> N
 @pytest.mark.process
 @pytest.mark.parametrize("name", ["hang", "hang_async"])
 def test_no_more_calls_are_under_way_than_may_be_given_up_or_not(tmp_path: Path, name: str) -> None:
-    limits = ("--max-pending-calls", "10", "--max-workers", "2", "--max-abandoned", "1")
+    limits = (
+        "--limit",
+        "max_pending_calls=10",
+        "--limit",
+        "max_workers=2",
+        "--limit",
+        "max_abandoned=1",
+    )
     with served(tmp_path, TOOLS, *limits, cwd=tmp_path) as process:
         process.send(*(call(name, id=number) for number in range(12)))
         refused = [process.receive() for _ in range(2)]
@@ -210,7 +219,9 @@ def line(message: Any) -> bytes:
 @on_linux
 @pytest.mark.parametrize("name", ["ask", "ask_async"])
 def test_no_more_questions_are_open_than_may_be(tmp_path: Path, name: str) -> None:
-    with served(tmp_path, TOOLS, "--max-questions", "3", "--max-workers", "2") as process:
+    with served(
+        tmp_path, TOOLS, "--limit", "max_questions=3", "--limit", "max_workers=2"
+    ) as process:
         process.ask(GREETING)
         process.send(*(call(name, id=number) for number in range(10)))
         received = [process.receive() for _ in range(10)]
@@ -223,8 +234,8 @@ def test_no_more_questions_are_open_than_may_be(tmp_path: Path, name: str) -> No
         assert {(answer["isError"], answer["content"][0]["text"]) for answer in refused} == {
             (
                 True,
-                "3 questions already wait for the user, which is the limit (--max-questions); "
-                "ask again when some have been answered.",
+                "3 questions already wait for the user, which is the limit (--limit"
+                " max_questions); ask again when some have been answered.",
             )
         }
         assert threads_of(process) <= 3 + 2 + 6
@@ -240,7 +251,7 @@ def test_what_the_host_does_not_read_stays_within_its_limit_and_cancellations_ge
     tmp_path: Path,
 ) -> None:
     limit = 1024 * 1024
-    with served(tmp_path, TOOLS, "--max-unsent-bytes", str(limit), cwd=tmp_path) as process:
+    with served(tmp_path, TOOLS, "--limit", f"max_unsent_bytes={limit}", cwd=tmp_path) as process:
         listed = len(
             json.dumps(process.ask(request("tools/list", id="first")), separators=(",", ":"))
         )
@@ -271,7 +282,7 @@ SLACK_BYTES = 1024 * 1024
 @pytest.mark.process
 def test_a_host_that_only_writes_is_not_read_beyond_twice_the_limit(tmp_path: Path) -> None:
     limit = 256 * 1024
-    with served(tmp_path, TOOLS, "--max-unsent-bytes", str(limit)) as process:
+    with served(tmp_path, TOOLS, "--limit", f"max_unsent_bytes={limit}") as process:
         assert process.popen.stdin is not None
         message = line(request("tools/list", id="x"))
         written = SimpleQueue[int]()

@@ -367,7 +367,14 @@ LIMITS = [
 @pytest.fixture(scope="module")
 def process(tmp_path_factory: pytest.TempPathFactory) -> Any:
     source = "from typing import Any\ndef echo(value: Any) -> Any:\n    return value\n"
-    options = ("--max-message-bytes", "2000", "--max-result-bytes", "3000", "--log-level", "off")
+    options = (
+        "--limit",
+        "max_message_bytes=2000",
+        "--limit",
+        "max_result_bytes=3000",
+        "--log-level",
+        "off",
+    )
     with served(Path(tmp_path_factory.mktemp("limits")), source, *options) as process:
         yield process
         assert process.hang_up() == []

@@ -117,7 +117,7 @@ def start(process: Process, name: str, note: Path, **meta: Any) -> None:
 
 @pytest.mark.parametrize("how", ["end of input", *SIGNALS])
 def test_tools_that_never_end_do_not_delay_the_exit(tmp_path: Path, how: Any) -> None:
-    with served(tmp_path, TOOLS, "--grace", "0.05") as process:
+    with served(tmp_path, TOOLS, "--limit", "grace_seconds=0.05") as process:
         for name in HANGING:
             if name != "block_the_loop":
                 start(process, name, tmp_path / name)
@@ -136,7 +136,7 @@ def test_tools_that_never_end_do_not_delay_the_exit(tmp_path: Path, how: Any) ->
 
 @pytest.mark.parametrize("how", ["end of input", *SIGNALS])
 def test_a_host_that_has_stopped_reading_does_not_delay_the_exit(tmp_path: Path, how: Any) -> None:
-    with served(tmp_path, TOOLS, "--grace", "0.05") as process:
+    with served(tmp_path, TOOLS, "--limit", "grace_seconds=0.05") as process:
         process.send(
             call("text", {"size": 1_000_000}, id=1), call("text", {"size": 1_000_000}, id=2)
         )
@@ -158,7 +158,15 @@ def test_a_host_that_reads_neither_responses_nor_the_log_does_not_delay_the_exit
     tmp_path: Path, how: Any
 ) -> None:
     (tmp_path / "tools_file.py").write_text(TOOLS, encoding="utf-8")
-    command = [sys.executable, "-m", "toolwire", "serve", "tools_file.py", "--grace", "0.05"]
+    command = [
+        sys.executable,
+        "-m",
+        "toolwire",
+        "serve",
+        "tools_file.py",
+        "--limit",
+        "grace_seconds=0.05",
+    ]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path) as popen:
         assert popen.stdin is not None
@@ -201,7 +209,7 @@ def test_a_broken_stdout_is_noticed_by_progress_too(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("number", SIGNALS)
 def test_a_second_signal_ends_it_at_once(tmp_path: Path, number: int) -> None:
-    with served(tmp_path, TOOLS, "--grace", "1000") as process:
+    with served(tmp_path, TOOLS, "--limit", "grace_seconds=1000") as process:
         start(process, "hang", tmp_path / "note")
 
         process.popen.send_signal(number)
@@ -344,7 +352,7 @@ def test_killing_it_leaves_nothing_of_toolwire_behind(tmp_path: Path) -> None:
         assert process.wait() == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("options", [["--grace", "1e12"], ["--timeout", "1e12"]])
+@pytest.mark.parametrize("options", [["--limit", "grace_seconds=1e12"], ["--timeout", "1e12"]])
 def test_any_number_of_seconds_will_do(tmp_path: Path, options: list[str]) -> None:
     with served(tmp_path, TOOLS, *options) as process:
         assert process.ask(call("add", {"a": 1, "b": 2}))["result"]["isError"] is False

@@ -326,7 +326,11 @@ def test_a_process_without_a_working_stderr_serves(tmp_path: Path, closed: str) 
     names = [b"is_unprintable", b"writes_everywhere", b"writes_later"]
 
     done = subprocess.run(
-        ["sh", "-c", f"{sys.executable} -m toolwire serve tools_file.py --grace 60 {closed}"],
+        [
+            "sh",
+            "-c",
+            f"{sys.executable} -m toolwire serve tools_file.py --limit grace_seconds=60 {closed}",
+        ],
         input=b"".join(sent % (name, name) for name in names),
         stdout=subprocess.PIPE,
         cwd=tmp_path,
@@ -366,7 +370,12 @@ def test_without_stderr_nothing_is_written_into_the_hosts_socket(tmp_path: Path)
     ours, theirs = socket.socketpair()
     with ours, theirs:
         process = subprocess.Popen(
-            ["sh", "-c", f"exec {sys.executable} -m toolwire serve tools_file.py --grace 60 2>&-"],
+            [
+                "sh",
+                "-c",
+                f"exec {sys.executable} -m toolwire serve tools_file.py --limit grace_seconds=60"
+                " 2>&-",
+            ],
             stdin=theirs.fileno(),
             stdout=subprocess.PIPE,
             cwd=tmp_path,

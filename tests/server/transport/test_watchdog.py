@@ -88,7 +88,7 @@ def hold(process: Process, name: str, note: Path, **arguments: Any) -> None:
 @pytest.mark.parametrize("name", ["hold_the_lock", "match_for_ever", "hold_the_loop"])
 @pytest.mark.parametrize("how", ["end of input", signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_stuck_interpreter_does_not_outlive_its_host(tmp_path: Path, name: str, how: Any) -> None:
-    with served(tmp_path, TOOLS, "--grace", "0.05") as process:
+    with served(tmp_path, TOOLS, "--limit", "grace_seconds=0.05") as process:
         hold(process, name, tmp_path / "note")
 
         if how == "end of input":
@@ -104,7 +104,7 @@ def test_a_stuck_interpreter_does_not_outlive_its_host(tmp_path: Path, name: str
 
 
 def test_a_host_that_hangs_up_with_much_unread_is_noticed(tmp_path: Path) -> None:
-    with served(tmp_path, TOOLS, "--grace", "0.05") as process:
+    with served(tmp_path, TOOLS, "--limit", "grace_seconds=0.05") as process:
         hold(process, "hold_the_lock", tmp_path / "note")
         process.send(*[request("ping", id=number) for number in range(500)])
 
@@ -126,7 +126,15 @@ def test_the_end_of_any_kind_of_input_is_noticed(tmp_path: Path, kind: str) -> N
         ours, theirs = (
             pty.openpty() if kind == "terminal" else (-1, os.open(tmp_path / "input", os.O_RDONLY))
         )
-    command = [sys.executable, "-m", "toolwire", "serve", "tools_file.py", "--grace", "0.05"]
+    command = [
+        sys.executable,
+        "-m",
+        "toolwire",
+        "serve",
+        "tools_file.py",
+        "--limit",
+        "grace_seconds=0.05",
+    ]
     pipe = subprocess.PIPE
     with subprocess.Popen(
         command, stdin=theirs, stdout=pipe, stderr=pipe, cwd=tmp_path, env=filtered_environment()
@@ -183,7 +191,11 @@ def test_a_server_suspended_during_a_call_is_reported_as_stuck(tmp_path: Path) -
 def test_another_signal_does_not_end_a_server_that_is_busy(tmp_path: Path) -> None:
     note = tmp_path / "handled"
     with served(
-        tmp_path, TOOLS, "--grace", "0.05", env={**filtered_environment(), "SLOW": str(note)}
+        tmp_path,
+        TOOLS,
+        "--limit",
+        "grace_seconds=0.05",
+        env={**filtered_environment(), "SLOW": str(note)},
     ) as process:
         hold(process, "hold_the_lock", tmp_path / "note", seconds=3)
         process.popen.send_signal(signal.SIGALRM)
@@ -199,7 +211,15 @@ def test_a_named_pipe_may_change_hands(tmp_path: Path) -> None:
     (tmp_path / "tools_file.py").write_text(TOOLS, encoding="utf-8")
     os.mkfifo(tmp_path / "pipe")
     theirs = os.open(tmp_path / "pipe", os.O_RDWR)
-    command = [sys.executable, "-m", "toolwire", "serve", "tools_file.py", "--grace", "0.05"]
+    command = [
+        sys.executable,
+        "-m",
+        "toolwire",
+        "serve",
+        "tools_file.py",
+        "--limit",
+        "grace_seconds=0.05",
+    ]
     with (
         (tmp_path / "pipe").open("rb") as pipe,
         subprocess.Popen(

@@ -399,7 +399,9 @@ def test_calls_one_after_another_share_a_process_and_calls_side_by_side_do_not(
 def test_there_are_no_more_processes_than_allowed_and_other_tools_do_not_wait(
     tmp_path: Path,
 ) -> None:
-    with served(tmp_path, TOOLS, "--max-processes", "1", "--max-workers", "1") as process:
+    with served(
+        tmp_path, TOOLS, "--limit", "max_processes=1", "--limit", "max_workers=1"
+    ) as process:
         meeting = {"mine": str(tmp_path / "a"), "other": str(tmp_path / "b")}
         process.send(call("meet", meeting, id="first"))
         only = group_of(tmp_path / "a")
@@ -743,7 +745,7 @@ def test_a_process_that_ends_by_itself_takes_along_what_has_left_it(
 @linux
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_what_has_left_its_group_does_not_outlive_the_server(tmp_path: Path, number: int) -> None:
-    with served(tmp_path, TOOLS, "--grace", "0.05") as process:
+    with served(tmp_path, TOOLS, "--limit", "grace_seconds=0.05") as process:
         process.send(call("with_daemon", {"path": str(tmp_path / "note")}))
         group, daemon = group_of(tmp_path / "note"), group_of(tmp_path / "note.daemon")
 
@@ -801,7 +803,7 @@ def test_a_tool_that_notices_can_clean_up_before_its_process_ends(
 def test_no_process_outlives_the_server_however_it_ends(
     tmp_path: Path, name: str, number: int
 ) -> None:
-    with served(tmp_path, TOOLS, "--grace", "0.05") as process:
+    with served(tmp_path, TOOLS, "--limit", "grace_seconds=0.05") as process:
         a, b = str(tmp_path / "a"), str(tmp_path / "b")
         process.send(
             call("meet", {"mine": a, "other": b}, id="a"),
@@ -831,7 +833,7 @@ def test_no_process_outlives_the_input(process: Process, tmp_path: Path) -> None
 def test_answers_owed_at_the_end_of_input_are_sent(tmp_path: Path) -> None:
     # Sixteen processes must start before the last answer; on a busy machine that takes longer than
     # the default grace.
-    with served(tmp_path, TOOLS, "--grace", str(PATIENCE_SECONDS)) as process:
+    with served(tmp_path, TOOLS, "--limit", f"grace_seconds={PATIENCE_SECONDS}") as process:
         process.send(*(call("pid", id=number) for number in range(40)))
 
         assert sorted(answer["id"] for answer in process.hang_up()) == list(range(40))

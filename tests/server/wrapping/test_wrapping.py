@@ -198,14 +198,14 @@ def test_arguments_are_read_or_stay() -> None:
 
 
 def test_a_silent_call_reports_progress(tmp_path: Path) -> None:
-    with opened("--heartbeat", "0.05") as process:
+    with opened("--limit", "heartbeat_seconds=0.05") as process:
         process.send(call("silent", {"until": str(tmp_path / "go")}, progressToken="t"))
         assert process.receive()["params"]["progressToken"] == "t"
         (tmp_path / "go").touch()
         while process.receive().get("id") != 1:
             pass
         assert re.search(r"\b[1-9]\d* heartbeats? sent", summary(process))
-    with opened("--heartbeat", "0.05", "--without", "heartbeat") as process:
+    with opened("--limit", "heartbeat_seconds=0.05", "--without", "heartbeat") as process:
         process.send(call("silent", {"until": str(tmp_path / "go2")}, progressToken="t"))
         for id in range(2, 12):
             process.ask(request("ping", id=id))
@@ -214,13 +214,13 @@ def test_a_silent_call_reports_progress(tmp_path: Path) -> None:
 
 
 def test_large_results_become_links_or_stay() -> None:
-    with opened("--max-result-bytes", "10000") as process:
+    with opened("--limit", "max_result_bytes=10000") as process:
         answer = process.ask(call("large", {"n": 50_000}))["result"]["content"]
         assert [block["type"] for block in answer[:2]] == ["text", "resource_link"]
         read = process.ask(request("resources/read", {"uri": answer[1]["uri"]}))
         assert read["result"]["contents"][0]["text"].startswith("xxx")
         assert "1 result made smaller" in summary(process)
-    with opened("--max-result-bytes", "10000", "--without", "results") as process:
+    with opened("--limit", "max_result_bytes=10000", "--without", "results") as process:
         assert len(text(process.ask(call("large", {"n": 50_000})))) == 50_000
 
 

@@ -72,7 +72,7 @@ _REMEDIES = {
     ),
     "mask_error_details": "remove it, and serve with --mask-errors",
     "strict_input_validation": "remove it, and serve with --strict-arguments",
-    "list_page_size": "remove it, and serve with --page-size",
+    "list_page_size": "remove it, and serve with --limit page_size=NUMBER",
     **dict.fromkeys(
         ("mount", "import_server", "providers", "add_provider"),
         "name each server to your host as one of its own",

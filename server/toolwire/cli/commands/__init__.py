@@ -37,13 +37,16 @@ COMMANDS = {  # their summaries, in the order of `toolwire --help`
 
 
 class Command(msgspec.Struct, frozen=True, kw_only=True):
-    """The usage of a command. Options in *passes_on* are kept as text, for another program."""
+    """The usage of a command. Options in *passes_on* are kept as text, for another program;
+    *limits* are the settings that its `--limit` sets.
+    """
 
     usage: tuple[str, ...]
     details: str
     options: tuple[Option, ...]
     examples: tuple[str, ...]
     passes_on: tuple[Option, ...] = ()
+    limits: tuple[str, ...] = ()
 
 
 def module(name: str) -> Any:

@@ -12,8 +12,21 @@ from ...loading.importing import YAML, add_to_path
 from ...loading.targets import load, parse
 from ...log import LEVELS, configure, warning
 from ...server import Server
+from ...settings import LIMITS
 from ...transport.stdio import NotConnected, claim
-from ..options import EXCLUDE, INCLUDE, LOADING, LOCK, LOCK_TEXTS, Option, one_of
+from ..options import (
+    EXCLUDE,
+    HELP_ALL,
+    INCLUDE,
+    LOADING,
+    LOCK,
+    LOCK_TEXTS,
+    OF_SETTINGS,
+    RUN_ON,
+    Option,
+    one_of,
+    settings_in,
+)
 from . import Command
 
 if TYPE_CHECKING:
@@ -46,6 +59,7 @@ COMMAND = Command(
         Option(
             "--server-version TEXT",
             "version of the server (default: that of the module or its distribution)",
+            is_rare=True,
         ),
         Option("--instructions TEXT", "instructions for clients on how to use the tools"),
         Option(
@@ -59,7 +73,9 @@ COMMAND = Command(
         *LOADING,
         LOCK,
         LOCK_TEXTS,
-        Option("--eager", "start mounted servers at once (default: when first needed)"),
+        Option(
+            "--eager", "start mounted servers at once (default: when first needed)", is_rare=True
+        ),
         Option(
             "--with PACKAGE",
             "add a package that uv installs for this run only; repeatable",
@@ -70,79 +86,14 @@ COMMAND = Command(
             "serve the other targets if one cannot be loaded (default: exit with status 2)",
         ),
         Option("--reload", "reload the tools when their source changes; the connection stays open"),
-        Option("--separator TEXT", "text between a toolkit's name and its method's (default: _)"),
-        Option(
-            "--strict-arguments", "refuse arguments sent as JSON text, and null for optional ones"
-        ),
-        Option("--timeout SECONDS", "time limit for calls of tools without a limit of their own"),
-        Option(
-            "--heartbeat SECONDS",
-            "time after which a silent call reports progress (default: 10; 0: never)",
-        ),
-        Option("--mask-errors", "hide the messages of unexpected exceptions from callers"),
-        Option(
-            "--no-structured",
-            "leave out output schemas and structured content: some hosts send both to the model",
-        ),
-        Option("--page-size NUMBER", "tools per page (default: all)"),
-        Option("--max-message-bytes SIZE", "maximum size of a message (default: 64MiB)"),
-        Option("--max-result-bytes SIZE", "maximum size of a result (default: just below 10MiB)"),
-        Option(
-            "--max-result-tokens NUMBER",
-            "maximum size of a result for a model, estimated (default: that of the host in --for)",
-        ),
-        Option(
-            "--on-large-result error|truncate|resource",
-            "send an error, a part of it or a link instead (default: error; truncate beyond the"
-            " host's tokens)",
-        ),
-        Option(
-            "--max-kept-bytes SIZE",
-            "maximum size of large results that are kept to be read (default: 64MiB)",
-        ),
-        Option(
-            "--max-pending-bytes SIZE", "maximum input held by unfinished calls (default: 256MiB)"
-        ),
-        Option(
-            "--max-pending-calls NUMBER", "maximum number of unfinished calls (default: 100000)"
-        ),
-        Option(
-            "--max-batch-elements NUMBER", "maximum number of messages in a batch (default: 10000)"
-        ),
-        Option(
-            "--max-unsent-bytes SIZE",
-            "maximum output that the client has not read (default: 64MiB)",
-        ),
-        Option("--max-workers NUMBER", "maximum number of concurrent calls (default: 128)"),
-        Option(
-            "--max-abandoned NUMBER",
-            "maximum number of threads that still run an abandoned call (default: 128)",
-        ),
-        Option(
-            "--max-questions NUMBER", "maximum number of concurrent elicitations (default: 128)"
-        ),
-        Option(
-            "--isolate", "run tools in processes of their own, so that a crash fails only one call"
-        ),
-        Option(
-            "--keep-children",
-            "let processes that tools have started live on when the server ends (Linux)",
-        ),
-        Option(
-            "--memory-limit SIZE",
-            "memory limit of a tool process, as in 512MiB; goes with --isolate or runs_in",
-        ),
-        Option("--max-processes NUMBER", "maximum number of tool processes (default: 16)"),
-        Option(
-            "--grace SECONDS",
-            "time for running calls to finish after the host disconnects (default: 1.5)",
-        ),
+        *(option for option in OF_SETTINGS.values() if option is not RUN_ON),
         Option(
             "--log-level LEVEL",
             "log level on stderr: debug, info, warning, error or off",
             one_of(*LEVELS),
         ),
-        Option("--log-json", "write the log as JSON, one object per line"),
+        Option("--log-json", "write the log as JSON, one object per line", is_rare=True),
+        HELP_ALL,
     ),
     examples=(
         "toolwire serve tools.py",
@@ -150,7 +101,9 @@ COMMAND = Command(
         "toolwire serve tools/ --exclude 'debug_*' --timeout 60",
         "toolwire serve Calculator Files tools.py --set Files.roots=notes",
         "toolwire serve tools.py --mount github='npx -y some-mcp-server'",
+        "toolwire serve tools.py --limit max_workers=8 --limit grace_seconds=5",
     ),
+    limits=LIMITS,
 )
 
 
@@ -162,15 +115,14 @@ def run(words: Words) -> NoReturn:
             "name what to serve: a file, a folder, a module or installed tools, as in `serve"
             " tools.py`"
         )
-    given = dict(words.options)
-    given.pop("env_file", None)  # `main` has applied it
+    options = words.options
     try:
-        streams = claim(keep_children="keep_children" in given)
+        streams = claim(keep_children="keep_children" in options)
     except NotConnected as error:
         raise UsageError(str(error)) from None
-    configure(level=given.pop("log_level", "info"), as_json=given.pop("log_json", False))
+    configure(level=options.get("log_level", "info"), as_json="log_json" in options)
     try:
-        server = _server(targets, given)
+        server = _server(targets, options)
     except (LoadError, TypeError, ValueError) as error:
         _refuse(str(error))
     try:
@@ -182,55 +134,62 @@ def run(words: Words) -> NoReturn:
         _refuse(str(error))
 
 
-def _server(targets: list[str], given: dict[str, Any]) -> Server:
-    mounts: dict[str, Any] = {key: given.pop(key) for key in _OF_MOUNTS if key in given}
-    selected = {name: given.pop(key) for key, name in _SELECTION.items() if key in given}
-    named = {name: given.pop(key) for key, name in _IDENTITY.items() if key in given}
-    host = given.pop("for", None)
-    if packages := given.pop("with", ()):
+def _server(targets: list[str], options: dict[str, Any]) -> Server:
+    selection = _choose(options, _SELECTION)
+    mounts = _choose(options, _OF_MOUNTS)
+    host = options.get("for")
+    settings = {**_settings_for(host), **settings_in(options)}
+    if packages := options.get("with", ()):
         from ...loading.dependencies import add
 
         add(packages, add_to_path)
-    reloads = given.pop("reload", False)
-    given["structured"] = not given.pop("no_structured", False)
-    settings = {_SETTINGS.get(key, key): value for key, value in given.items()}
-    if host is not None:
-        settings = {**_settings_for(host), **settings}
-    settings["run_on"] = dict(text.partition("=")[::2] for text in given.get("run_on", ()))
+    reloads = "reload" in options
     loading = partial(
-        _tools, targets, selected, settings, reloads=reloads, may_be_empty=bool(mounts)
+        _tools, targets, selection, settings, reloads=reloads, may_be_empty=bool(mounts)
     )
     reloader = _reloader(targets, loading) if reloads else None
     tools = loading()
-    for name in settings["run_on"]:
-        if all(tool.runs_in != name for tool in tools):
-            warning(f"--run-on {name}=… has no effect: no tool has runs_in={name!r}")
-    if (
-        "memory_limit" in settings
-        and not settings.get("isolate")
-        and all(tool.runs_in is None for tool in tools)
-    ):
-        raise LoadError(
-            '--memory-limit is for processes of tools: add --isolate, or runs_in="process" to a'
-            " tool"
-        )
+    _check_processes(tools, settings)
     identity: dict[str, Any] = {"name": name_of(targets)}
     if "toolwire_compat.fastmcp" in sys.modules:
         from toolwire_compat.fastmcp.tools import identity_of
 
         identity |= identity_of(tools)
-    server = Server(tools, shape=_shape_for(host), **identity | named, **settings)
+    identity |= _choose(options, _IDENTITY)
+    server = Server(tools, shape=_shape_for(host), **identity, **settings)
     if mounts:
         from ..mounting import mount_all
 
-        mount_all(server, mounts, selected.get("include", ()), selected.get("exclude", ()))
+        mount_all(server, mounts, selection.get("include", ()), selection.get("exclude", ()))
     if reloader is not None:
         reloader.start(server)
     return server
 
 
-def _settings_for(host: str) -> dict[str, Any]:
+def _choose(options: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+    """Return those *options* that have *names*, by their names elsewhere."""
+    return {name: options[key] for key, name in names.items() if key in options}
+
+
+def _check_processes(tools: list[Tool], settings: dict[str, Any]) -> None:
+    """Warn of engines that no tool needs, and refuse a memory limit of processes that no tool
+    has.
+    """
+    places = {tool.runs_in for tool in tools}
+    for name in settings.get("run_on", ()):
+        if name not in places:
+            warning(f"--run-on {name}=… has no effect: no tool has runs_in={name!r}")
+    if "memory_limit" in settings and not settings.get("isolate") and places <= {None}:
+        raise LoadError(
+            '--limit memory_limit is for processes of tools: add --isolate, or runs_in="process"'
+            " to a tool"
+        )
+
+
+def _settings_for(host: str | None) -> dict[str, Any]:
     """Return the defaults of settings that the limits of *host* give."""
+    if host is None:
+        return {}
     from ...wrapping.host_results import max_tokens_for
 
     tokens = max_tokens_for(host)
@@ -247,16 +206,14 @@ def _shape_for(host: str | None) -> Callable[[Sequence[Tool]], list[Tool]] | Non
     return partial(shape_own, host=host)
 
 
-_OF_MOUNTS = ("mount", "mount_config", "eager", "lock", "lock_texts")
+_OF_MOUNTS = {key: key for key in ("mount", "mount_config", "eager", "lock", "lock_texts")}
 _IDENTITY = {"name": "name", "server_version": "version", "instructions": "instructions"}
 _SELECTION = {
-    **{key: key for key in ("keep_going", "include", "exclude", "adopt")},
+    "keep_going": "keep_going",
+    "include": "include",
+    "exclude": "exclude",
+    "adopt": "adopt",
     "set": "tool_settings",
-}
-_SETTINGS = {
-    "timeout": "timeout_seconds",
-    "grace": "grace_seconds",
-    "heartbeat": "heartbeat_seconds",
 }
 
 

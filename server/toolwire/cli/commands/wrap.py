@@ -7,18 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
 from ...log import LEVELS, configure
-from ...settings import settings_of
+from ...settings import LIMITS, Settings
 from ...transport.stdio import NotConnected, claim, serve
 from ...wrapping import DIALECTS_OF, FIXES
 from ..mounting import open_lock
-from ..options import LOCK, LOCK_TEXTS, Option, one_of
+from ..options import LOCK, LOCK_TEXTS, Option, one_of, settings_in
 from . import Command
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import NoReturn
 
-    from ...settings import Settings
     from ...wrapping.recording import Recording
     from ..options import Words
 
@@ -55,17 +53,10 @@ COMMAND = Command(
         ),
         Option("--max-record-bytes SIZE", "maximum size of that file (default: 64MiB)"),
         Option(
-            "--heartbeat SECONDS", "time after which a silent call reports progress (default: 10)"
-        ),
-        Option("--max-result-bytes SIZE", "maximum size of a result (default: just below 10MiB)"),
-        Option(
-            "--max-result-tokens NUMBER",
-            "maximum size of a result for a model, estimated (default: that of the host in --for)",
-        ),
-        Option(
             "--on-large-result error|truncate|resource",
             "send an error, a part of it or a link (default) instead",
         ),
+        Option("--limit NAME=VALUE", "set one of the limits below; repeatable", many=True),
         Option(
             "--log-level LEVEL",
             "log level on stderr: debug, info, warning, error or off",
@@ -78,6 +69,7 @@ COMMAND = Command(
         "toolwire wrap --for gemini --without restart -- uvx some-mcp-server",
         "toolwire wrap --lock server.lock.json --record server.jsonl -- npx -y some-mcp-server",
     ),
+    limits=("heartbeat_seconds", "max_result_bytes", "max_result_tokens"),
 )
 
 
@@ -89,30 +81,35 @@ def run(words: Words) -> NoReturn:
         raise UsageError(
             "name the server's command after `--`, as in toolwire wrap -- npx -y some-mcp-server"
         )
-    given = dict(words.options)
-    configure(level=given.pop("log_level", "info"), as_json=given.pop("log_json", False))
-    recording = _recording(given)
-    lock = open_lock({key: given.pop(key) for key in ("lock", "lock_texts") if key in given})
-    host, without = given.pop("for", "any"), given.pop("without", ())
-    settings = _settings(given, host, without)
+    options = words.options
+    configure(level=options.get("log_level", "info"), as_json="log_json" in options)
+    settings = _settings(options)
+    recording = _recording(options)
+    lock = open_lock(options)
     try:
         streams = claim()
     except NotConnected as error:
         raise UsageError(str(error)) from None
-    more = {"host": host, "without": without, "lock": lock, "recording": recording}
-    serve(
-        partial(WrappingSession, command=words.command, settings=settings, **more),
-        settings,
-        streams,
+    session = partial(
+        WrappingSession,
+        command=words.command,
+        settings=settings,
+        host=options.get("for", "any"),
+        without=options.get("without", ()),
+        lock=lock,
+        recording=recording,
     )
+    serve(session, settings, streams)
 
 
-def _recording(given: dict[str, Any]) -> Recording | None:
+def _recording(options: dict[str, Any]) -> Recording | None:
     from ...wrapping.recording import MAX_BYTES, BadRecording, Recording
 
-    name, most = given.pop("record", None), given.pop("max_record_bytes", MAX_BYTES)
+    name = options.get("record")
+    if name is None:
+        return None
     try:
-        return None if name is None else Recording(name, most)
+        return Recording(name, options.get("max_record_bytes", MAX_BYTES))
     except OSError as error:
         raise UsageError(
             f"{name} cannot be written: {(error.strerror or str(error)).lower()}"
@@ -121,15 +118,25 @@ def _recording(given: dict[str, Any]) -> Recording | None:
         raise UsageError(f"{name} is no recording, and is left as it is: {problem}") from None
 
 
-def _settings(given: dict[str, Any], host: str, without: Sequence[str]) -> Settings:
+def _settings(options: dict[str, Any]) -> Settings:
     from ...wrapping.host_results import max_tokens_for
 
-    heartbeat = given.pop("heartbeat", 10.0)
-    given["heartbeat_seconds"] = 0.0 if "heartbeat" in without else heartbeat
-    given["strict_arguments"] = "arguments" in without
-    given.setdefault("on_large_result", "resource")
+    settings = settings_in(options)
+    for name in settings:
+        if name in LIMITS and name not in COMMAND.limits:
+            from toolwire_schemas.did_you_mean import unknown_name
+
+            raise UsageError(f"--limit: {unknown_name('limit', name, COMMAND.limits)}")
+    without = options.get("without", ())
+    settings["strict_arguments"] = "arguments" in without
+    settings.setdefault("on_large_result", "resource")
+    if "heartbeat" in without:
+        settings["heartbeat_seconds"] = 0.0
     if "results" in without:
-        given["max_result_bytes"] = 1 << 62
+        settings["max_result_bytes"] = _UNLIMITED_BYTES
     else:
-        given.setdefault("max_result_tokens", max_tokens_for(host))
-    return settings_of(given)
+        settings.setdefault("max_result_tokens", max_tokens_for(options.get("for", "any")))
+    return Settings(**settings)
+
+
+_UNLIMITED_BYTES = 1 << 62

@@ -472,8 +472,8 @@ def test_options_of_serve_are_passed_on_as_they_were_typed(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     options = (
-        "--name n --include a* --include b --strict-arguments --timeout 1.50 --max-message-bytes"
-        " 1MiB"
+        "--name n --include a* --include b --limit max_message_bytes=1MiB --limit"
+        " grace_seconds=1.50 --timeout 1.50 --strict-arguments"
     )
     _, printed, _ = config(
         capsys, "json", *shlex.split(options), "tools.py", "tools.py:add", "--server-name", "s"

@@ -41,7 +41,8 @@ ROOMS: dict[str, list[str]] = {
     "toolwire_dialects": [
         "lint",
         "name_mapping tool_entry circles",
-        "openai_strict shapes",
+        "strict_arguments shapes",
+        "openai_strict",
         "type_names definition_meanings",
         "type_shapes",
         "python_stub typescript openai anthropic lagent markdown",

@@ -67,6 +67,6 @@ def arguments(given: dict[str, Any], entry: Entry) -> dict[str, Any]:
 
     A null that means an omitted member is removed: one where the tool would not accept null.
     """
-    from .openai_strict import restored
+    from .strict_arguments import restore_arguments
 
-    return restored(given, schema_of(entry.get("inputSchema")))
+    return restore_arguments(given, schema_of(entry.get("inputSchema")))

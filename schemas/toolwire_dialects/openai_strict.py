@@ -1,11 +1,10 @@
-"""Schemas in the form that OpenAI's strict mode takes, and arguments back from the calls that come
-of it.
+"""Schemas in the form that OpenAI's strict mode takes: visits the graph of an input schema.
 
 Strategy. In strict mode every member of an object has to be given, so what may be left out may be
-null instead, and `restored` leaves it out again. Limits that the mode cannot enforce are said in
-descriptions, where a model reads them; the tool refuses values that break them. So a strict schema
-may allow more than the tool takes, but a call loses no value. Where the mode has no form at all
-(any value, objects with members of any name, …), `NotStrict` is raised.
+null instead, and `strict_arguments.py` leaves it out again. Limits that the mode cannot enforce are
+written into descriptions, where a model reads them; the tool refuses values that break them. So a
+strict schema may allow more than the tool takes, but a call loses no value. Where the mode has no
+form at all (any value, objects with members of any name, …), `NotStrict` is raised.
 
 Sources for what the mode accepts: OpenAI's guide to structured outputs, and the API's messages as
 users report them: "$ref cannot have keywords {'description'}" (camel-ai/camel 3001), "schema must
@@ -21,27 +20,13 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
-from toolwire_schemas.json_schema.bounded_validator import (
-    Budget,
-    CannotJudge,
-    SchemaValidator,
-    TooExpensive,
-    faults_of_schema,
-)
+from toolwire_schemas.json_schema.bounded_validator import CannotJudge, faults_of_schema
+from toolwire_schemas.json_schema.graph import NO_DEFAULT, SchemaGraph, SchemaNode
 from toolwire_schemas.portability import COMBINATORS
 
 from .lint.vendors import about_strict
-from .tool_entry import (
-    FaultAt,
-    Schema,
-    as_json,
-    followed,
-    listed,
-    properties,
-    required,
-    schema_of,
-    text,
-)
+from .strict_arguments import NodeJudge
+from .tool_entry import FaultAt, Schema, as_json
 
 _OF_NUMBERS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 _KEPT = {
@@ -51,27 +36,19 @@ _KEPT = {
     "array": ("minItems", "maxItems"),
 }
 """Keywords that the mode knows, for each type."""
-_SAID = {
-    "string": (
-        "pattern",
-        "format",
-        "minLength",
-        "maxLength",
-        "contentEncoding",
-        "contentMediaType",
-    ),
+
+_OF_TEXTS = ("minLength", "maxLength", "contentEncoding", "contentMediaType")
+_OF_OBJECTS = ("minProperties", "maxProperties", "propertyNames", "patternProperties")
+_NOTED = {
+    "string": ("pattern", "format", *_OF_TEXTS),
     "array": ("prefixItems", "uniqueItems", "contains", "minContains", "maxContains"),
-    "object": (
-        "minProperties",
-        "maxProperties",
-        "propertyNames",
-        "patternProperties",
-        "dependentRequired",
-    ),
+    "object": (*_OF_OBJECTS, "dependentRequired"),
 }
-"""Keywords that are said in the description unless they are kept. Others do not restrict values."""
-_SAID_OF_ALL = ("anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "examples")
-_KINDS = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
+"""Keywords that are written into the description unless they are kept. Others do not restrict
+values.
+"""
+_NOTED_OF_ALL = ("anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "examples")
+_TYPES = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 _NULL: Schema = {"type": "null"}
 _FORMATS = ("date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid")
 _LOOKS_AROUND = re.compile(r"\(\?(?!:)|\\[1-9]")
@@ -90,15 +67,8 @@ def strict(schema: Schema) -> Schema:
         NotStrict: if no such form exists.
     """
     try:
-        if error := best_match(iter(faults_of_schema(schema, dialect=Draft202012Validator))):
-            raise NotStrict(
-                ".".join(map(str, error.absolute_path)),
-                f"it is not a valid JSON Schema: {error.message}",
-            )
-        for word in ("$ref", *COMBINATORS):
-            if word in schema:
-                raise NotStrict(word, "it is not allowed at the root")
-        made = _Writer(schema).root()
+        _check(schema)
+        made = _StrictWriter(schema).write_root()
     except RecursionError:
         raise NotStrict("", "it is nested too deeply") from None
     except CannotJudge as error:
@@ -108,88 +78,106 @@ def strict(schema: Schema) -> Schema:
     return made
 
 
-def restored(arguments: dict[str, Any], schema: Schema) -> dict[str, Any]:
-    """Return the *arguments* of a strict call as the tool's own input *schema* wants them.
-
-    A null goes where the schema knows a member that may be left out and may not be null. One that
-    may be null stays null, since either could be meant. Values that do not fit the schema stay
-    unchanged; the tool refuses them.
-    """
-    try:
-        made: dict[str, Any] = _restored(arguments, schema, _judge_of(schema), Budget())
-    except (
-        RecursionError,
-        CannotJudge,
-    ):  # a circle of alternatives, arguments nested too deeply, too many branches
-        return arguments
-    return made
+def _check(schema: Schema) -> None:
+    error = best_match(iter(faults_of_schema(schema, dialect=Draft202012Validator)))
+    if error:
+        where = ".".join(map(str, error.absolute_path))
+        raise NotStrict(where, f"it is not a valid JSON Schema: {error.message}")
+    for word in ("$ref", *COMBINATORS):
+        if word in schema:
+            raise NotStrict(word, "it is not allowed at the root")
 
 
-def _judge_of(schema: Schema) -> SchemaValidator:
-    return SchemaValidator(schema, dialect=Draft202012Validator, checks=False)
+class _StrictWriter:
+    """Writes one schema; *where* are paths in it."""
 
-
-class _Writer:
     def __init__(self, root: Schema) -> None:
-        self._root = root
-        self._judge = _judge_of(root)
-        self._names: dict[str, str] = {}
+        self._root = SchemaGraph(root).root
+        self._judge = NodeJudge(root)
+        self._names: dict[SchemaNode, str] = {}
         self._definitions: dict[str, Schema] = {}
 
-    def root(self) -> Schema:
+    def write_root(self) -> Schema:
         made = self._object(self._root, "", may_be_empty=True)
-        made = _described(made, self._root, "object")
+        made = _describe(made, self._root.keywords, "object")
         return {**made, "$defs": self._definitions} if self._definitions else made
 
-    def schema(self, schema: Any, where: str) -> Schema:
-        if not isinstance(schema, dict):
-            return self._of_kind(None, {}, where)
-        if "$ref" in schema:
-            return self._reference(schema, where)
-        if "const" in schema:
-            schema = {**schema, "enum": [schema["const"]]}
-        if "enum" in schema:
-            return self._enum(schema, where)
-        if "allOf" in schema:
-            return self._all_of(schema, where)
-        kinds = schema.get("type", "object" if "properties" in schema else None)
-        is_open = kinds is None or (kinds == "object" and not properties(schema))
-        for word in ("anyOf", "oneOf"):
-            if is_open and (members := listed(schema, word)):
-                base = {} if kinds is None else {"type": kinds}
-                members = [
-                    {**base, **member} if isinstance(member, dict) else member for member in members
-                ]
-                return self._any_of(schema, members, f"{where}.{word}")
-        if isinstance(kinds, list):
-            bare = {word: value for word, value in schema.items() if word != "description"}
-            return self._any_of(schema, [{**bare, "type": kind} for kind in kinds], where)
-        return _described(self._of_kind(kinds, schema, where), schema, str(kinds))
+    def _write(self, place: SchemaNode, where: str) -> Schema:
+        """Return the strict form of *place*, a reference if it is one."""
+        if place.link is None:
+            _check_references(place, where)
+            node = place.resolved
+            description = place.description or node.description
+            return self._write_node(node, {**node.keywords, "description": description}, where)
+        name = self._define(place.link)
+        made: Schema = {"$ref": f"#/$defs/{name}"}
+        # A reference may have no other keywords next to it.
+        described = _describe({"anyOf": [made]}, place.keywords)
+        return described if "description" in described else made
 
-    def _of_kind(self, kind: Any, schema: Schema, where: str) -> Schema:
-        match kind:
+    def _define(self, link: SchemaNode) -> str:
+        """Return the name of the definition that *link* refers to."""
+        node = link.resolved
+        if node not in self._names:
+            name = re.sub("[^a-zA-Z0-9_.-]", "_", link.reference_name) or "root"
+            while name in self._definitions:
+                name += "_"
+            self._names[node] = name
+            self._definitions[name] = {}  # while it is written, it may refer to itself
+            self._definitions[name] = self._write_node(node, node.keywords, link.pointer)
+        return self._names[node]
+
+    def _write_node(self, node: SchemaNode, keywords: Schema, where: str) -> Schema:
+        """Return the strict form of a resolved *node*, described by *keywords*."""
+        if node.values is not None:
+            return _describe(self._choice(node, where), keywords)
+        types = node.types
+        if not types and "properties" in keywords:
+            types = ("object",)
+        is_open = not types or (types == ("object",) and not node.properties)
+        if is_open and node.choices:
+            made = self._alternatives(node, types, where)
+            return _describe(made, keywords, but=("anyOf", "oneOf"))
+        if not types:
+            raise NotStrict(where, "it may be any value, but strict mode requires a type")
+        if len(types) == 1:
+            return _describe(self._of_type(types[0], node, where), keywords, types[0])
+        parts = []
+        for name in types:
+            part = self._of_type(name, node, where)
+            parts.append(_describe(part, {**keywords, "description": ""}, name))
+        return _describe(_either(parts), keywords, but=("anyOf", "oneOf"))
+
+    def _alternatives(self, node: SchemaNode, types: tuple[str, ...], where: str) -> Schema:
+        word = "anyOf" if node.any_of else "oneOf"
+        made = []
+        for index, variant in enumerate(node.variants):
+            if types and not variant.types and variant.link is None:
+                variant = node.graph.node({"type": types[0], **variant.keywords})
+            made.append(self._write(variant, f"{where}.{word}[{index}]"))
+        return _either(made)
+
+    def _of_type(self, name: str, node: SchemaNode, where: str) -> Schema:
+        match name:
             case "object":
-                return self._object(schema, where)
+                return self._object(node, where)
             case "array":
-                return {"type": "array", "items": self._items(schema, where), **_kept(schema, kind)}
-            case "string" | "integer" | "number" | "boolean" | "null":
-                return {"type": kind, **_kept(schema, kind)}
-        raise NotStrict(where, "it may be any value, but strict mode requires a type")
+                return {"type": name, "items": self._items(node, where), **_kept(node, name)}
+        return {"type": name, **_kept(node, name)}
 
-    def _object(self, schema: Schema, where: str, *, may_be_empty: bool = False) -> Schema:
-        more = schema.get("additionalProperties", False)
-        members, needed = properties(schema), set(required(schema))
-        is_free = not members and "additionalProperties" not in schema and not may_be_empty
-        if more is not False or is_free or (not members and "patternProperties" in schema):
-            raise NotStrict(
-                where, "it may have members of any name, but strict mode requires all names"
-            )
+    def _object(self, node: SchemaNode, where: str, *, may_be_empty: bool = False) -> Schema:
+        members = {name: inner for name, inner in node.properties.items() if not inner.is_false}
+        is_open = node.additional is not None and not node.additional.is_false
+        is_free = not members and node.additional is None and not may_be_empty
+        if is_open or is_free or (not members and node.pattern_properties):
+            problem = "it may have members of any name, but strict mode requires all names"
+            raise NotStrict(where, problem)
         made = {}
-        for name, inner in members.items():
+        for name, member in members.items():
             at = f"{where}.properties.{name}".removeprefix(".")
-            made[name] = self.schema(inner, at)
-            if name not in needed:
-                made[name] = self._optional(made[name], inner)
+            made[name] = self._write(member, at)
+            if name not in node.required:
+                made[name] = self._optional(made[name], member)
         return {
             "type": "object",
             "properties": made,
@@ -197,164 +185,101 @@ class _Writer:
             "additionalProperties": False,
         }
 
-    def _optional(self, made: Schema, original: Schema) -> Schema:
-        """*made*, which may be null now instead of being left out, and says what that means."""
-        default = (
-            f"default: {as_json(original['default'])}"
-            if original.get("default") is not None
-            else ""
-        )
-        if _takes(self._judge, original, None):
-            return _saying(made, default)
+    def _optional(self, made: Schema, member: SchemaNode) -> Schema:
+        """Return *made*, which may be null now instead of being left out, and says what that
+        means.
+        """
+        default = ""
+        if member.default is not NO_DEFAULT and member.default is not None:
+            default = f"default: {as_json(member.default)}"
+        if self._judge.accepts(member, None):
+            return _add_notes(made, default)
         bare = {word: value for word, value in made.items() if word != "description"}
-        about = {"description": made["description"]} if "description" in made else {}
-        return _saying(
-            _either([bare, _NULL]) | about,
-            f"null for the {default}" if default else "null to leave it out",
+        nullable = _either([bare, _NULL])
+        if "description" in made:
+            nullable["description"] = made["description"]
+        return _add_notes(
+            nullable, f"null for the {default}" if default else "null to leave it out"
         )
 
-    def _items(self, schema: Schema, where: str) -> Schema:
-        members = list(listed(schema, "prefixItems"))
-        if schema.get("items") or not members:
-            members.append(schema.get("items"))
-        return _either([self.schema(member, f"{where}.items") for member in members])
+    def _items(self, node: SchemaNode, where: str) -> Schema:
+        places = list(node.prefix_items)
+        says_more = node.items is not None and node.items.schema not in (False, {})
+        if says_more or not places:
+            places.append(node.items or node.graph.anything)
+        return _either([self._write(place, f"{where}.items") for place in places])
 
-    def _enum(self, schema: Schema, where: str) -> Schema:
-        rest = {word: value for word, value in schema.items() if word != "enum"}
-        of_kinds: dict[str | None, list[Any]] = {}
-        for value in listed(schema, "enum"):
-            if _takes(self._judge, rest, value):
-                of_kinds.setdefault(_KINDS.get(type(value)), []).append(value)
-        if not of_kinds or None in of_kinds:
-            raise NotStrict(
-                where, "strict mode allows only strings, numbers, booleans and null as values"
-            )
-        parts = [
-            _NULL if kind == "null" else {"type": kind, "enum": group}
-            for kind, group in of_kinds.items()
-        ]
-        return _described(_either(parts), schema)
+    def _choice(self, node: SchemaNode, where: str) -> Schema:
+        """Return the strict form of listed values, those of each type apart."""
+        others = {word: node.keywords[word] for word in node.keywords if word not in _LISTING}
+        rest = node.graph.node(others)
+        of_types: dict[str | None, list[Any]] = {}
+        for value in node.values or ():
+            if self._judge.accepts(rest, value):
+                of_types.setdefault(_TYPES.get(type(value)), []).append(value)
+        if not of_types:
+            raise NotStrict(where, "no value fits it")
+        if None in of_types:
+            problem = "strict mode allows only strings, numbers, booleans and null as values"
+            raise NotStrict(where, problem)
+        parts = []
+        for name, values in of_types.items():
+            parts.append(_NULL if name == "null" else {"type": name, "enum": values})
+        return _either(parts)
 
-    def _all_of(self, schema: Schema, where: str) -> Schema:
-        members = schema["allOf"]
-        if not isinstance(members, list) or len(members) != 1 or not isinstance(members[0], dict):
-            raise NotStrict(f"{where}.allOf", "strict mode has no allOf; write one schema")
-        rest = {word: value for word, value in schema.items() if word != "allOf"}
-        if twice := (members[0].keys() & rest.keys()) - {"description", "title", "default", "type"}:
-            raise NotStrict(
-                f"{where}.allOf", f"strict mode cannot put schemas together; both have {min(twice)}"
-            )
-        return self.schema({**members[0], **rest}, where)
 
-    def _any_of(self, schema: Schema, members: list[Any], where: str) -> Schema:
-        made = _either(
-            [self.schema(member, f"{where}[{index}]") for index, member in enumerate(members)]
-        )
-        return _described(made, schema, but=("anyOf", "oneOf"))
+_LISTING = ("enum", "const")
 
-    def _reference(self, schema: Schema, where: str) -> Schema:
-        pointer = text(schema["$ref"])
-        target = followed(schema, self._root)
-        if not target or "$ref" in target:
-            raise NotStrict(where, f"{pointer} leads nowhere")
-        if pointer not in self._names:
-            name = re.sub("[^a-zA-Z0-9_.-]", "_", pointer.rpartition("/")[2]) or "root"
-            while name in self._definitions:
-                name += "_"
-            self._names[pointer] = name
-            self._definitions[name] = {}  # while it is written, it may refer to itself
-            self._definitions[name] = self.schema(target, pointer)
-        made: Schema = {"$ref": f"#/$defs/{self._names[pointer]}"}
-        # A reference may have no other keywords next to it.
-        said = _described({"anyOf": [made]}, schema)
-        return said if "description" in said else made
+
+def _check_references(place: SchemaNode, where: str) -> None:
+    for part in place.parts():
+        if not part.pointer:
+            continue
+        if part.reference is None or part.resolved is place.graph.anything:
+            raise NotStrict(where, f"{part.pointer} leads nowhere")
 
 
 def _either(parts: list[Schema]) -> Schema:
-    """One of *parts*, each once; those that are such alternatives themselves are taken apart."""
-    flat = [
-        part
-        for whole in parts
-        for part in (whole["anyOf"] if whole.keys() == {"anyOf"} else [whole])
-    ]
-    unique = {as_json(part): part for part in flat}
-    return {"anyOf": list(unique.values())} if len(unique) > 1 else flat[0]
+    """Return one of *parts*, each once; those that are such alternatives themselves are taken
+    apart.
+    """
+    unique: dict[str, Schema] = {}
+    for whole in parts:
+        for part in whole["anyOf"] if whole.keys() == {"anyOf"} else [whole]:
+            unique[as_json(part)] = part
+    different = list(unique.values())
+    return {"anyOf": different} if len(different) > 1 else dict(different[0])
 
 
-def _kept(schema: Schema, kind: str) -> Schema:
-    """The words of *schema* that strict mode knows for this type."""
-    kept = {word: schema[word] for word in _KEPT.get(kind, ()) if word in schema}
+def _kept(node: SchemaNode, name: str) -> Schema:
+    """Return the keywords of *node* that strict mode knows for the type called *name*."""
+    kept = {word: node.keywords[word] for word in _KEPT.get(name, ()) if word in node.keywords}
     if kept.get("format") not in _FORMATS:
         kept.pop("format", None)
-    if _LOOKS_AROUND.search(text(kept.get("pattern"))):
+    if _LOOKS_AROUND.search(kept.get("pattern", "")):
         del kept["pattern"]
     return kept
 
 
-def _described(made: Schema, schema: Schema, kind: str = "", but: tuple[str, ...] = ()) -> Schema:
-    """*made*, with the description of *schema* and what *made* lost of it, except for the words in
-    *but*.
+def _describe(
+    made: Schema, keywords: Schema, type_name: str = "", but: tuple[str, ...] = ()
+) -> Schema:
+    """Return *made*, with the description in *keywords* and what *made* lost of these, except for
+    the words in *but*.
     """
-    lost = [
-        word
-        for word in (*_SAID.get(kind, ()), *_SAID_OF_ALL)
-        if word in schema and word not in (*made, *but)
-    ]
-    said = text(schema.get("description")).strip()
-    return _saying(
-        {**made, **({"description": said} if said else {})},
-        *(f"{word}: {as_json(schema[word])}" for word in lost),
-    )
+    notes = []
+    for word in (*_NOTED.get(type_name, ()), *_NOTED_OF_ALL):
+        if word in keywords and word not in made and word not in but:
+            notes.append(f"{word}: {as_json(keywords[word])}")
+    description = keywords.get("description", "").strip()
+    if description:
+        made = {**made, "description": description}
+    return _add_notes(made, *notes)
 
 
-def _saying(made: Schema, *notes: str) -> Schema:
-    """*made*, with *notes* in parentheses at the end of its description."""
+def _add_notes(made: Schema, *notes: str) -> Schema:
+    """Return *made*, with *notes* in parentheses at the end of its description."""
     note = "; ".join(filter(None, notes))
-    return (
-        {**made, "description": f"{made.get('description', '')} ({note})".strip()} if note else made
-    )
-
-
-def _restored(value: Any, schema: Schema, judge: SchemaValidator, budget: Budget) -> Any:
-    budget.spend()
-    schema = followed(schema, judge.schema)
-    for word in ("anyOf", "oneOf"):
-        for member in listed(schema, word):
-            candidate = _restored(value, schema_of(member), judge, budget)
-            if _takes(judge, member, candidate):
-                value = candidate
-                break
-    for member in listed(schema, "allOf"):
-        value = _restored(value, schema_of(member), judge, budget)
-    if isinstance(value, list):
-        first = listed(schema, "prefixItems")
-        items = [*first, *[schema.get("items")] * (len(value) - len(first))]
-        return [
-            _restored(item, schema_of(inner), judge, budget)
-            for item, inner in zip(value, items, strict=False)
-        ]
-    if not isinstance(value, dict):
-        return value
-    members, needed = properties(schema), set(required(schema))
-    return {
-        name: _restored(item, members.get(name, {}), judge, budget)
-        for name, item in value.items()
-        if item is not None
-        or name in needed
-        or name not in members
-        or _takes(judge, members[name], None)
-    }
-
-
-def _takes(judge: SchemaValidator, schema: Any, value: Any) -> bool:
-    """Whether *value* is valid by *schema*, a part of the one that *judge* is for.
-
-    Raises:
-        TooExpensive: as `SchemaValidator`.
-    """
-    try:
-        return judge.is_valid(value, schema)
-    except TooExpensive:
-        raise
-    except CannotJudge:
-        return False
+    if not note:
+        return made
+    return {**made, "description": f"{made.get('description', '')} ({note})".strip()}

@@ -12,7 +12,8 @@ from jsonschema import Draft202012Validator
 from support.tool_entry_strategies import ENTRIES, SAMPLES, Sample
 from toolwire_dialects import Malformed, anthropic, openai
 from toolwire_dialects.lint.vendors import about_strict
-from toolwire_dialects.openai_strict import NotStrict, restored, strict
+from toolwire_dialects.openai_strict import NotStrict, strict
+from toolwire_dialects.strict_arguments import restore_arguments
 
 ADD = {
     "name": "add",
@@ -191,6 +192,21 @@ def test_a_strict_function_wants_everything_and_says_what_null_means() -> None:
             {"allOf": [{"type": "string"}], "description": "it"},
             {"type": "string", "description": "it"},
         ),
+        ({"allOf": [{"type": "string"}, {"pattern": "a"}]}, {"type": "string", "pattern": "a"}),
+        (
+            {
+                "allOf": [{"properties": {"y": NULL}, "required": ["y"]}],
+                "properties": {"z": NULL},
+                "description": "both",
+            },
+            {
+                "type": "object",
+                "properties": {"z": NULL, "y": NULL},
+                "required": ["z", "y"],
+                "additionalProperties": False,
+                "description": "both",
+            },
+        ),
         (
             {"type": "array", "items": {"type": "string"}, "minItems": 1, "uniqueItems": True},
             {
@@ -307,11 +323,6 @@ def test_definitions_are_strict_and_references_have_no_siblings() -> None:
             {"type": "object", "properties": {"y": NULL}, "additionalProperties": True},
             "properties.x",
         ),
-        ({"allOf": [{"type": "string"}, {"pattern": "a"}]}, "properties.x.allOf"),
-        (
-            {"allOf": [{"type": "object", "properties": {"y": NULL}}], "properties": {"z": NULL}},
-            "properties.x.allOf",
-        ),
         ({"anyOf": [NULL, {}]}, "properties.x.anyOf[1]"),
         ({"enum": [{"a": 1}]}, "properties.x"),
         ({"type": "string", "enum": [1]}, "properties.x"),
@@ -381,7 +392,7 @@ def test_a_null_for_a_missing_member_is_removed_and_a_meant_one_stays() -> None:
 
 @pytest.mark.parametrize("wrong", [{"a": "x", "b": [None]}, {"a": {"c": None}}, {}])
 def test_what_does_not_fit_stays_for_the_tool_to_refuse(wrong: dict[str, Any]) -> None:
-    assert restored(wrong, ADD["inputSchema"]) == wrong
+    assert restore_arguments(wrong, ADD["inputSchema"]) == wrong
 
 
 @given(SAMPLES)
@@ -392,7 +403,7 @@ def test_a_strict_call_says_what_the_tool_takes(sample: Sample) -> None:
     Draft202012Validator.check_schema(made)
     assert list(about_strict(made)) == []
     Draft202012Validator(made).validate(filled)
-    assert restored(filled, schema) == arguments
+    assert restore_arguments(filled, schema) == arguments
     assert sample == given_as
 
 
@@ -401,10 +412,10 @@ def test_any_tool_is_strict_or_refused(entry: dict[str, Any]) -> None:
     with contextlib.suppress(NotStrict):
         made = strict(entry["inputSchema"])
         assert list(about_strict(made)) == []
-        restored(dict.fromkeys(made["properties"]), entry["inputSchema"])
+        restore_arguments(dict.fromkeys(made["properties"]), entry["inputSchema"])
 
 
 def test_a_circle_of_alternatives_ends() -> None:
     circle = {"anyOf": [{"$ref": "#/$defs/A"}, {"type": "string"}]}
     schema = {"type": "object", "properties": {"x": {"$ref": "#/$defs/A"}}, "$defs": {"A": circle}}
-    assert restored({"x": 5}, schema) == {"x": 5}
+    assert restore_arguments({"x": 5}, schema) == {"x": 5}

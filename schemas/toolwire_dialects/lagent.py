@@ -19,20 +19,10 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from toolwire_schemas.json_schema.subschemas import LISTS, NAMED, ONE, children
+from toolwire_schemas.json_schema.graph import LIMITS, SchemaGraph, SchemaNode
+from toolwire_schemas.json_schema.subschemas import HOLDING, children
 
-from .tool_entry import (
-    LIMITS,
-    Entry,
-    Malformed,
-    Schema,
-    followed,
-    properties,
-    required,
-    schema_of,
-    text,
-    without_null,
-)
+from .tool_entry import Entry, Malformed, Schema, schema_of, text
 
 _TO_LAGENT = {
     "string": "STRING",
@@ -48,20 +38,9 @@ _FROM_LAGENT = {kind: kind for kind in (*_TO_LAGENT, "null")} | {
     "list": "array",
     "dict": "object",
 }
-_DETAILS = frozenset(
-    (
-        *ONE,
-        *LISTS,
-        *NAMED,
-        *LIMITS,
-        "$ref",
-        "const",
-        "enum",
-        "maxContains",
-        "minContains",
-        "required",
-    )
-)
+_VALUES = ("const", "enum", "maxContains", "minContains", "required")
+_DETAILS = frozenset((*HOLDING, *LIMITS, *_VALUES))
+"""Keywords of JSON Schema that Lagent's types say nothing of."""
 
 
 class _Item(msgspec.Struct):
@@ -116,19 +95,26 @@ def from_entry(entry: Entry) -> dict[str, Any]:
     `return_data` is there if the output schema has members. Definitions that parameters refer to
     stay under `$defs`.
     """
-    schema, output = schema_of(entry.get("inputSchema")), schema_of(entry.get("outputSchema"))
-    members, returned = properties(schema), properties(output)
+    arguments = SchemaGraph(schema_of(entry.get("inputSchema"))).root
+    result = SchemaGraph(schema_of(entry.get("outputSchema"))).root
+    parameters = [_parameter(name, member) for name, member in _members(arguments)]
+    names = [parameter["name"] for parameter in parameters]
     made: dict[str, Any] = {
         "name": text(entry.get("name")),
         "description": text(entry.get("description")),
-        "parameters": [_parameter(name, inner, schema) for name, inner in members.items()],
-        "required": [name for name in required(schema) if name in members],
+        "parameters": parameters,
+        "required": [name for name in arguments.required if name in names],
     }
+    returned = [_returned(name, member) for name, member in _members(result)]
     if returned:
-        made["return_data"] = [_returned(name, inner, output) for name, inner in returned.items()]
-    if "$defs" in schema:
-        made["$defs"] = schema_of(schema["$defs"])
+        made["return_data"] = returned
+    if "$defs" in arguments.keywords:
+        made["$defs"] = schema_of(arguments.keywords["$defs"])
     return made
+
+
+def _members(node: SchemaNode) -> list[tuple[str, SchemaNode]]:
+    return [(name, member) for name, member in node.properties.items() if not member.is_false]
 
 
 def _check_types(description: Any) -> None:
@@ -143,33 +129,34 @@ def _entry(description: dict[str, Any], where: str, prefix: str) -> Entry:
     entry: Entry = {"name": prefix + _name(description, where)}
     if description.get("description"):
         entry["description"] = description["description"]
-    members = _by_name(description.get("parameters", []), f"{where}parameters")
-    needed = list(description.get("required", []))
-    for index, name in enumerate(needed):
-        if name not in members:
-            known = ", ".join(members) or "none"
-            raise Malformed(
-                f"{where}required[{index}]", f"{name!r} is not a parameter; known: {known}"
-            )
-    definitions = description.get("$defs")
-    # Lagent refuses arguments that the description does not name.
-    entry["inputSchema"] = {
-        "type": "object",
-        "properties": {name: _schema(parameter) for name, parameter in members.items()},
-        **({"required": list(dict.fromkeys(needed))} if needed else {}),
-        "additionalProperties": False,
-        **(
-            {"$defs": {name: _nested(inner) for name, inner in definitions.items()}}
-            if definitions
-            else {}
-        ),
-    }
+    entry["inputSchema"] = _input_schema(description, where)
     # A result may be described without a name, and then is not a member of an object.
     named = [item for item in description.get("return_data", []) if "name" in item]
-    if returned := _by_name(named, f"{where}return_data"):
+    returned = _by_name(named, f"{where}return_data")
+    if returned:
         properties = {name: _schema(item) for name, item in returned.items()}
         entry["outputSchema"] = {"type": "object", "properties": properties}
     return entry
+
+
+def _input_schema(description: dict[str, Any], where: str) -> Schema:
+    members = _by_name(description.get("parameters", []), f"{where}parameters")
+    required = list(description.get("required", []))
+    for index, name in enumerate(required):
+        if name not in members:
+            known = ", ".join(members) or "none"
+            problem = f"{name!r} is not a parameter; known: {known}"
+            raise Malformed(f"{where}required[{index}]", problem)
+    properties = {name: _schema(parameter) for name, parameter in members.items()}
+    schema: Schema = {"type": "object", "properties": properties}
+    if required:
+        schema["required"] = list(dict.fromkeys(required))
+    # Lagent refuses arguments that the description does not name.
+    schema["additionalProperties"] = False
+    definitions = description.get("$defs")
+    if definitions:
+        schema["$defs"] = {name: _nested(inner) for name, inner in definitions.items()}
+    return schema
 
 
 def _by_name(items: list[dict[str, Any]], where: str) -> dict[str, dict[str, Any]]:
@@ -192,9 +179,8 @@ def _schema(item: dict[str, Any]) -> Schema:
     schema: Schema = _nested({"type": item.get("type")})
     if item.get("description"):
         schema["description"] = item["description"]
-    schema |= _nested(
-        {word: value for word, value in item.items() if word in _DETAILS or word == "default"}
-    )
+    details = {word: item[word] for word in item if word in _DETAILS or word == "default"}
+    schema |= _nested(details)
     if not isinstance(schema.get("required", []), list):  # people also write "required": True
         del schema["required"]
     if "array" in schema.get("type", ()):
@@ -221,36 +207,29 @@ def _known(kind: Any) -> str | list[str] | None:
     return _FROM_LAGENT.get(str(kind).lower())
 
 
-def _parameter(name: str, schema: Schema, root: Schema) -> dict[str, Any]:
-    kind, details = _taken_apart(schema, root)
-    return {
+def _parameter(name: str, place: SchemaNode) -> dict[str, Any]:
+    parameter: dict[str, Any] = {
         "name": name,
-        "type": kind or "ANY",
-        "description": text(schema.get("description")),
-        **details,
+        "type": _type_at(place) or "ANY",
+        "description": place.description,
     }
+    wanted = place.besides_null
+    for word, value in wanted.keywords.items():
+        if word in _DETAILS and (word, value) != ("items", {}):
+            parameter[word] = value
+    types = wanted.resolved.types
+    if len(types) > 1:
+        parameter.setdefault("anyOf", [{"type": kind} for kind in types])
+    return parameter
 
 
-def _returned(name: str, schema: Schema, root: Schema) -> dict[str, Any]:
-    kind, _ = _taken_apart(schema, root)
-    return {
-        "name": name,
-        "description": text(schema.get("description")),
-        **({"type": kind} if kind else {}),
-    }
+def _returned(name: str, place: SchemaNode) -> dict[str, Any]:
+    made = {"name": name, "description": place.description}
+    kind = _type_at(place)
+    return {**made, "type": kind} if kind else made
 
 
-def _taken_apart(schema: Schema, root: Schema) -> tuple[str, Schema]:
-    """Lagent's type for *schema*, if it has one, and the words of JSON Schema for what that does
-    not say.
-    """
-    wanted, _ = without_null(schema)
-    kinds = followed(wanted, root).get("type")
-    details = {
-        word: value
-        for word, value in wanted.items()
-        if word in _DETAILS and (word, value) != ("items", {})
-    }
-    if isinstance(kinds, list):
-        details.setdefault("anyOf", [{"type": kind} for kind in kinds])
-    return (_TO_LAGENT.get(kinds, "") if isinstance(kinds, str) else ""), details
+def _type_at(place: SchemaNode) -> str:
+    """Return Lagent's type for *place*; an empty text if it has none."""
+    types = place.besides_null.resolved.types
+    return _TO_LAGENT.get(types[0], "") if len(types) == 1 else ""

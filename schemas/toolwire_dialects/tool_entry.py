@@ -5,13 +5,10 @@ description.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from toolwire_schemas.json_schema.graph import LIMITS, without_null
 from toolwire_schemas.json_schema.member_names import names_in
-from toolwire_schemas.json_schema.subschemas import target
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Schema = dict[str, Any]
 Entry = dict[str, Any]
@@ -44,8 +41,8 @@ def schema_of(value: Any) -> Schema:
 
 def properties(schema: Schema) -> dict[str, Schema]:
     """Return the schemas of an object's members, except for forbidden ones."""
-    given = schema_of(schema.get("properties"))
-    return {name: schema_of(inner) for name, inner in given.items() if inner is not False}
+    members = schema_of(schema.get("properties"))
+    return {name: schema_of(inner) for name, inner in members.items() if inner is not False}
 
 
 def required(schema: Schema) -> list[str]:
@@ -59,101 +56,47 @@ def listed(schema: Schema, word: str) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
-def followed(schema: Schema, root: Schema) -> Schema:
-    """Return the schema that *schema* finally refers to within *root*; itself if it has no
-    reference.
-    """
-    seen: list[Any] = []
-    while "$ref" in schema and schema["$ref"] not in seen:
-        seen.append(schema["$ref"])
-        try:
-            schema = schema_of(target(root, text(schema["$ref"])))
-        except LookupError:
-            return {}
-    return schema
-
-
-def without_null(schema: Schema) -> tuple[Schema, bool]:
-    """Return *schema* without its alternative null, and whether it had one.
-
-    `{"anyOf": [{"type": "integer"}, {"type": "null"}], "description": "…"}` wants an integer with
-    this description.
-    """
-    kinds = schema.get("type")
-    if isinstance(kinds, list) and "null" in kinds:
-        left: list[Any] = [kind for kind in kinds if kind != "null"]
-        made = {**schema, "type": left[0] if len(left) == 1 else left}
-        if isinstance(schema.get("enum"), list):
-            made["enum"] = [value for value in schema["enum"] if value is not None]
-        return (made, True) if left else (schema, True)
-    for word in ("anyOf", "oneOf"):
-        members = schema.get(word)
-        if isinstance(members, list) and {"type": "null"} in members:
-            left = [member for member in members if member != {"type": "null"}]
-            rest = {key: value for key, value in schema.items() if key != word}
-            if len(left) == 1 and isinstance(left[0], dict):
-                return {**left[0], **rest}, True
-            return ({**rest, word: left}, True) if left else (schema, True)
-    return schema, False
-
-
-LIMITS = (
-    *(
-        "format",
-        "pattern",
-        "minimum",
-        "exclusiveMinimum",
-        "maximum",
-        "exclusiveMaximum",
-        "multipleOf",
-    ),
-    *(
-        "minLength",
-        "maxLength",
-        "minItems",
-        "maxItems",
-        "uniqueItems",
-        "minProperties",
-        "maxProperties",
-    ),
-)
-"""Keywords that narrow a type."""
-
-
 def limits(schema: Schema) -> str:
     """Return what narrows the type of *schema*, as in `minimum: 1, maximum: 9`. An empty text if
     nothing does.
     """
     wanted, _ = without_null(schema)
-    of_items, _ = without_null(schema_of(wanted.get("items")))
-    return ", ".join([*_own(wanted), *(f"each {limit}" for limit in _own(of_items))])
+    items, _ = without_null(schema_of(wanted.get("items")))
+    of_items = [f"each {limit}" for limit in _own_limits(items)]
+    return ", ".join([*_own_limits(wanted), *of_items])
 
 
-def _own(schema: Schema) -> list[str]:
-    is_fixed = "prefixItems" in schema  # then the type says how many items there are
-    words = [
-        word
-        for word in LIMITS
-        if word in schema and not (is_fixed and word in ("minItems", "maxItems"))
-    ]
-    return [f"{word}: {as_json(schema[word])}" for word in words]
+def _own_limits(schema: Schema) -> list[str]:
+    has_prefix = "prefixItems" in schema  # then the type says how many items there are
+    found = []
+    for word in LIMITS:
+        if word not in schema or (has_prefix and word in ("minItems", "maxItems")):
+            continue
+        found.append(f"{word}: {as_json(schema[word])}")
+    return found
 
 
 def described(schema: Schema, *more: str) -> str:
     """Return the description of *schema*, or of a part of it, then in parentheses its limits and
     *more* notes.
     """
+    about = _description_in(schema)
     notes = "; ".join(filter(None, (limits(schema), *more)))
-    wholes = (schema, without_null(schema)[0], *map(schema_of, listed(schema, "allOf")))
-    about = next(filter(None, (text(whole.get("description")).strip() for whole in wholes)), "")
-    about = about or _names_of_items(wholes)
-    return " ".join(filter(None, (about, notes and f"({notes})")))
+    if not notes:
+        return about
+    return f"{about} ({notes})" if about else f"({notes})"
 
 
-def _names_of_items(lists: Iterable[Schema]) -> str:
-    """Return what names the values of the items of one of *lists*; empty if nothing does."""
-    for each in lists:
-        items = schema_of(each.get("items"))
+def _description_in(schema: Schema) -> str:
+    wanted, _ = without_null(schema)
+    parts = [schema, wanted, *map(schema_of, listed(schema, "allOf"))]
+    for part in parts:
+        description = text(part.get("description")).strip()
+        if description:
+            return description
+    # Names of the values of a list's items say what the list is.
+    for part in parts:
+        items = schema_of(part.get("items"))
         if names_in(items):
             return text(items["description"])
     return ""
@@ -175,6 +118,10 @@ def on_one_line(words: str) -> str:
 
 def printable(line: str) -> str:
     """Return *line* with each unprintable character replaced."""
-    return "".join(
-        letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line
-    )
+    if line.isprintable():
+        return line
+    return "".join(map(_replace_unprintable, line))
+
+
+def _replace_unprintable(letter: str) -> str:
+    return letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}"

@@ -13,7 +13,7 @@ from toolwire_schemas.json_schema.bounded_validator import (
     faults_of_schema,
     identity,
 )
-from toolwire_schemas.json_schema.subschemas import LISTS, NAMED, ONE, children, target, walk
+from toolwire_schemas.json_schema.subschemas import HOLDING, LISTS, ONE, children, target, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -47,7 +47,6 @@ ASSERTIONS: dict[str, tuple[str, ...]] = {
 are annotations.
 """
 
-HOLDING = ("$ref", *ONE, *LISTS, *NAMED)
 _IN_PLACE = ("$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 
 _DIALECTS = ("2020-12", "draft-07")

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.json_schema.bounded_validator import TooExpensive, identity
+from toolwire_schemas.json_schema.subschemas import HOLDING
 
-from .nodes import ASSERTIONS, HOLDING, KINDS, NUMBERS, Claims, ComparedSchema, Node, equal
+from .nodes import ASSERTIONS, KINDS, NUMBERS, Claims, ComparedSchema, Node, equal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

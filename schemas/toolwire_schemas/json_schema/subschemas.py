@@ -18,6 +18,8 @@ ONE = (
 )
 LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
+HOLDING = ("$ref", *ONE, *LISTS, *NAMED)
+"""Keywords that have schemas, or refer to one."""
 _INDEX = re.compile("0|[1-9][0-9]{0,8}")
 
 

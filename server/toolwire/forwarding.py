@@ -56,7 +56,7 @@ def forward(
     params: dict[str, Any],
     opened: Callable[[RequestHandle], object] = lambda handle: None,
 ) -> dict[str, Any]:
-    """Send the request with *params* that calls the tool of *call* over there, and return its
+    """Send the request with *params* that runs *call* over there, and return its
     result as it came.
 
     Only for the thread that runs the call. *opened* gets the request, which may log.
@@ -67,7 +67,7 @@ def forward(
             ended.
         Cancelled: if the call has ended.
     """
-    method, waiting = METHODS[call.tool.kind], getattr(connection.transport, "waiting", BLOCKING)
+    method, waiting = METHODS[call.entry.kind], getattr(connection.transport, "waiting", BLOCKING)
     wants_progress = (
         call.token is not None or call.sent
     )  # a modern client may repeat a call with a token
@@ -89,13 +89,13 @@ def forward(
     except RequestFailed as error:
         raise UpstreamError(error.code, error.message, error.data) from None
     except EncodingError as error:
-        raise ToolError(f"The arguments of {call.tool.name} cannot be sent: {error}.") from None
+        raise ToolError(f"The arguments of {call.entry.name} cannot be sent: {error}.") from None
     except ClientError as error:
-        raise ToolError(f"{call.tool.name}: {error}") from None
+        raise ToolError(f"{call.entry.name}: {error}") from None
     finally:
         call.stop = None
     if not isinstance(result, dict) or result.pop("resultType", "complete") != "complete":
-        raise ToolError(f"{call.tool.name}: the server's result is not an object of a known type")
+        raise ToolError(f"{call.entry.name}: the server's result is not an object of a known type")
     return result
 
 
@@ -105,7 +105,7 @@ def pass_on_log(call: Call, entry: LogEntry) -> None:
     """
     level = entry.level if entry.level in LEVELS else "info"
     log_messages.send(
-        call, {"level": level, "logger": entry.logger or call.tool.name, "data": entry.data}
+        call, {"level": level, "logger": entry.logger or call.entry.name, "data": entry.data}
     )
 
 

@@ -43,7 +43,7 @@ def joined(names: Iterable[str]) -> str:
 
 def _modules(tools: Iterable[Tool]) -> Iterator[ModuleType]:
     for tool in tools:
-        module = tool.module or sys.modules.get(_defined_in(tool.function))
+        module = tool.entry.module or sys.modules.get(_defined_in(tool.entry.function))
         if (
             module is not None
             and not is_ours(_top(module))

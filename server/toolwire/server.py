@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwire_tools import tools_of
 
+from .protocol.catalog import Catalog
 from .protocol.lifecycle import Identity
-from .protocol.server_protocol import Catalog
 from .runtime.session import Session
 from .settings import settings_of
 from .transport import stdio
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from toolwire_tools import Tool
+    from toolwire_tools.handler import Gate
 
     from .mounting.mounts import Mounts
     from .runtime.lifespans import Lifespan
@@ -108,23 +109,26 @@ class Server:
                 raise KeyError(unknown_name("tool", name, self._catalog.by_name))
             separator, named = self._settings.separator, (gone.kind, gone.name)
             self.replace(
-                [tool for tool in self._given if (tool.kind, tool.name_with(separator)) != named]
+                [
+                    tool
+                    for tool in self._given
+                    if (tool.kind, tool.entry.name_with(separator)) != named
+                ]
             )
 
     def replace(self, tools: Iterable[Any]) -> None:
         """Replace all tools, from the next call on. Thread-safe; raises what `add` raises."""
-        isolate_found = self._tools_of(tools)
-        catalog = self._catalog_of(isolate_found)
+        isolated = self._tools_of(tools)
+        catalog = self._catalog_of(isolated)
         with self._changing:
             for session in self._sessions:
-                self._enter(session, isolate_found)
-            unused = {tool.gate for tool in self._given} - {tool.gate for tool in isolate_found}
-            self._given, self._catalog = isolate_found, catalog
+                self._enter(session, isolated)
+            unused = _gates(self._given) - _gates(isolated)
+            self._given, self._catalog = isolated, catalog
             for session in self._sessions:
                 session.replace(catalog)
         for gate in unused:
-            if gate is not None:
-                gate.retire()
+            gate.retire()
 
     def mount(self, command: Sequence[str], prefix: str | None = None, **options: Any) -> None:
         """Serve the tools, resources and prompts of the MCP server that *command* (a list of words)
@@ -159,7 +163,7 @@ class Server:
             for thing in things
             for tool in tools_of(thing)
         ]
-        if any(self._settings.isolate or tool.runs_in for tool, _ in found):
+        if any(self._settings.isolate or tool.entry.options.runs_in for tool, _ in found):
             from .workers.isolated_tool import isolate_found
 
             return isolate_found(found, self._settings, self._lifespan)
@@ -189,7 +193,7 @@ class Server:
     def _enter(self, session: Session, tools: list[Tool]) -> None:
         if (
             session.lifespans is not None
-            or any(tool.lifespan is not None for tool in tools)
+            or any(tool.entry.lifespan is not None for tool in tools)
             or self._lifespan is not None
         ):
             from .runtime.lifespans import enter  # few modules have one
@@ -264,6 +268,10 @@ class Server:
         return self.request(
             "tools/call", {"name": name, "arguments": arguments or {}}, on_progress=on_progress
         )
+
+
+def _gates(tools: list[Tool]) -> set[Gate]:
+    return {tool.handler.gate for tool in tools if tool.handler.gate is not None}
 
 
 def serve(tools: Iterable[Any], **options: Any) -> NoReturn:

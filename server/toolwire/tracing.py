@@ -98,7 +98,7 @@ class _Traces:
         params = request.params or {}
         given = params.get("_meta")
         meta: dict[str, Any] = given if type(given) is dict else {}
-        method = request.method if request.method in self._protocol._all_handlers else "_OTHER"
+        method = request.method if request.method in self._protocol._routes_by_method else "_OTHER"
         version = meta.get(
             META_VERSION, params.get("protocolVersion", self._protocol._eras.version)
         )
@@ -151,11 +151,11 @@ class _Traces:
         if (context := self._open.pop(call, None)) is not None:
             span = self._trace.get_current_span(context)
             if (
-                call.tool.kind in _TARGETS
+                call.entry.kind in _TARGETS
             ):  # not before: the tool of a mounted server may be found during the call
-                method, attribute = _TARGETS[call.tool.kind]
-                span.set_attribute(attribute, call.tool.name)
-                span.update_name(f"{method} {call.tool.name}" if method else "resources/read")
+                method, attribute = _TARGETS[call.entry.kind]
+                span.set_attribute(attribute, call.entry.name)
+                span.update_name(f"{method} {call.entry.name}" if method else "resources/read")
             _finish(
                 span, "timed_out" if call.given_up and outcome != "cancelled" else outcome, **facts
             )

@@ -8,9 +8,10 @@ import signal
 import sys
 import threading
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import msgspec
+from msgspec.structs import replace
 from toolwire_tools import RegistrationError, Tool
 from toolwire_tools.processes import cgroups, subreaper
 from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
@@ -25,9 +26,10 @@ from .transport import stdio
 from .workers.worker_spec import NO_LIMIT, STALE, WorkerSpec, stamp
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from toolwire_tools import Caller
+    from toolwire_tools import Caller, Entry, Handler
+    from toolwire_tools.handler import ToolHandler
 
 
 def main(words: dict[str, Any], cgroup: str) -> NoReturn:
@@ -49,7 +51,7 @@ def main(words: dict[str, Any], cgroup: str) -> NoReturn:
     if any(stamp(path) != loaded for path, loaded in spec.sources.items()):
         os._exit(STALE)
     log.configure(level=spec.log_level, as_json=spec.log_as_json)
-    memory = Memory(spec.memory_limit, [tool.memory_limit for tool in tools], cgroup)
+    memory = Memory(spec.memory_limit, [tool.entry.options.memory_limit for tool in tools], cgroup)
     unlimited = {
         "max_message_bytes": NO_LIMIT,
         "max_pending_bytes": NO_LIMIT,
@@ -63,9 +65,8 @@ def main(words: dict[str, Any], cgroup: str) -> NoReturn:
     }
     try:
         lifespan = None if spec.lifespan is None else _object(parse(spec.lifespan))
-        Server([WorkerTool(tool, memory) for tool in tools], lifespan=lifespan, **settings).serve(
-            streams
-        )
+        limited = [_limit(tool, memory) for tool in tools]
+        Server(limited, lifespan=lifespan, **settings).serve(streams)
     except LifespanFailed as error:
         log.traceback(str(error), error.__cause__ or error)
         os._exit(2)
@@ -76,34 +77,65 @@ def _object(target: Target) -> Any:
     return getattr(module, target.name or "")
 
 
-class WorkerTool(Tool):
-    """A tool inside its process. The server outside enforces its limits of time, by killing the
-    process, and size.
+def _limit(tool: Tool, memory: Memory) -> Tool:
+    """Return *tool* as it is inside its process. The server outside enforces its limits of time, by
+    killing the process, and size.
     """
+    options = replace(tool.entry.options, runs_in=None, timeout_seconds=None, max_result_bytes=None)
+    entry = replace(tool.entry, options=options)
+    return Tool(entry, LimitedHandler(tool.handler, entry, memory))
 
-    def __init__(self, tool: Tool, memory: Memory) -> None:
-        self._become(tool)
-        self.runs_in = self.timeout_seconds = self.max_result_bytes = None
-        self._tool = tool
-        self._memory = memory
 
-    def without_structured(self) -> WorkerTool:
-        """As `Tool.without_structured`."""
-        return WorkerTool(self._tool.without_structured(), self._memory)
+class LimitedHandler(msgspec.Struct, frozen=True, eq=False):
+    """Runs the calls of *handler* within the memory limit of *entry*."""
+
+    handler: Handler
+    entry: Entry
+    memory: Memory
+    gate: None = None
+
+    @property
+    def is_async(self) -> bool:
+        """As `Handler.is_async`."""
+        return self.handler.is_async
+
+    @property
+    def is_generator(self) -> bool:
+        """As `Handler.is_generator`."""
+        return self.handler.is_generator
+
+    @property
+    def notices_cancellation(self) -> bool:
+        """As `Handler.notices_cancellation`."""
+        return self.handler.notices_cancellation
 
     def call(
         self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
     ) -> dict[str, Any]:
-        """As `Tool.call`."""
-        with self._memory.limited(self), _leaving_if_cancelled(caller):
-            return self._tool.call(arguments, caller, strict_arguments)
+        """As `Handler.call`."""
+        with self.memory.limited(self.entry), _leaving_if_cancelled(caller):
+            return self.handler.call(arguments, caller, strict_arguments)
 
     async def call_async(
         self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
     ) -> dict[str, Any]:
-        """As `Tool.call_async`."""
-        with self._memory.limited(self), _leaving_if_cancelled(caller):
-            return await self._tool.call_async(arguments, caller, strict_arguments)
+        """As `Handler.call_async`."""
+        with self.memory.limited(self.entry), _leaving_if_cancelled(caller):
+            return await self.handler.call_async(arguments, caller, strict_arguments)
+
+    def with_name(self, name: str) -> LimitedHandler:
+        """As `Handler.with_name`."""
+        return replace(self, handler=self.handler.with_name(name))
+
+    def with_arguments(self, change: Callable[[Any], Any]) -> LimitedHandler:
+        """As `ToolHandler.with_arguments`."""
+        handler = cast("ToolHandler", self.handler)
+        return replace(self, handler=handler.with_arguments(change))
+
+    def with_results(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> LimitedHandler:
+        """As `ToolHandler.with_results`."""
+        handler = cast("ToolHandler", self.handler)
+        return replace(self, handler=handler.with_results(change))
 
 
 @contextmanager
@@ -135,11 +167,11 @@ class Memory:
             _share_one_heap()
 
     @contextmanager
-    def limited(self, tool: Tool) -> Iterator[None]:
-        """Limit *tool* inside the `with` block. If it runs out of memory, the process ends with
-        `OUT_OF_MEMORY`.
+    def limited(self, entry: Entry) -> Iterator[None]:
+        """Limit the tool of *entry* inside the `with` block. If it runs out of memory, the process
+        ends with `OUT_OF_MEMORY`.
         """
-        limit = tool.memory_limit or self._default
+        limit = entry.options.memory_limit or self._default
         if (
             limit is None or sys.platform == "win32"
         ):  # where there are no limits, as the server has logged
@@ -164,7 +196,7 @@ class Memory:
                     cgroups.limit(self._cgroup, None)
         except MemoryError as error:
             resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-            log.traceback(f"{tool.name} ran out of memory", error)
+            log.traceback(f"{entry.name} ran out of memory", error)
             os._exit(OUT_OF_MEMORY)
         finally:
             resource.setrlimit(resource.RLIMIT_AS, (soft, hard))

@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from toolwire.protocol.call import Call, Send
+from toolwire.protocol.catalog import Catalog
 from toolwire.protocol.lifecycle import Identity
-from toolwire.protocol.server_protocol import Catalog, ServerProtocol
+from toolwire.protocol.server_protocol import ServerProtocol
 from toolwire.settings import Settings
 from toolwire_schemas.wire.codec import decode
 from toolwire_tools import tools_of
@@ -94,7 +95,7 @@ def run(protocol: ServerProtocol, started: Any) -> bytes | None:
     try:
         return protocol.in_flight.finish(
             started,
-            started.tool.call(
+            started.handler.call(
                 started.arguments, started, strict_arguments=started.strict_arguments
             ),
         )

@@ -37,6 +37,7 @@ from toolwire_tools import (
     RegistrationError,
     Tool,
     ToolError,
+    make_tool,
     tool_api,
     tools_of,
 )
@@ -139,9 +140,9 @@ def forms(folder: Path) -> Iterator[tuple[str, Tool]]:
         return "removed"
 
     for function in (remove, remove_async, remove_slowly, remove_slowly_async, by_place, by_schema):
-        yield function.__name__, Tool(function)
-    yield "partial", Tool(partial(remove))
-    yield "renamed", Tool(remove).with_separator(".").renamed("other").without_structured()
+        yield function.__name__, make_tool(function)
+    yield "partial", make_tool(partial(remove))
+    yield "renamed", make_tool(remove).with_separator(".").with_name("other").without_structured()
     yield "toolkit", tools_of(Named())[0]
     yield "action", tools_of(Files())[0]
     yield "action with its own call", tools_of(OwnCall())[0]
@@ -355,7 +356,7 @@ def test_defaults_that_the_caller_leaves_out_are_shown() -> None:
         hidden: int = 1,
     ) -> None: ...
 
-    text = asked(Tool(remove), {"path": "/a", "at": {"x": 2}})
+    text = asked(make_tool(remove), {"path": "/a", "at": {"x": 2}})
     assert text == 'Remove "/a" with false, LOW, {"x": 2, "name": "here"}, null {so}?'
 
 
@@ -369,7 +370,7 @@ def test_a_function_gets_the_values_that_the_tool_gets() -> None:
     @tool_api(confirm=question)
     def remove(path: Path, other: int = 0, level: Level = Level.LOW) -> None: ...
 
-    tool = Tool(remove)
+    tool = make_tool(remove)
     assert asked(tool, {"path": "/a"}) == "Remove\n/a\\u001b[2J with LOW?"
     assert seen == [Path("/a"), Level.LOW]
     assert tool.describe()["_meta"] == {"toolwire/confirm": True}
@@ -382,7 +383,7 @@ def test_a_function_that_returns_no_question_makes_the_call_fail(returned: Any) 
         REMOVED.append(path)
 
     with pytest.raises(TypeError, match="instead of a question"):
-        run(Tool(remove), RecordingCaller(), {"path": "a"})
+        run(make_tool(remove), RecordingCaller(), {"path": "a"})
     assert not REMOVED
 
 
@@ -395,7 +396,7 @@ def test_a_function_that_raises_makes_the_call_fail() -> None:
         REMOVED.append(path)
 
     with pytest.raises(ValueError, match="a"):
-        run(Tool(remove), RecordingCaller(), {"path": "a"})
+        run(make_tool(remove), RecordingCaller(), {"path": "a"})
     assert not REMOVED
 
 
@@ -436,7 +437,7 @@ def test_a_question_that_cannot_be_asked_is_refused_when_the_tool_is_made(
     def remove(path: Annotated[str, "a file"], context: Context, hidden: str = "") -> None: ...
 
     with pytest.raises(RegistrationError) as refused:
-        Tool(remove)
+        make_tool(remove)
     assert refused.value.parameter == "option confirm"
     assert problem in str(refused.value)
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support.recording_caller import RecordingCaller
-from toolwire_tools import RegistrationError, Tool, tool_api
+from toolwire_tools import RegistrationError, make_tool, tool_api
 
 
 def add(a: int, b: int) -> int:
@@ -53,7 +53,7 @@ def test_every_option_reaches_the_description() -> None:
         """Another text."""
         return {"sum": numbers["a"]}
 
-    tool = Tool(function)
+    tool = make_tool(function)
     assert tool.describe() == {
         "name": "plus",
         "title": "Plus",
@@ -70,8 +70,8 @@ def test_every_option_reaches_the_description() -> None:
         "icons": [icon],
         "_meta": {"toolwire/tags": ["demo", "maths"], "example.org/cost": 1},
     }
-    assert tool.timeout_seconds == 3.0
-    assert tool.tags == {"maths", "demo"}
+    assert tool.entry.options.timeout_seconds == 3.0
+    assert tool.entry.options.tags == {"maths", "demo"}
     assert tool.call({"a": 2}, RecordingCaller())["structuredContent"] == {"sum": 2}
 
 
@@ -203,19 +203,20 @@ def test_a_refused_option_says_where_and_what_it_takes(
     "tags", [["a"], ("a",), {"a"}, frozenset("a"), {"a": 1}.keys(), deque("a")]
 )
 def test_tags_are_any_collection_of_strings(tags: Any) -> None:
-    assert Tool(tool_api(tags=tags)(lambda: None), name="x").tags == {"a"}
+    assert make_tool(tool_api(tags=tags)(lambda: None), name="x").entry.options.tags == {"a"}
 
 
 def test_a_time_limit_may_be_of_a_subclass_of_float() -> None:
     limit = type("float64", (float,), {})(1.5)  # as numpy's
-    assert Tool(tool_api(timeout_seconds=limit)(lambda: None), name="x").timeout_seconds == 1.5
+    tool = make_tool(tool_api(timeout_seconds=limit)(lambda: None), name="x")
+    assert tool.entry.options.timeout_seconds == 1.5
 
 
 def test_memory_is_in_bytes_or_in_units() -> None:
     def limit_of(memory_limit: int | str) -> int | None:
-        return Tool(
+        return make_tool(
             tool_api(runs_in="process", memory_limit=memory_limit)(lambda: None), name="x"
-        ).memory_limit
+        ).entry.options.memory_limit
 
     assert [limit_of(limit) for limit in (5, "5", "2KiB", "512 MiB", "1GiB")] == [
         5,
@@ -231,9 +232,9 @@ def test_none_means_not_said() -> None:
     def plain() -> str:
         return ""
 
-    assert Tool(plain).describe() == {
+    assert make_tool(plain).describe() == {
         "name": "plain",
-        "inputSchema": Tool(plain).describe()["inputSchema"],
+        "inputSchema": make_tool(plain).describe()["inputSchema"],
     }
 
 
@@ -243,8 +244,8 @@ def test_decorating_twice_keeps_what_was_said_last() -> None:
     def function() -> str:
         return ""
 
-    assert "title" not in Tool(function).describe()
-    assert Tool(function).name == "outer"
+    assert "title" not in make_tool(function).describe()
+    assert make_tool(function).name == "outer"
 
 
 @pytest.mark.parametrize(
@@ -262,7 +263,7 @@ def test_a_builtin_function_becomes_a_tool() -> None:
     assert length.api_description["parameters"] == [
         {"name": "obj", "type": "STRING", "description": ""}
     ]
-    tool = Tool(length)
+    tool = make_tool(length)
     assert (tool.name, tool.describe()["description"]) == (
         "len",
         "Return the number of items in a container.",
@@ -281,7 +282,9 @@ def test_a_static_method_outside_of_a_class_is_described_and_called() -> None:
     static = tool_api(staticmethod(double))
     assert static.api_description["description"] == "Double it."  # type: ignore[attr-defined]
     assert static(number=2) == 4
-    assert Tool(static).call({"number": 2}, RecordingCaller())["structuredContent"] == {"result": 4}
+    assert make_tool(static).call({"number": 2}, RecordingCaller())["structuredContent"] == {
+        "result": 4
+    }
 
 
 def test_static_and_class_methods_are_marked_from_either_side() -> None:
@@ -313,16 +316,17 @@ def test_static_and_class_methods_are_marked_from_either_side() -> None:
         "Kit",
     ]
     names = [
-        Tool(method).name for method in (Kit.above, Kit.below, Kit.class_above, Kit.class_below)
+        make_tool(method).name
+        for method in (Kit.above, Kit.below, Kit.class_above, Kit.class_below)
     ]
     assert names == ["a", "b", "c", "d"]
 
 
 def test_a_partial_can_be_marked_and_else_takes_over_the_options() -> None:
     marked = tool_api(name="increment")(partial(add, b=1))
-    assert Tool(marked).name == "increment"
+    assert make_tool(marked).name == "increment"
     assert (
-        Tool(partial(tool_api(title="Sum")(lambda a: a), 1), name="one").describe()["title"]
+        make_tool(partial(tool_api(title="Sum")(lambda a: a), 1), name="one").describe()["title"]
         == "Sum"
     )
 

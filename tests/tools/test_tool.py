@@ -22,6 +22,7 @@ from toolwire_tools import (
     RegistrationError,
     Tool,
     ToolError,
+    make_tool,
     tool_api,
 )
 
@@ -110,7 +111,7 @@ def run(
     ],
 )
 def test_any_synchronous_callable_is_a_tool(function: Any, name: str) -> None:
-    tool = Tool(function)
+    tool = make_tool(function)
     assert (tool.name, tool.is_async) == (name, False)
     assert number(tool.call({"a": 2}, RecordingCaller())) == 3
 
@@ -127,7 +128,7 @@ def test_any_synchronous_callable_is_a_tool(function: Any, name: str) -> None:
     ],
 )
 def test_any_asynchronous_callable_is_a_tool(function: Any, name: str) -> None:
-    tool = Tool(function)
+    tool = make_tool(function)
     assert (tool.name, tool.is_async) == (name, True)
     assert number(asyncio.run(tool.call_async({"a": 2}, RecordingCaller()))) == 3
 
@@ -138,7 +139,7 @@ def test_a_function_marked_as_a_coroutine_function_is_asynchronous() -> None:
         return add_later(a)
 
     promise.__annotations__["return"] = int
-    tool = Tool(getattr(inspect, "markcoroutinefunction")(promise))  # noqa: B009 - absent from 3.11
+    tool = make_tool(getattr(inspect, "markcoroutinefunction")(promise))  # noqa: B009 - absent from 3.11
     assert tool.is_async
     assert number(run(tool, {"a": 2})) == 3
 
@@ -183,14 +184,16 @@ def where_at_once(a: int) -> str:
     ],
 )
 def test_a_wrapper_runs_where_it_may_wait_as_it_does(function: Any, elsewhere: bool) -> None:
-    tool = Tool(function)
+    tool = make_tool(function)
     assert tool.is_async
     (block,) = asyncio.run(tool.call_async({"a": 2}, RecordingCaller()))["content"]
     assert (block["text"] != threading.current_thread().name) == elsewhere
 
 
 def test_a_wrapper_that_waits_itself_does_not_notice_that_its_call_is_cancelled() -> None:
-    assert [Tool(function).notices_cancellation for function in (where, finished(where))] == [
+    assert [
+        make_tool(function).handler.notices_cancellation for function in (where, finished(where))
+    ] == [
         True,
         False,
     ]
@@ -200,8 +203,8 @@ def test_what_waits_for_the_coroutines_it_makes_is_synchronous() -> None:
     def wait(a: int) -> int:
         return asyncio.run(add_later(a))
 
-    assert not Tool(wait).is_async
-    assert number(Tool(wait).call({"a": 2}, RecordingCaller())) == 3
+    assert not make_tool(wait).is_async
+    assert number(make_tool(wait).call({"a": 2}, RecordingCaller())) == 3
 
 
 def test_an_unexpected_coroutine_is_a_clear_error() -> None:
@@ -209,7 +212,7 @@ def test_an_unexpected_coroutine_is_a_clear_error() -> None:
         return add_later(a)
 
     with pytest.raises(OutputError, match="async def"):
-        Tool(promise).call({"a": 2}, RecordingCaller())
+        make_tool(promise).call({"a": 2}, RecordingCaller())
 
 
 def test_an_unexpected_awaitable_is_a_clear_error() -> None:
@@ -222,15 +225,15 @@ def test_an_unexpected_awaitable_is_a_clear_error() -> None:
         return Promise()
 
     with pytest.raises(OutputError, match="async def"):
-        Tool(promise).call({}, RecordingCaller())
+        make_tool(promise).call({}, RecordingCaller())
 
 
 def test_a_lambda_needs_a_name() -> None:
     with pytest.raises(RegistrationError, match="lambda") as caught:
-        Tool(lambda a: a)
+        make_tool(lambda a: a)
     assert "tool_api(name=" in caught.value.remedy
-    assert Tool(tool_api(name="same")(lambda a: a)).name == "same"
-    assert Tool(lambda a: a, name="same").call({"a": 1}, RecordingCaller())[
+    assert make_tool(tool_api(name="same")(lambda a: a)).name == "same"
+    assert make_tool(lambda a: a, name="same").call({"a": 1}, RecordingCaller())[
         "structuredContent"
     ] == {"result": 1}
 
@@ -238,12 +241,12 @@ def test_a_lambda_needs_a_name() -> None:
 @pytest.mark.parametrize("thing", [Adder, int, 3, "add", None])
 def test_what_is_no_tool_is_refused_with_the_remedy(thing: Any) -> None:
     with pytest.raises(RegistrationError) as caught:
-        Tool(thing)
+        make_tool(thing)
     assert caught.value.remedy
 
 
 def test_a_partial_asks_only_for_what_is_left() -> None:
-    described = Tool(functools.partial(add, 1)).describe()
+    described = make_tool(functools.partial(add, 1)).describe()
     assert list(described["inputSchema"]["properties"]) == ["b"]
     assert described["description"] == "Add two numbers."
 
@@ -255,18 +258,18 @@ def test_a_plain_function_says_only_what_is_known() -> None:
     def ping() -> str:
         return "pong"
 
-    described = Tool(ping).describe()
+    described = make_tool(ping).describe()
     assert set(described) == {"name", "inputSchema"}
 
 
 def test_the_docstring_is_the_description_unless_the_author_says_otherwise() -> None:
-    assert Tool(add).describe()["description"] == "Add two numbers."
-    assert Tool(Adder(1)).describe()["description"] == "Adds to a number it was made with."
-    assert "description" not in Tool(tool_api(description="")(logged(add))).describe()
+    assert make_tool(add).describe()["description"] == "Add two numbers."
+    assert make_tool(Adder(1)).describe()["description"] == "Adds to a number it was made with."
+    assert "description" not in make_tool(tool_api(description="")(logged(add))).describe()
 
 
 def test_a_description_is_made_once() -> None:
-    tool = Tool(add)
+    tool = make_tool(add)
     assert tool.describe() is tool.describe()
 
 
@@ -275,12 +278,12 @@ def test_only_the_hints_that_were_given_are_reported() -> None:
     def tidy() -> str:
         return ""
 
-    assert Tool(tidy).describe()["annotations"] == {"destructiveHint": False}
+    assert make_tool(tidy).describe()["annotations"] == {"destructiveHint": False}
 
 
 def test_a_renamed_tool_is_the_same_tool_under_another_name() -> None:
-    tool = Tool(add)
-    twin = tool.renamed("plus")
+    tool = make_tool(add)
+    twin = tool.with_name("plus")
     assert (tool.name, twin.name) == ("add", "plus")
     assert twin.describe() == {**tool.describe(), "name": "plus"}
     assert number(twin.call({"a": 1}, RecordingCaller())) == 2
@@ -291,7 +294,8 @@ def test_a_renamed_tool_tells_its_context_the_new_name() -> None:
         return context.tool
 
     assert (
-        Tool(who).renamed("whoever").call({}, RecordingCaller())["content"][0]["text"] == "whoever"
+        make_tool(who).with_name("whoever").call({}, RecordingCaller())["content"][0]["text"]
+        == "whoever"
     )
 
 
@@ -303,7 +307,7 @@ def test_a_pattern_that_hosts_cannot_compile_is_refused_at_registration() -> Non
         return ""
 
     with pytest.raises(RegistrationError) as caught:
-        Tool(match)
+        make_tool(match)
     assert caught.value.tool == "match"
     assert caught.value.remedy
 
@@ -318,7 +322,7 @@ def test_bad_arguments_are_refused_before_the_tool_runs() -> None:
         ran.append(a)
 
     with pytest.raises(ArgumentsError):
-        Tool(record).call({"a": "x"}, RecordingCaller())
+        make_tool(record).call({"a": "x"}, RecordingCaller())
     assert ran == []
 
 
@@ -327,8 +331,8 @@ def test_stringified_arguments_are_read_unless_they_have_to_be_strict() -> None:
         return sum(numbers)
 
     with pytest.raises(ArgumentsError):
-        Tool(total).call({"numbers": "[1,2]"}, RecordingCaller(), strict_arguments=True)
-    assert number(Tool(total).call({"numbers": "[1,2]"}, RecordingCaller())) == 3
+        make_tool(total).call({"numbers": "[1,2]"}, RecordingCaller(), strict_arguments=True)
+    assert number(make_tool(total).call({"numbers": "[1,2]"}, RecordingCaller())) == 3
 
 
 @pytest.mark.parametrize(
@@ -342,10 +346,10 @@ def test_whatever_a_tool_raises_is_passed_on(error: BaseException) -> None:
         raise error
 
     with pytest.raises(type(error)) as caught:
-        Tool(fail).call({}, RecordingCaller())
+        make_tool(fail).call({}, RecordingCaller())
     assert caught.value is error
     with pytest.raises(type(error)):
-        _step(Tool(fail_later).call_async({}, RecordingCaller()))
+        _step(make_tool(fail_later).call_async({}, RecordingCaller()))
 
 
 def _step(coroutine: Any) -> None:
@@ -360,7 +364,7 @@ def test_asynchronous_tools_ask_nothing_of_the_event_loop() -> None:
         yield a
 
     with pytest.raises(StopIteration) as finished:
-        _step(Tool(at_once).call_async({"a": 2}, RecordingCaller()))
+        _step(make_tool(at_once).call_async({"a": 2}, RecordingCaller()))
     assert number(finished.value.value) == [2]
 
 
@@ -373,7 +377,7 @@ def test_each_item_of_a_generator_is_progress_and_together_they_are_the_answer()
             yield f"step {index}\n"
 
     caller = RecordingCaller()
-    result = Tool(steps).call({"count": 2}, caller)
+    result = make_tool(steps).call({"count": 2}, caller)
     assert caller.told == [(1, None, "step 0\n"), (2, None, "step 1\n")]
     assert result == {"content": [{"type": "text", "text": "step 0\nstep 1\n"}], "isError": False}
 
@@ -384,7 +388,7 @@ def test_items_that_are_no_text_are_reported_as_json_and_answered_as_a_list() ->
             yield index * index
 
     caller = RecordingCaller()
-    tool = Tool(squares)
+    tool = make_tool(squares)
     assert tool.describe()["outputSchema"]["properties"]["result"] == {
         "type": "array",
         "items": {"type": "integer"},
@@ -401,7 +405,7 @@ def test_a_return_value_is_the_answer_of_a_generator() -> None:
         return {"counted": upto}
 
     caller = RecordingCaller()
-    tool = Tool(count)
+    tool = make_tool(count)
     assert tool.call({"upto": 2}, caller)["structuredContent"] == {"counted": 2}
     assert [message for _, _, message in caller.told] == ["0", "1"]
     assert tool.describe()["outputSchema"]["type"] == "object"
@@ -412,14 +416,14 @@ def test_a_list_that_was_promised_stays_a_list_also_of_strings() -> None:
         yield "a"
         yield "b"
 
-    assert number(Tool(words).call({}, RecordingCaller())) == ["a", "b"]
+    assert number(make_tool(words).call({}, RecordingCaller())) == ["a", "b"]
 
 
 def test_an_unannotated_generator_is_judged_by_its_items() -> None:
     def mixed(items):  # type: ignore[no-untyped-def]
         yield from items
 
-    tool = Tool(mixed)
+    tool = make_tool(mixed)
     assert tool.call({"items": ["a", "b"]}, RecordingCaller())["content"][0]["text"] == "ab"
     assert number(tool.call({"items": ["a", 1]}, RecordingCaller())) == ["a", 1]
     assert tool.call({"items": []}, RecordingCaller())["content"] == [{"type": "text", "text": ""}]
@@ -431,7 +435,7 @@ def test_an_item_that_json_cannot_express_still_counts_as_progress() -> None:
         return "fine"
 
     caller = RecordingCaller()
-    assert Tool(odd).call({}, caller)["content"][0]["text"] == "fine"
+    assert make_tool(odd).call({}, caller)["content"][0]["text"] == "fine"
     assert caller.told == [(1, None, None)]
 
 
@@ -448,7 +452,7 @@ def test_a_cancelled_generator_is_closed_between_two_items() -> None:
 
     caller = RecordingCaller(patience=2)
     with pytest.raises(Cancelled):
-        Tool(endless).call({}, caller)
+        make_tool(endless).call({}, caller)
     assert seen == ["again", "closed"]
     assert len(caller.told) == 2
 
@@ -459,7 +463,7 @@ def test_a_generator_that_fails_is_reported_as_it_is() -> None:
         raise ToolError("no further")
 
     with pytest.raises(ToolError, match="no further"):
-        Tool(fails).call({}, RecordingCaller())
+        make_tool(fails).call({}, RecordingCaller())
 
 
 def test_a_function_may_return_a_generator_or_another_iterator() -> None:
@@ -472,9 +476,9 @@ def test_a_function_may_return_a_generator_or_another_iterator() -> None:
     async def mapped_later(count: int) -> Any:
         return map(str, range(count))
 
-    assert run(Tool(mapped_later), {"count": 2})["content"][0]["text"] == "01"
-    assert number(Tool(generated).call({"count": 2}, RecordingCaller())) == [0, 1]
-    assert Tool(mapped).call({"count": 2}, RecordingCaller())["content"][0]["text"] == "01"
+    assert run(make_tool(mapped_later), {"count": 2})["content"][0]["text"] == "01"
+    assert number(make_tool(generated).call({"count": 2}, RecordingCaller())) == [0, 1]
+    assert make_tool(mapped).call({"count": 2}, RecordingCaller())["content"][0]["text"] == "01"
 
 
 def test_an_asynchronous_generator_streams_too() -> None:
@@ -484,7 +488,7 @@ def test_an_asynchronous_generator_streams_too() -> None:
             yield str(index)
 
     caller = RecordingCaller()
-    tool = Tool(steps)
+    tool = make_tool(steps)
     assert tool.is_async
     assert run(tool, {"count": 3}, caller)["content"][0]["text"] == "012"
     assert [done for done, _, _ in caller.told] == [1, 2, 3]
@@ -502,7 +506,7 @@ def test_a_cancelled_asynchronous_generator_is_closed_between_two_items() -> Non
             seen.append("closed")
 
     with pytest.raises(Cancelled):
-        run(Tool(endless), {}, RecordingCaller(patience=2))
+        run(make_tool(endless), {}, RecordingCaller(patience=2))
     assert seen == ["closed"]
 
 
@@ -522,7 +526,7 @@ def test_an_asynchronous_generator_under_a_cancelled_scope_runs_its_finally() ->
                 scope.cancel()
 
         with anyio.CancelScope() as scope:
-            await Tool(waits).call_async({}, Caller())
+            await make_tool(waits).call_async({}, Caller())
 
     asyncio.run(asyncio.wait_for(scene(), 5))
     assert seen == ["closed"]

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from .discovery import Skipped as Skipped
     from .discovery import tools_in as tools_in
     from .discovery import tools_of as tools_of
+    from .entry import Entry as Entry
     from .errors import ArgumentsError as ArgumentsError
     from .errors import Cancelled as Cancelled
     from .errors import CannotAsk as CannotAsk
@@ -39,13 +40,15 @@ if TYPE_CHECKING:
     from .errors import RegistrationError as RegistrationError
     from .errors import ToolError as ToolError
     from .errors import failure as failure
+    from .handler import Handler as Handler
     from .options import Options as Options
     from .resources.completion import complete as complete
     from .resources.prompt import Message as Message
-    from .resources.prompt import Prompt as Prompt
-    from .resources.resource import Resource as Resource
+    from .resources.prompt import make_prompt as make_prompt
     from .resources.resource import ResourceNotFound as ResourceNotFound
+    from .resources.resource import make_resource as make_resource
     from .tool import Tool as Tool
+    from .tool import make_tool as make_tool
 
 _MODULES = toolwire_schemas.modules_by_name(
     {
@@ -53,17 +56,19 @@ _MODULES = toolwire_schemas.modules_by_name(
         ".context.context": "AsyncContext BaseContext Caller Context",
         ".decorator": "prompt resource tool_api",
         ".discovery": "Offer Skipped tools_in tools_of",
+        ".entry": "Entry",
+        ".handler": "Handler",
         ".errors": (
             "ArgumentsError Cancelled CannotAsk Declined Dismissed NotAnswered NotOffered "
             "OutputError RegistrationError ToolError failure"
         ),
         ".options": "Options",
-        ".tool": "Tool",
+        ".tool": "Tool make_tool",
         "toolwire_schemas.language": "language set_language",
         "toolwire_schemas.portability": "Finding",
         ".resources.completion": "complete",
-        ".resources.prompt": "Message Prompt",
-        ".resources.resource": "Resource ResourceNotFound",
+        ".resources.prompt": "Message make_prompt",
+        ".resources.resource": "ResourceNotFound make_resource",
     }
 )
 """The public names, by their module. Each is imported at its first use: a server starts without

@@ -17,7 +17,7 @@ import msgspec
 from .errors import MadeForFastMCP, NotOffered, RegistrationError, naming
 from .options import Options, options_for, own_attributes, own_options
 from .signature import docstring as docstrings
-from .tool import Tool
+from .tool import Tool, make_tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -55,23 +55,23 @@ def tools_of(thing: Any) -> list[Tool]:
     is_agent = callable(getattr(thing, "run", None)) and not isinstance(
         thing, FunctionType | MethodType | BuiltinFunctionType
     )
-    return [_agent(thing) if is_agent else _made(thing)]
+    return [_agent_tool(thing) if is_agent else _make(thing)]
 
 
-def _made(
+def _make(
     function: Callable[..., Any],
     name: str | None = None,
     options: Options | None = None,
     toolkit: str | None = None,
 ) -> Tool:
     """Return *function* as its decorator says: as a tool, a resource or a prompt."""
-    said = options or options_for(function)
-    make: Any = Tool if said.made_by is None else named_by(said.made_by)
-    tool: Tool = make(function, name=name, options=said, toolkit=toolkit)
+    options = options or options_for(function)
+    make: Any = make_tool if options.made_by is None else named_by(options.made_by)
+    tool: Tool = make(function, name=name, options=options, toolkit=toolkit)
     return tool
 
 
-def _agent(agent: Any) -> Tool:
+def _agent_tool(agent: Any) -> Tool:
     """Return the tool that gives *agent* a task: it has the agent's name and takes what `run`
     takes.
     """
@@ -80,7 +80,7 @@ def _agent(agent: Any) -> Tool:
     name, said = getattr(agent, "name", None), getattr(agent, "description", None)
     written = docstrings.read(inspect.getdoc(agent.run) or inspect.getdoc(type(agent))).description
     options = Options(description=said if isinstance(said, str) and said else written)
-    return Tool(
+    return make_tool(
         agent.run,
         name=name if isinstance(name, str) and name else type(agent).__name__,
         options=options,
@@ -146,11 +146,12 @@ def distinct(tools: Iterable[Tool]) -> list[Tool]:
     """
     known: dict[tuple[str, str], Tool] = {}
     for tool in tools:
-        first = known.setdefault((tool.kind, tool.name_with(".")), tool)
-        if first.function != tool.function:
-            problem = f"it is defined twice: in {first.origin} and {tool.origin}"
+        entry = tool.entry
+        first = known.setdefault((entry.kind, entry.name_with(".")), tool).entry
+        if first.function != entry.function:
+            problem = f"it is defined twice: in {first.origin} and {entry.origin}"
             remedy = 'rename one: tool_api(name="...")' if tool.kind == "tools" else "rename one"
-            with naming(tool.noun):
+            with naming(entry.noun):
                 raise RegistrationError(problem, tool=tool.name, remedy=remedy)
     return list(known.values())
 
@@ -196,7 +197,7 @@ def _tools_of_toolkit(toolkit: Any) -> list[Tool]:
     return (
         [_tool(kind, target, name, said) for name, said in public.items()]
         if public
-        else [_made(target)]
+        else [_make(target)]
     )
 
 
@@ -208,7 +209,7 @@ def _tool(kind: type, target: Any, method: str, options: Options) -> Tool:
         # An override without a docstring does what the method it overrides says.
         description = docstrings.read(inspect.getdoc(function)).description
         options = msgspec.structs.replace(options, description=description or None)
-    return _made(function, options.name or method, options, kind.__name__)
+    return _make(function, options.name or method, options, kind.__name__)
 
 
 def constructed(kind: type) -> Any:
@@ -287,7 +288,7 @@ def tools_in(module: ModuleType) -> Offer:
     tools = []
     for name, function in own.items():
         try:
-            tools.append(Tool(function))
+            tools.append(make_tool(function))
         except RegistrationError as error:  # it was not listed by name, so it is not an error
             skipped.append(Skipped(name, str(error)))
     return Offer(distinct(tools), skipped)
@@ -318,7 +319,7 @@ def _offer(things: dict[str, Any], skipped: list[Skipped], *, drop_classes: bool
 
 
 def _owner(tool: Tool) -> Any:
-    return getattr(tool.function, "__self__", None)
+    return getattr(tool.entry.function, "__self__", None)
 
 
 def _listed(module: ModuleType, listed: Any) -> dict[str, Any]:

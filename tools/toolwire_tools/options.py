@@ -37,7 +37,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     made_by: ClassVar[str | None] = None
-    """The path of the class whose object is made of the function, if that is not `Tool`."""
+    """The path of the function that makes the tool, if that is not `make_tool`."""
 
     name: str | None = None
     title: str | None = None

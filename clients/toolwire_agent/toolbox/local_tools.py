@@ -34,8 +34,11 @@ class ToolLike(Protocol):
     *caller* is a `LocalCaller`.
     """
 
-    name: str
-    is_async: bool
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def is_async(self) -> bool: ...
 
     def describe(self) -> dict[str, Any]: ...
 

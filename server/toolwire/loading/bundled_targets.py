@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_bundled import BUNDLED, class_of
 from toolwire_schemas.did_you_mean import unknown_name
-from toolwire_tools import Options, RegistrationError, Tool, ToolError, tools_of
+from toolwire_tools import Options, RegistrationError, Tool, ToolError, make_tool, tools_of
 from toolwire_tools.context.context import NULL_CALLER
+from toolwire_tools.tool import function_handler
 
 from ..errors import LoadError, UsageError
 
@@ -33,7 +34,7 @@ def tools(name: str, wanted: str | None = None, settings: Sequence[str] = ()) ->
     if wanted is None:
         return offered
     full_name = wanted if wanted.startswith(name) else f"{name}_{wanted}"
-    named = [tool for tool in offered if full_name in tool.spellings]
+    named = [tool for tool in offered if full_name in tool.entry.spellings]
     if not named:
         problem = why_not(name, wanted) or unknown_name(
             "tool", full_name, [tool.name for tool in offered]
@@ -58,7 +59,7 @@ def _made(name: str, *settings: str) -> Any:
     maker = _maker(action, name)
     try:
         arguments = _read(settings, maker) if settings else {}
-        maker.run(arguments, NULL_CALLER)
+        function_handler(maker).run(arguments, NULL_CALLER)
     except (UsageError, ToolError, RegistrationError, TypeError, ValueError, OSError) as error:
         raise LoadError(f"{name} cannot be created with these settings: {error}") from None
     return action
@@ -113,7 +114,9 @@ def with_absolute_paths(word: str) -> str:
 
 def _maker(action: Any, name: str) -> Tool:
     """The constructor of *action* as a tool, which checks the settings and describes errors."""
-    return Tool(action.__init__, name=name, options=Options(exclude_arguments=_OF_EVERY_ACTION))
+    return make_tool(
+        action.__init__, name=name, options=Options(exclude_arguments=_OF_EVERY_ACTION)
+    )
 
 
 def _read(settings: Sequence[str], maker: Tool) -> dict[str, Any]:

@@ -42,7 +42,7 @@ def tools_named(module: ModuleType, place: str, name: str) -> list[Tool]:
     tools = tools_of(thing)
     if not dot:
         return tools
-    named = [tool for tool in tools if name in tool.spellings]
+    named = [tool for tool in tools if name in tool.entry.spellings]
     if not named:
         raise _unknown(place, name, "tool", [tool.name for tool in tools])
     return named
@@ -54,7 +54,7 @@ def _published(module: ModuleType, place: str, name: str) -> list[Tool]:
     named = [
         tool
         for tool in tools
-        if name in tool.spellings or tool.name_with(".").startswith(f"{name}.")
+        if name in tool.entry.spellings or tool.entry.name_with(".").startswith(f"{name}.")
     ]
     if not named:
         public = [

@@ -21,7 +21,8 @@ _REMEDIES = {
 def defined_twice(tool: Tool, here: str, there: str) -> str:
     """Return why *tool*, which *here* and *there* offer, cannot be served."""
     places = f"defined twice in {here}" if here == there else f"defined in {there} and in {here}"
-    return f"the {tool.noun} {tool.name!r} is {places}; {_REMEDIES[tool.noun]}, or serve only one"
+    noun = tool.entry.noun
+    return f"the {noun} {tool.name!r} is {places}; {_REMEDIES[noun]}, or serve only one"
 
 
 def nothing_left(tools: Sequence[Tool], targets: Sequence[str], before_tag: str) -> str:
@@ -35,7 +36,7 @@ def nothing_left(tools: Sequence[Tool], targets: Sequence[str], before_tag: str)
             " @tool_api"
         )
     names = [tool.name for tool in tools]
-    tags = [before_tag + tag for tool in tools for tag in tool.tags]
+    tags = [before_tag + tag for tool in tools for tag in tool.entry.options.tags]
     return (
         "--include and --exclude leave no tool; available:"
         f" {', '.join(dict.fromkeys([*names, *tags]))}"

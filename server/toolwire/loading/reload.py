@@ -169,7 +169,7 @@ def _warn_later(sentence: str) -> threading.Timer | None:
 
 def _counted(tools: Sequence[Tool]) -> str:
     """How many tools, resources and prompts there are, in words."""
-    counts = Counter(tool.noun for tool in tools)
+    counts = Counter(tool.entry.noun for tool in tools)
     words = [f"{counts[word]} {word}{'' if counts[word] == 1 else 's'}" for word in counts]
     return ", ".join(words) or "no tools"
 

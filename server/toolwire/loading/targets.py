@@ -107,8 +107,10 @@ def load(
             for tool in imports.explained(
                 str(target), partial(_tools, target, settings.get(target.place, ()))
             ):
-                first, there = by_name.setdefault((tool.kind, tool.name_with(".")), (tool, target))
-                if first.function != tool.function:
+                first, there = by_name.setdefault(
+                    (tool.kind, tool.entry.name_with(".")), (tool, target)
+                )
+                if first.entry.function != tool.entry.function:
                     from .refusals import defined_twice
 
                     raise LoadError(defined_twice(tool, str(target), str(there)))
@@ -274,11 +276,12 @@ def is_chosen(tool: Tool, include: Sequence[str], exclude: Sequence[str]) -> boo
         return True
     from fnmatch import fnmatchcase
 
-    tags = [f"{_TAG}{tag}" for tag in tool.tags]
+    tags = [f"{_TAG}{tag}" for tag in tool.entry.options.tags]
 
     def matches(patterns: Sequence[str]) -> bool:
         words = (
-            (pattern, tags if pattern.startswith(_TAG) else tool.spellings) for pattern in patterns
+            (pattern, tags if pattern.startswith(_TAG) else tool.entry.spellings)
+            for pattern in patterns
         )
         return any(fnmatchcase(name, pattern) for pattern, names in words for name in names)
 

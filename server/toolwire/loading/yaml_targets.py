@@ -42,7 +42,7 @@ def described(offered: list[Tool], path: str) -> list[Tool]:
     """Return the tools *offered* by a Python file, the executor among them as the YAML at *path*
     describes it.
     """
-    if not any(isinstance(tool.function, StepCall) for tool in offered):
+    if not any(isinstance(tool.entry.function, StepCall) for tool in offered):
         return offered
     ours = {
         canonical(config.name): config

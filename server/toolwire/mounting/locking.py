@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
+import msgspec
+from msgspec.structs import replace
 from toolwire_dialects.compare.lock import KEYS, BadLock, Offer, check, read
 from toolwire_schemas.output import printable
-from toolwire_tools import Tool, ToolError
+from toolwire_tools import Entry, Tool, ToolError
 
 from .. import log
 from ..errors import UsageError
+from ..protocol.connection_handler import ConnectionHandler
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from toolwire_dialects.compare.lock import Kind, Lock, Texts
-    from toolwire_tools import Caller
 
-    from .mounted_tool import MountedTool
+    from ..protocol.call import Call
 
 
 def read_lock(name: str) -> Lock:
@@ -51,7 +53,7 @@ class LockedEntries:
         self._name, self._lock, self._texts = name, read_lock(name), texts
         self._logged: set[str] = set()
 
-    def check(self, tools: Sequence[MountedTool]) -> tuple[list[MountedTool], list[RefusedTool]]:
+    def check(self, tools: Sequence[Tool]) -> tuple[list[Tool], list[Refusal]]:
         """Return what the lock allows of *tools*, entries of any list, and for each other one what
         says why not.
         """
@@ -67,11 +69,13 @@ class LockedEntries:
         for tool in tools:
             place = tool.kind, _key_of(tool)
             if place in checked.replaced:
-                allowed.append(tool.with_entry(checked.replaced[place]))
+                allowed.append(
+                    Tool(replace(tool.entry, shown=checked.replaced[place]), tool.handler)
+                )
             elif place in checked.allowed:
                 allowed.append(tool)
         refused = [
-            RefusedTool(kind, key, f"{self._name}: {why}")
+            _refuse(kind, key, f"{self._name}: {why}")
             for (kind, key), why in checked.refused.items()
         ]
         return allowed, refused
@@ -92,23 +96,29 @@ class LockedEntries:
         self._logged.update(new)
 
 
-def _key_of(tool: MountedTool) -> Any:
+def _key_of(tool: Tool) -> Any:
     entry = tool.describe()
     return entry.get(KEYS[cast("Kind", tool.kind)]) if isinstance(entry, dict) else None
 
 
-class RefusedTool(Tool):
-    """An entry of the list of *kind* that is not listed, and whose use fails; `why` is a
+class Refusal(msgspec.Struct, frozen=True):
+    """An entry of the list of *kind* that is not listed, and whose use fails; *why* is a
     sentence.
     """
 
-    def __init__(self, kind: str, name: str, why: str) -> None:
-        super().__init__(lambda: None, name=name)
-        self.kind = kind
-        self.why = printable(f"{name} is refused, since it is not what was approved: {why}")
+    kind: str
+    name: str
+    why: str
 
-    def call(
-        self, arguments: Any, caller: Caller, strict_arguments: bool = False
-    ) -> dict[str, Any]:
-        """Raise a `ToolError`."""
+    def as_tool(self) -> Tool:
+        """Return a tool whose calls fail with the reason."""
+        entry = Entry(kind=self.kind, name=self.name, parts=(self.name,), shown={})
+        return Tool(entry, ConnectionHandler(send=self._refuse, complete=self._refuse))
+
+    def _refuse(self, arguments: Any, call: Call) -> NoReturn:
         raise ToolError(self.why)
+
+
+def _refuse(kind: str, name: str, why: str) -> Refusal:
+    text = f"{name} is refused, since it is not what was approved: {why}"
+    return Refusal(kind, name, printable(text))

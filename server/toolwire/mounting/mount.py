@@ -24,15 +24,15 @@ from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.output import printable
 from toolwire_schemas.wire.codec import encode
 from toolwire_schemas.wire.messages import METHOD_NOT_FOUND
-from toolwire_tools import ToolError
+from toolwire_tools import Tool, ToolError
 
 from .. import log
 from ..forwarding import BLOCKING, forward
 from ..protocol import log_messages
+from ..protocol.catalog import LIST_METHODS
 from ..protocol.in_flight import cancelled
 from ..protocol.lifecycle import can_elicit
-from ..protocol.server_protocol import LIST_METHODS
-from .mounted_tool import MountedTool, problem_of
+from .mounted_entry import mount_entry, problem_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from ..protocol.call import Call
     from ..runtime.session import Session
-    from .locking import LockedEntries, RefusedTool
+    from .locking import LockedEntries, Refusal
 
 _LIST_SECONDS = 60.0
 _MAX_LIST_BYTES = 4 * 1024 * 1024
@@ -77,9 +77,9 @@ class Mount:
     ) -> None:
         self.name = name
         self.prefix = prefix
-        self.tools: list[MountedTool] = []
+        self.tools: list[Tool] = []
         """Everything it lists, in the order of its lists, without what *lock* refuses."""
-        self.refused: list[RefusedTool] = []
+        self.refused: list[Refusal] = []
         self.listed: list[tuple[str, dict[str, Any]]] | None = None
         """What its lists hold, by kind; `None` before they were read."""
         self.running: Running | None = None
@@ -121,12 +121,12 @@ class Mount:
             instructions if self._locked is None else self._locked.check_instructions(instructions)
         )
 
-    def tool(self, kind: str, entry: dict[str, Any]) -> MountedTool:
+    def tool(self, kind: str, entry: dict[str, Any]) -> Tool:
         """Return what it lists in *entry* as a tool of *kind*."""
-        return MountedTool(self.prefix, self.call, kind, entry)
+        return mount_entry(self.prefix, self.call, kind, entry)
 
-    def call(self, tool: MountedTool, params: dict[str, Any], call: Call) -> dict[str, Any]:
-        """Return the result of the request with *params* that calls *tool*; raises what `forward`
+    def call(self, params: dict[str, Any], call: Call) -> dict[str, Any]:
+        """Return the result of the request with *params*, for *call*; raises what `forward`
         raises.
         """
         if (running := self.running) is None or self.client.end is not None:
@@ -135,7 +135,7 @@ class Mount:
             try:
                 running = starting.result()
             except ClientError as error:
-                raise ToolError(f"{call.tool.name}: {self.title} does not run: {error}") from None
+                raise ToolError(f"{call.entry.name}: {self.title} does not run: {error}") from None
         try:
             return forward(
                 call, running.connection, params, opened=partial(self._open.__setitem__, call)
@@ -202,7 +202,7 @@ class Mount:
     # Lists
 
     def _read_lists(self, running: Running) -> None:
-        deadline, tools, kept = Deadline(_LIST_SECONDS), list[MountedTool](), _Kept()
+        deadline, tools, kept = Deadline(_LIST_SECONDS), list[Tool](), _Kept()
         for method, kind in LIST_METHODS.items():
             if kind != "tools" and method.partition("/")[0] not in running.handshake.capabilities:
                 continue

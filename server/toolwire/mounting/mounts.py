@@ -14,23 +14,23 @@ from toolwire_client.transport.child_process import server_environment
 from toolwire_client.waiting.base import in_daemon_thread
 from toolwire_schemas.output import printable
 from toolwire_schemas.wire.messages import INTERNAL_ERROR, INVALID_PARAMS
-from toolwire_tools import Tool
+from toolwire_tools import Entry
 
 from .. import log
 from ..errors import RequestError, UpstreamError
 from ..protocol import lookup
+from ..protocol.catalog import LIST_METHODS
+from ..protocol.connection_handler import ConnectionHandler
 from ..protocol.lifecycle import UNCACHED, can_elicit
-from ..protocol.server_protocol import LIST_METHODS
 from .mount import Mount, wait_for
-from .mounted_tool import MountedTool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from toolwire_tools import Caller
+    from toolwire_tools import Tool
 
     from ..protocol.call import Call, Host
-    from ..protocol.server_protocol import Catalog
+    from ..protocol.catalog import Catalog
     from ..runtime.session import Session
     from ..settings import Settings
     from .locking import LockedEntries
@@ -50,14 +50,11 @@ _DEPTH, _MAX_DEPTH = "TOOLWIRE_MOUNT_DEPTH", 3
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
-class Mounts(Tool):
-    """The mounted servers of one server, whose *catalog* they complete.
+class Mounts:
+    """The mounted servers of one server, whose *catalog* they complete (`Late`).
 
-    As a tool, it answers requests for which they must be listed: a list, or what has an unknown
-    name. *changed* has the server make a new catalog; *sessions* are its clients.
+    *changed* has the server make a new catalog; *sessions* are its clients.
     """
-
-    kind = "late"
 
     def __init__(
         self,
@@ -66,7 +63,8 @@ class Mounts(Tool):
         changed: Callable[[], None],
         sessions: Callable[[], list[Session]],
     ) -> None:
-        super().__init__(lambda: None, name="list")
+        self.entry = Entry(kind="late", name="list", parts=("list",), shown={})
+        self.handler = ConnectionHandler(send=self._answer, complete=self._answer)
         self._catalog = catalog
         self._separator = settings.separator
         self._max_message_bytes = settings.max_message_bytes
@@ -131,11 +129,11 @@ class Mounts(Tool):
         """Yield what the servers list, without names that are taken: by *own*, by servers before,
         by another prefix.
         """
-        taken = {(tool.kind, tool.name_with(self._separator)) for tool in own}
+        taken = {(tool.kind, tool.entry.name_with(self._separator)) for tool in own}
         for mount, keep in self._mounts.items():
             hidden = []
             for tool in mount.tools:
-                key = tool.kind, tool.name_with(self._separator)
+                key = tool.kind, tool.entry.name_with(self._separator)
                 is_foreign = (
                     not mount.prefix
                     and tool.kind in ("tools", "prompts")
@@ -190,56 +188,61 @@ class Mounts(Tool):
                     f"{both}: tools of both could have the same name; give one another name"
                 )
 
-    def news(self, host: Host, changed: list[str]) -> list[str]:
+    def select_news(self, host: Host, changed: list[str]) -> list[str]:
         """Return those of the *changed* lists that the client of *host* has seen: others are no
         news.
         """
         return [name for name in changed if name in self._listed.get(host, ())]
 
-    def call(
-        self, arguments: Any, caller: Caller, strict_arguments: bool = False
-    ) -> dict[str, Any]:
-        """Return the result of the request `arguments["method"]`, whose `params` are given, too.
+    def _answer(self, request: dict[str, Any], call: Call) -> dict[str, Any]:
+        """Return the result of the *request*, a `method` and its `params`, when the lists are
+        complete.
 
         Raises:
             RequestError: if nothing has the name.
         """
-        call: Call = caller  # type: ignore[assignment]
-        method, params = arguments["method"], arguments["params"]
-        if (kind := LIST_METHODS.get(method)) is not None:
-            must_be_whole = META_WHOLE in (call.meta or ())
-            mounts = list(self._mounts)
-            self._complete(call, mounts, None if must_be_whole else LIST_PATIENCE_SECONDS)
-            if must_be_whole:
-                _check_whole(mounts)
-            self._listed.setdefault(call.host, set()).add(method.partition("/")[0])
-            page = self._catalog().page(kind, params.get("cursor"))
-            return {**page, **UNCACHED} if call.origin.modern else page
-        name = params.get(
-            "name",
-            params.get("ref", {}).get("name") if isinstance(params.get("ref"), dict) else None,
-        )
-        mounts = self._by_prefix(str(name)) or [
-            mount for mount in self._mounts if name is None or not mount.prefix
-        ]
+        method, params = request["method"], request["params"]
+        if method in LIST_METHODS:
+            return self._list(method, params, call)
+        name = _name_in(params)
+        mounts = self._mounts_for(name)
         self._complete(call, mounts, None)
         try:
-            tool, given = self._found(method, params, modern=call.origin.modern)
+            tool, arguments = self._find(method, params, modern=call.origin.modern)
         except RequestError as unknown:
             for mount in mounts:
                 if name is not None and mount.listed is None:
                     reason = f"{name}: {mount.title} does not run: {mount.client.end}"
                     raise RequestError(INTERNAL_ERROR, reason) from None
-            if not isinstance(uri := params.get("uri"), str):
+            uri = params.get("uri")
+            if not isinstance(uri, str):
                 raise
             return self._read_unlisted(uri, call, unknown)
-        return _continue(call, tool, given)
+        return _continue(call, tool, arguments)
 
-    def _found(self, method: str, params: dict[str, Any], *, modern: bool) -> tuple[Tool, Any]:
+    def _list(self, method: str, params: dict[str, Any], call: Call) -> dict[str, Any]:
+        mounts = list(self._mounts)
+        if META_WHOLE in (call.meta or ()):
+            self._complete(call, mounts, None)
+            _check_whole(mounts)
+        else:
+            self._complete(call, mounts, LIST_PATIENCE_SECONDS)
+        self._listed.setdefault(call.host, set()).add(method.partition("/")[0])
+        page = self._catalog().page(LIST_METHODS[method], params.get("cursor"))
+        return {**page, **UNCACHED} if call.origin.modern else page
+
+    def _mounts_for(self, name: Any) -> list[Mount]:
+        """Return the servers that may have something called *name*; all if there is no name."""
+        if name is None:
+            return list(self._mounts)
+        by_prefix = self._by_prefix(str(name))
+        return by_prefix or [mount for mount in self._mounts if not mount.prefix]
+
+    def _find(self, method: str, params: dict[str, Any], *, modern: bool) -> tuple[Tool, Any]:
         catalog = self._catalog()
         self._check_not_refused(method, params)
         if method != "tools/call":
-            return lookup.find(method, params, catalog, {}, modern=modern, may_be_late=False)
+            return lookup.find(method, params, catalog, {}, modern=modern)
         if params["name"] not in catalog.by_name:
             raise lookup.unknown_tool(params["name"], catalog.shown)
         return catalog.by_name[params["name"]], params.get("arguments") or {}
@@ -248,9 +251,9 @@ class Mounts(Tool):
         kind = method.partition("/")[0]
         name = params.get("uri" if kind == "resources" else "name")
         for mount in self._mounts:
-            for tool in mount.refused:
-                if (tool.kind, tool.name) == (kind, name):
-                    raise RequestError(INVALID_PARAMS, tool.why)
+            for refusal in mount.refused:
+                if (refusal.kind, refusal.name) == (kind, name):
+                    raise RequestError(INVALID_PARAMS, refusal.why)
 
     def _read_unlisted(self, uri: str, call: Call, unknown: RequestError) -> dict[str, Any]:
         """Read *uri*, which no list has, from the only server with resources, or those with others
@@ -280,16 +283,26 @@ def _check_whole(mounts: list[Mount]) -> None:
         raise RequestError(INTERNAL_ERROR, "; ".join(unread))
 
 
-def _continue(call: Call, tool: Tool, given: Any) -> dict[str, Any]:
+def _name_in(params: dict[str, Any]) -> Any:
+    """Return the name of the tool or prompt that a request with *params* means; `None` for a
+    resource.
+    """
+    if "name" in params:
+        return params["name"]
+    ref = params.get("ref")
+    return ref.get("name") if isinstance(ref, dict) else None
+
+
+def _continue(call: Call, tool: Tool, arguments: Any) -> dict[str, Any]:
     """Run *tool* as if the request had meant it from the start."""
     from toolwire_schemas.wire.codec import encode_plain
 
-    if not isinstance(
-        tool, MountedTool
-    ):  # added in the meantime: its thread, gate and time limit are others
+    handler = tool.handler
+    is_mounted = isinstance(handler, ConnectionHandler) and handler.gate is None
+    if not is_mounted:  # added in the meantime: its thread, gate and time limit are others
         raise RequestError(
             INVALID_PARAMS, f"{tool.name} was added just now: send the request again"
         )
-    call.tool, call.arguments = tool, given
-    call.sent = encode_plain(given) if call.sent else b""
-    return tool.call(given, call, call.strict_arguments)
+    call.entry, call.handler, call.arguments = tool.entry, handler, arguments
+    call.sent = encode_plain(arguments) if call.sent else b""
+    return handler.call(arguments, call, call.strict_arguments)

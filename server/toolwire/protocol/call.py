@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
     from anyio import CancelScope
     from toolwire_schemas.wire.messages import Id
-    from toolwire_tools import Tool
+    from toolwire_tools import Entry, Handler
 
     from ..timers import Timer, Timers
     from .batch import Batch
@@ -63,8 +63,8 @@ if TYPE_CHECKING:
         """
         session_state: dict[str, Any]
 
-        def state_of(self, tool: Tool) -> Any:
-            """Return the value of the tool's lifespan."""
+        def state_of(self, entry: Entry) -> Any:
+            """Return the value of the lifespan of *entry*."""
 
         def send_notification(
             self, call: Call, make: Callable[[], bytes | None], size: int
@@ -142,7 +142,8 @@ class Call(msgspec.Struct, eq=False):
     """
 
     id: Id | None
-    tool: Tool
+    entry: Entry
+    handler: Handler
     arguments: Any
     origin: Origin
     capabilities: Any
@@ -172,7 +173,7 @@ class Call(msgspec.Struct, eq=False):
     @property
     def state(self) -> Any:
         """The value of the tool's lifespan."""
-        return self.host.state_of(self.tool)
+        return self.host.state_of(self.entry)
 
     @property
     def session_state(self) -> dict[str, Any]:
@@ -216,12 +217,12 @@ class Call(msgspec.Struct, eq=False):
         log.write(
             level,
             message,
-            {"tool": self.tool.name, "id": self.id_in_log or self.id, "logger": logger, **fields},
+            {"tool": self.entry.name, "id": self.id_in_log or self.id, "logger": logger, **fields},
         )
         if self.log_level is not None or self.host.log_level is not None:
             data = {**fields, "message": message} if fields else message
             self.host.send_log(
-                self, {"level": level, "logger": logger or self.tool.name, "data": data}
+                self, {"level": level, "logger": logger or self.entry.name, "data": data}
             )
 
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:

@@ -177,7 +177,7 @@ class Elicitations:
                 " another server; call the tool again without it",
             )
         call = pending.call
-        same = (call.tool.kind, call.tool.name) == (again.tool.kind, again.tool.name)
+        same = (call.entry.kind, call.entry.name) == (again.entry.kind, again.entry.name)
         if not same or decode(call.sent) != again.arguments:
             raise RequestError(
                 INVALID_PARAMS, "params.requestState was made for another tool or other arguments"

@@ -230,14 +230,14 @@ class InFlight:
             return None
         if self._mask_errors and isinstance(error, ArgumentsError) and error.private:
             log.traceback(
-                f"{call.tool.name} refused its arguments",
+                f"{call.entry.name} refused its arguments",
                 error.__cause__ or error,
                 id=call.id_in_log or call.id,
             )
         elif not isinstance(
-            error, ToolError | (UpstreamError if call.tool.kind == "tools" else RequestError)
+            error, ToolError | (UpstreamError if call.entry.kind == "tools" else RequestError)
         ):
-            log.traceback(f"{call.tool.name} failed", error, id=call.id_in_log or call.id)
+            log.traceback(f"{call.entry.name} failed", error, id=call.id_in_log or call.id)
         return self._failure(call, error)
 
     def expire(self, call: Call, seconds: float) -> bytes | None:
@@ -245,7 +245,7 @@ class InFlight:
         if not self.end(call, given_up=True):
             return None
         return self._failure(
-            call, ToolError(f"{call.tool.name} did not finish within {seconds:g} seconds.")
+            call, ToolError(f"{call.entry.name} did not finish within {seconds:g} seconds.")
         )
 
     def refuse(self, call: Call, problem: str) -> bytes | None:
@@ -269,13 +269,13 @@ class InFlight:
         )
 
     def _failure(self, call: Call, error: BaseException, *, last: bool = False) -> bytes | None:
-        if call.tool.kind != "tools" or isinstance(error, UpstreamError):
+        if call.entry.kind != "tools" or isinstance(error, UpstreamError):
             from .lookup import error_of
 
             failed = error_of(error, call, mask=self._mask_errors)
             return self._error(call, failed.code, failed.message, failed.data)
         return self._response(
-            call, failure(error, mask=self._mask_errors, tool=call.tool.name), last=last
+            call, failure(error, mask=self._mask_errors, tool=call.entry.name), last=last
         )
 
     def _message(self, call: Call, message: bytes | None) -> bytes | None:
@@ -296,15 +296,15 @@ class InFlight:
             message = messages.response(call.id, result, replaced, is_plain=True)
         except EncodingError as error:
             return self._instead(
-                call, f"{call.tool.name} returned a value that JSON cannot represent: {error}"
+                call, f"{call.entry.name} returned a value that JSON cannot represent: {error}"
             )
         if replaced:
             log.warning(
-                f"{call.tool.name} returned a lone surrogate (half a character), replaced by"
+                f"{call.entry.name} returned a lone surrogate (half a character), replaced by"
                 f" U+FFFD: {replaced[-1]}",
                 id=call.id_in_log or call.id,
             )
-        most = call.tool.max_result_bytes or self._always_fitting_bytes
+        most = call.entry.options.max_result_bytes or self._always_fitting_bytes
         if batch is not None:
             most = min(most, self._settings.max_result_bytes - batch.size)
         if len(message) > most and not last:
@@ -335,7 +335,7 @@ class InFlight:
 
 def cancelled(call: Call) -> Cancelled:
     """Return the exception for the tool of a *call* that has ended."""
-    return Cancelled(f"the call of {call.tool.name} was cancelled")
+    return Cancelled(f"the call of {call.entry.name} was cancelled")
 
 
 def _in_use(id: Id | None) -> RequestError:

@@ -17,14 +17,14 @@ from unicodedata import category
 
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import DecodingError, decode, encode_plain
-from toolwire_tools.resources.resource import Resource, ResourceNotFound, ResourceOptions
+from toolwire_tools.resources.resource import ResourceNotFound, ResourceOptions, make_resource
 
 from .. import log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from toolwire_tools import Tool
+    from toolwire_tools import Entry, Tool
 
     from ..settings import Settings
     from .call import Call
@@ -71,13 +71,13 @@ class LargeResults:
             options = ResourceOptions(
                 uri=_URI, description="A part of a result that was too large to send."
             )
-            kept[_URI] = Resource(self.read, options=options, name="large_result")
+            kept[_URI] = make_resource(self.read, options=options, name="large_result")
 
     def response(self, call: Call, result: dict[str, Any], size: int, limit: Limit) -> bytes | str:
         """Return a response within *limit* in place of *result*, which takes *size* bytes; else the
         error text.
         """
-        tool, room = call.tool, limit.room
+        entry, room = call.entry, limit.room
         if (
             self._settings.on_large_result != "error"
             and call.id is not None
@@ -86,19 +86,19 @@ class LargeResults:
             empty = messages.response(
                 call.id, {**result, "content": [], "structuredContent": 0}, is_plain=True
             )
-            smaller = self._smaller(tool, result, limit.words, room - len(empty))
+            smaller = self._smaller(entry, result, limit.words, room - len(empty))
             message = (
                 None if smaller is None else messages.response(call.id, smaller, is_plain=True)
             )
             if message is not None and len(message) <= room:  # the size of links is an estimate
                 self.made += 1
                 log.warning(
-                    f"the result of {tool.name} took {size} bytes and was made smaller", id=call.id
+                    f"the result of {entry.name} took {size} bytes and was made smaller", id=call.id
                 )
                 return message
         if not limit.is_of_batch:
             return (
-                f"The result of {tool.name} takes {size:,} bytes, and it may take at most"
+                f"The result of {entry.name} takes {size:,} bytes, and it may take at most"
                 f" {limit.words}. Ask for less."
             )
         taken = self._settings.max_result_bytes - room
@@ -108,27 +108,27 @@ class LargeResults:
         )
 
     def _smaller(
-        self, tool: Tool, result: dict[str, Any], limit: str, room: int
+        self, entry: Entry, result: dict[str, Any], limit: str, room: int
     ) -> dict[str, Any] | None:
         """Return *result* with content of at most *room* bytes; `None` if that is too little."""
         content, ending = (
             result["content"],
-            f" A result of {tool.name[:60]} may take {limit}.",
+            f" A result of {entry.name[:60]} may take {limit}.",
         )
         unstructured = {
             member: value for member, value in result.items() if member != "structuredContent"
         }
-        has_promise = "structuredContent" in result and "outputSchema" in tool.describe()
+        has_promise = "structuredContent" in result and "outputSchema" in entry.shown
         if has_promise:
             structured = len(encode_plain(result["structuredContent"])) + len(
                 ',"structuredContent":'
             )
-            made = self._fitted(tool, content, room - structured, _COMPLETE + ending)
+            made = self._fitted(entry, content, room - structured, _COMPLETE + ending)
             if made is not None:
                 return {**result, "content": made}
             unstructured["isError"] = True
         ending = _MISSING + ending if has_promise else ending
-        made = self._fitted(tool, content, room, ending, always=has_promise)
+        made = self._fitted(entry, content, room, ending, always=has_promise)
         return None if made is None else {**unstructured, "content": made}
 
     def read(self, id: str, part: int) -> dict[str, Any]:
@@ -143,7 +143,7 @@ class LargeResults:
         return {member: str(value, "utf-8") for member, value in parts[part - 1].items()}
 
     def _fitted(
-        self, tool: Tool, blocks: list[Block], room: int, ending: str, *, always: bool = False
+        self, entry: Entry, blocks: list[Block], room: int, ending: str, *, always: bool = False
     ) -> list[Block] | None:
         """Return *blocks*, made smaller, with a note about it; `None` if that is not possible."""
         sizes = [len(encode_plain(block)) + 1 for block in blocks]
@@ -163,7 +163,7 @@ class LargeResults:
             blocks[at] = decode(
                 encode_plain(blocks[at])
             )  # as the client would read it: pairs of surrogates are joined
-            made[at] = self._links(tool, blocks[at], sizes[at])
+            made[at] = self._links(entry, blocks[at], sizes[at])
         uris = [link["uri"] for at in sorted(rest) for link in made[at]]
         empty = {at: {**blocks[at], "text": ""} for at in rest if blocks[at]["type"] == "text"}
         spare = {at: left - len(encode_plain(block)) for at, block in empty.items()}
@@ -202,7 +202,7 @@ class LargeResults:
         media_type = found.get("mimeType") or "application/octet-stream"
         return {"mimeType": media_type, "blob": blob} if size <= self._part_bytes else {}
 
-    def _links(self, tool: Tool, block: Block, size: int) -> list[Block]:
+    def _links(self, entry: Entry, block: Block, size: int) -> list[Block]:
         """Keep *block*; return links to its parts."""
         contents = self._contents(block, size)
         if not contents:
@@ -225,7 +225,7 @@ class LargeResults:
                 del self._kept[oldest]
         links = []
         for number, part in enumerate(parts, 1):
-            name = f"{tool.name[:60]}: part {number} of {len(parts)}"
+            name = f"{entry.name[:60]}: part {number} of {len(parts)}"
             link = {"type": "resource_link", "uri": _URI.format(id=id, part=number), "name": name}
             raw_size = len(part["text"]) if "text" in part else len(part["blob"]) * 3 // 4
             links.append({**link, "mimeType": contents["mimeType"], "size": raw_size})

@@ -9,43 +9,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
 from toolwire_schemas.did_you_mean import closest
 from toolwire_schemas.wire.messages import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
-from toolwire_tools import ArgumentsError
+from toolwire_tools import ArgumentsError, Tool
 from toolwire_tools.errors import failure_text
 
 from ..errors import RequestError
+from .connection_handler import ConnectionHandler
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Protocol
-
-    from toolwire_tools import Tool
 
     from .call import Call
+    from .catalog import Catalog
 
     Named = Mapping[str, Tool]
-
-    class Catalog(Protocol):
-        """The `Catalog` of `server_protocol.py`, which imports this file."""
-
-        shown: dict[str, Tool]
-        resources: dict[str, Tool]
-        templates: dict[str, Tool]
-        prompts: dict[str, Tool]
-        late: Any
-
-
-def clash(first: Tool, second: Tool) -> str:
-    """Return the sentence that two tools, resources or prompts have the name of *second*."""
-    origins = f"two {second.kind} are called {second.name}: {first.origin} and {second.origin}"
-    is_by_separator = first.name_with(".") != second.name_with(".")
-    dots = (
-        ", or list toolkits' tools with a dot: --separator . (in Python, separator='.')"
-        if is_by_separator
-        else ""
-    )
-    return f'{origins}; rename one: @tool_api(name="..."){dots}'
 
 
 CAPABILITIES = {
@@ -63,54 +42,26 @@ def find(
     kept: Named,
     *,
     modern: bool,
-    may_be_late: bool = True,
 ) -> tuple[Tool, dict[str, Any]]:
     """Return the resource, prompt or completion that a request means, and its arguments.
 
-    *kept* are resources that no list has. If nothing is found, and it *may_be_late*, a mounted
-    server may have it.
+    *kept* are resources that no list has.
 
     Raises:
         RequestError: if the server does not have it.
     """
     templates = {**kept, **catalog.templates}
-    try:
-        if method == "resources/read":
-            return resource(params, catalog.resources, templates, modern=modern)
-        if method == "prompts/get":
-            return prompt(params, catalog.prompts)
-        return completion(params, catalog.prompts, templates)
-    except RequestError:
-        if catalog.late is None or not may_be_late:
-            raise
-        return late(method, params, catalog)
-
-
-def late(method: str, params: dict[str, Any], catalog: Catalog) -> tuple[Tool, dict[str, Any]]:
-    """Return what answers for the mounted servers, and the request as its arguments.
-
-    Raises:
-        RequestError: without mounted servers: the tool of `tools/call` is unknown.
-    """
-    if catalog.late is None:
-        raise unknown_tool(params["name"], catalog.shown)
-    return catalog.late, {"method": method, "params": params}
-
-
-def completions_of(catalog: Catalog) -> dict[str, Any]:
-    """Return the capability `completions`, if any argument of a prompt or template can be
-    completed.
-    """
-    from toolwire_tools.resources.completion import completers
-
-    several = (*catalog.prompts.values(), *catalog.templates.values())
-    return {"completions": {}} if catalog.late or any(map(completers, several)) else {}
+    if method == "resources/read":
+        return resource(params, catalog.resources, templates, modern=modern)
+    if method == "prompts/get":
+        return prompt(params, catalog.prompts)
+    return completion(params, catalog.prompts, templates)
 
 
 def unknown_tool(name: str, shown: Named) -> RequestError:
     """Return the error for a *name* that none of the tools *shown* has, with the closest ones."""
     for tool in shown.values():
-        action = getattr(tool.function, "__self__", None)
+        action = getattr(tool.entry.function, "__self__", None)
         needs = getattr(action, "__toolwire_needs__", None)  # why an action does not offer some
         if action is not None and needs:
             why = needs.get(name.removeprefix(action.name)[1:])
@@ -141,9 +92,8 @@ def resource(
 
 def _by_template(uri: str, templates: Named) -> Tool | None:
     for tool in templates.values():
-        # which may be a copy that runs in a process, or mounted with a template we cannot read
-        resource: Any = tool
-        if resource.template is not None and resource.template.match(uri) is not None:
+        template = tool.entry.template  # None for one of a mounted server that we cannot read
+        if template is not None and template.match(uri) is not None:
             return tool
     return None
 
@@ -194,30 +144,33 @@ def completion(params: dict[str, Any], prompts: Named, templates: Named) -> tupl
         if found is None:
             raise RequestError(INVALID_PARAMS, _unknown("template", uri, list(templates)))
         owner = found
-    if (
-        forwarded := getattr(owner, "completion", None)
-    ) is not None:  # of a mounted server, which knows its arguments
-        found_there: tuple[Tool, Any] = forwarded(
-            {name: params[name] for name in _COMPLETION if name in params}
-        )
-        return found_there
-    known, name = owner._signature.arguments.input_schema.get("properties", {}), argument["name"]
+    entry, name = owner.entry, argument["name"]
+    if entry.function is None:  # of a mounted server, which knows its arguments
+        members = {name: params[name] for name in _COMPLETION if name in params}
+        return _complete_there(owner), members
+    known = entry.input_schema.get("properties", {})
     if name not in known:
-        raise RequestError(
-            INVALID_PARAMS, f"{owner.name}: {_unknown('argument', name, list(known))}"
-        )
-    from toolwire_tools.resources.completion import Completion
+        problem = _unknown("argument", name, list(known))
+        raise RequestError(INVALID_PARAMS, f"{owner.name}: {problem}")
+    from toolwire_tools.resources.completion import completers, make_completion
 
+    values = completers(entry).get(name, ())
+    if callable(values) and owner.handler.gate is not None:  # its process calls the function
+        members = {member: value for member, value in params.items() if member != "_meta"}
+        return _complete_there(owner), members
     others = context.get("arguments") if isinstance(context, dict) else None
-    completion = Completion(owner, name)
-    if owner.gate is not None and completion.has_function:
-        in_process = owner.renamed(owner.name)
-        in_process.kind = completion.kind
-        return in_process, {member: value for member, value in params.items() if member != "_meta"}
-    return completion, {
+    typed = {
         "text": argument["value"],
         "arguments": others if isinstance(others, dict) else {},
     }
+    return make_completion(entry, values), typed
+
+
+def _complete_there(owner: Tool) -> Tool:
+    """Return what completes an argument of *owner* in the process that runs its calls."""
+    handler = owner.handler
+    assert isinstance(handler, ConnectionHandler)
+    return Tool(replace(owner.entry, kind="completions"), handler.completing())
 
 
 _COMPLETION = ("ref", "argument", "context")
@@ -239,14 +192,14 @@ def error_of(error: BaseException, call: Call, *, mask: bool) -> RequestError:
     """Return the response to the *call* of a resource or prompt that failed with *error*."""
     from toolwire_tools import ResourceNotFound
 
-    what = {"prompts": "prompt", "completions": "completion of"}.get(call.tool.kind, "resource")
+    what = {"prompts": "prompt", "completions": "completion of"}.get(call.entry.kind, "resource")
     data = call.arguments if what == "resource" else None
     if isinstance(
         error, RequestError
     ):  # the answer of a worker process, to which we are a legacy client
         code, text, data = error.code, error.message, error.data
     else:
-        text = failure_text(error, mask, f"The {what} {call.tool.name}")
+        text = failure_text(error, mask, f"The {what} {call.entry.name}")
         codes = {ResourceNotFound: RESOURCE_NOT_FOUND, ArgumentsError: INVALID_PARAMS}
         code = next(
             (code for kind, code in codes.items() if isinstance(error, kind)), INTERNAL_ERROR

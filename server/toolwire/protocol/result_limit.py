@@ -33,7 +33,7 @@ class Limit(msgspec.Struct, frozen=True):
 
 def limit_of(call: Call, result: dict[str, Any], size: int, settings: Settings) -> Limit:
     """Return the limit on the response with *result*, which takes *size* bytes."""
-    own = call.tool.max_result_bytes
+    own = call.entry.options.max_result_bytes
     most = own or settings.max_result_bytes
     limit = Limit(most, f"{most:,} bytes")
     if settings.max_result_tokens is not None and own is None and not result.get("isError"):

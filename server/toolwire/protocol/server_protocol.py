@@ -26,150 +26,31 @@ from toolwire_schemas.wire.messages import (
     OVERLOADED,
     REQUEST_CANCELLED,
 )
-from toolwire_tools.tool import SEPARATOR
 
 from .. import log
 from ..errors import RequestError
 from . import lifecycle
 from .call import Call, Cancel, ElicitationReply, Origin, Report, Request, Send
+from .catalog import LIST_METHODS
 from .in_flight import InFlight
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from toolwire_schemas.wire.messages import Frame, Id
-    from toolwire_tools import Tool
+    from toolwire_tools import Entry, Handler
 
     from ..settings import Settings
     from .batch import Batch
     from .call import Decision, Host, PendingElicitation
+    from .catalog import Catalog, Late
     from .elicitation import Elicitations, Response
     from .slow_path import SlowPath
 
-    Handler = Callable[[Request, dict[str, Any], Origin], tuple[Decision, ...]]
+    Route = Callable[[Request, dict[str, Any], Origin], tuple[Decision, ...]]
 
 _decode_request = msgspec.json.Decoder(Request).decode
 _encode_any_depth = msgspec.json.Encoder().encode  # for our own use; messages have a limit
-
-
-class Catalog:
-    """Tools, resources and prompts in their given order.
-
-    *separator* stands between toolkit and method in the names shown; calls may also use a dot or an
-    underscore. A *page_size* of `None` puts all tools on one page: some clients never ask for a
-    second. *late* answers for what mounted servers may have.
-
-    Raises:
-        ValueError: if two tools have the same name.
-    """
-
-    def __init__(
-        self,
-        tools: Iterable[Tool],
-        *,
-        separator: str = SEPARATOR,
-        page_size: int | None = None,
-        late: Any = None,
-    ) -> None:
-        kinds = [kind for kinds in LISTS.values() for kind in kinds]
-        self._lists: dict[str, dict[str, Tool]] = {kind: {} for kind in kinds}
-        self._spellings: dict[str, dict[str, Tool]] = {kind: {} for kind in kinds}
-        self.shown = self._lists["tools"]
-        """Tools by the names shown to clients."""
-        self.by_name = self._spellings["tools"]
-        """Every tool by each name that calls may use."""
-        self.resources = self._spellings["resources"]
-        """Resources without variables, by their URIs."""
-        self.templates = self._spellings["resourceTemplates"]
-        """Resources with variables, by their URI templates."""
-        self.prompts = self._spellings["prompts"]
-        """Prompts by each name that requests may use."""
-        self._page_size = page_size
-        self.late = late
-        for tool in tools:
-            self._add(tool, separator)
-        for kind in kinds:  # a name shown wins over another spelling of another tool's
-            self._spellings[kind] |= self._lists[kind]
-
-    @property
-    def tools(self) -> list[Tool]:
-        """All tools, under the names shown to clients."""
-        return list(self.shown.values())
-
-    def add_unlisted(self, tool: Tool) -> None:
-        """Let requests find *tool* by its name, unless another one has that; no list shows it."""
-        self._spellings[tool.kind].setdefault(tool.name, tool)
-
-    def find(self, name: str) -> Tool | None:
-        """Return the tool called *name*, or else what has that name or URI; `None` if nothing."""
-        return next((things[name] for things in self._spellings.values() if name in things), None)
-
-    def describe(self, kind: str = "tools") -> list[dict[str, Any]]:
-        """Return the entries of the list of *kind*: `tools`, `resources`, `resourceTemplates` or
-        `prompts`.
-        """
-        return [tool.describe() for tool in self._lists[kind].values()]
-
-    def capabilities(self, keeps_results: bool) -> dict[str, Any]:
-        """Return MCP's capabilities of a server with this catalog. Methods of others do not exist
-        for its clients.
-        """
-        held = {
-            "tools",
-            *(name for name, kinds in LISTS.items() if any(map(self._lists.get, kinds))),
-        }
-        held |= {"resources"} if keeps_results else set()  # results that were too large to send
-        completions: dict[str, Any] = {}
-        if self.late or self.prompts or self.templates:
-            from .lookup import completions_of
-
-            held |= set(LISTS) if self.late else set()
-            completions = completions_of(self)
-        return {
-            **{name: {"listChanged": True} for name in LISTS if name in held},
-            "logging": {},
-            **completions,
-        }
-
-    def page(self, kind: str, cursor: str | None) -> dict[str, Any]:
-        """Return the page at *cursor* of the list of *kind*; `None` is the first page."""
-        tools = list(self._lists[kind].values())
-        size = self._page_size or max(len(tools), 1)
-        starts = {str(start): start for start in range(size, len(tools), size)}
-        if cursor is not None and cursor not in starts:
-            shown = repr(cursor[:100])
-            raise RequestError(
-                INVALID_PARAMS, f"Unknown cursor: {shown}; use the nextCursor of the previous page"
-            )
-        start = 0 if cursor is None else starts[cursor]
-        page: dict[str, Any] = {kind: [tool.describe() for tool in tools[start : start + size]]}
-        if start + size < len(tools):
-            page["nextCursor"] = str(start + size)
-        return page
-
-    def _add(self, tool: Tool, separator: str) -> None:
-        shown = tool.with_separator(separator)
-        others = self._lists[tool.kind]
-        if shown.name in others:
-            from .lookup import clash
-
-            raise ValueError(clash(others[shown.name], shown))
-        others[shown.name] = shown
-        for spelling in tool.spellings:
-            self._spellings[tool.kind][spelling] = shown
-
-
-LISTS = {
-    "tools": ("tools",),
-    "resources": ("resources", "resourceTemplates"),
-    "prompts": ("prompts",),
-}
-"""The kinds of things of each capability."""
-LIST_METHODS = {
-    **{f"{name}/list": name for name in LISTS},
-    "resources/templates/list": "resourceTemplates",
-}
-"""The methods that list things of one kind."""
 
 
 class ServerProtocol:
@@ -196,7 +77,7 @@ class ServerProtocol:
         self._keeps_results = settings.on_large_result == "resource"
         self._capabilities = catalog.capabilities(self._keeps_results)
         self._pages: dict[tuple[str, str | None, bool], bytes] = {}
-        self._all_handlers: dict[str, Handler] = {
+        self._routes_by_method: dict[str, Route] = {
             "tools/call": self._call_tool,
             **dict.fromkeys(LIST_METHODS, self._list),
             "resources/read": self._run_other,
@@ -211,13 +92,13 @@ class ServerProtocol:
             "$/cancelRequest": self._cancel,
             "notifications/initialized": self._notified,
         }
-        self._handlers = self._all_handlers
+        self._routes = self._routes_by_method
         # Served even under overload: their responses are no longer than a refusal, or they end
         # something.
         served = ("ping", "notifications/cancelled", "$/cancelRequest", "notifications/initialized")
-        self._refusing_handlers = {
-            method: handler if method in served else self._refuse
-            for method, handler in self._all_handlers.items()
+        self._refusing_routes = {
+            method: route if method in served else self._refuse
+            for method, route in self._routes_by_method.items()
         }
 
     # In
@@ -240,8 +121,8 @@ class ServerProtocol:
     ) -> tuple[Decision, ...]:
         """Return what to do about one request or notification of *size* bytes."""
         method = request.method
-        handler = self._handlers.get(method)
-        if handler is None:
+        route = self._routes.get(method)
+        if route is None:
             raise self.method_error(method) or RequestError(METHOD_NOT_FOUND, "Method not found")
         params = request.params
         if params is None:
@@ -250,7 +131,7 @@ class ServerProtocol:
             modern = ("_meta" in params or self._eras.requires_version) and self._eras.is_modern(
                 method, params
             )
-            return handler(request, params, Origin(size, batch, modern))
+            return route(request, params, Origin(size, batch, modern))
         except RequestError:
             raise
         except Exception as bug:  # the outer edge of the reading thread, which must continue
@@ -268,11 +149,11 @@ class ServerProtocol:
         """Refuse requests from now on, or serve them again: the client does not read its
         responses.
         """
-        self._handlers = self._refusing_handlers if refuse else self._all_handlers
+        self._routes = self._refusing_routes if refuse else self._routes_by_method
 
     def method_error(self, method: str) -> RequestError | None:
         """Return the error for a *method* that does not exist; `None` if it does."""
-        if method in self._handlers:
+        if method in self._routes:
             return None
         is_tool = method in self._tools  # in JSON-RPC without MCP, a function would be a method
         hint = (
@@ -341,12 +222,23 @@ class ServerProtocol:
             )
         tool = self._tools.get(name)
         if tool is None:
-            from .lookup import late
+            late = self._catalog.late
+            if late is None:
+                from .lookup import unknown_tool
 
-            return self._begin(request, params, origin, *late("tools/call", params, self._catalog))
+                raise unknown_tool(name, self._catalog.shown)
+            return self._wait(request, params, origin, late)
+        # Spelled here as in `_begin`: one function less for every call.
         id = None if request.id is UNSET else request.id
         call = Call(
-            id, tool, arguments, origin, self._eras.capabilities, self._strict_arguments, self._host
+            id,
+            tool.entry,
+            tool.handler,
+            arguments,
+            origin,
+            self._eras.capabilities,
+            self._strict_arguments,
+            self._host,
         )
         if "_meta" in params:
             return self._call_with_meta(call, params)
@@ -388,17 +280,44 @@ class ServerProtocol:
         from . import lookup
 
         self._require(lookup.CAPABILITIES[request.method], request.method)
-        found = lookup.find(
-            request.method, params, self._catalog, self.in_flight.kept, modern=origin.modern
-        )
-        return self._begin(request, params, origin, *found)
+        catalog, kept = self._catalog, self.in_flight.kept
+        try:
+            tool, arguments = lookup.find(
+                request.method, params, catalog, kept, modern=origin.modern
+            )
+        except RequestError:
+            if catalog.late is None:
+                raise
+            return self._wait(request, params, origin, catalog.late)
+        return self._begin(request, params, origin, tool.entry, tool.handler, arguments)
+
+    def _wait(
+        self, request: Request, params: dict[str, Any], origin: Origin, late: Late
+    ) -> tuple[Decision, ...]:
+        """Answer a request when the lists are complete."""
+        arguments = {"method": request.method, "params": params}
+        return self._begin(request, params, origin, late.entry, late.handler, arguments)
 
     def _begin(
-        self, request: Request, params: dict[str, Any], origin: Origin, tool: Tool, arguments: Any
+        self,
+        request: Request,
+        params: dict[str, Any],
+        origin: Origin,
+        entry: Entry,
+        handler: Handler,
+        arguments: Any,
     ) -> tuple[Decision, ...]:
+        """Begin a call, which *handler* runs."""
         id = None if request.id is UNSET else request.id
         call = Call(
-            id, tool, arguments, origin, self._eras.capabilities, self._strict_arguments, self._host
+            id,
+            entry,
+            handler,
+            arguments,
+            origin,
+            self._eras.capabilities,
+            self._strict_arguments,
+            self._host,
         )
         if "_meta" in params:
             return self._call_with_meta(call, params)
@@ -432,9 +351,7 @@ class ServerProtocol:
         if cursor is not None and type(cursor) is not str:
             raise RequestError(INVALID_PARAMS, "params.cursor must be a string")
         if (late := self._catalog.late) is not None:
-            return self._begin(
-                request, params, origin, late, {"method": request.method, "params": params}
-            )
+            return self._wait(request, params, origin, late)
         kind = LIST_METHODS[request.method]
         key = kind, cursor, origin.modern
         pages = (

@@ -67,7 +67,7 @@ def changes(before: Any, after: Any, host: Host) -> list[str]:
         for one in (before, after)
     )
     changed = [name for name in lists if new[name] != old[name]]
-    return changed if after.late is None else after.late.news(host, changed)
+    return changed if after.late is None else after.late.select_news(host, changed)
 
 
 def notifications(in_flight: InFlight, changed: Iterable[str], *, is_legacy: bool) -> list[bytes]:

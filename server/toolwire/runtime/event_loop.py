@@ -219,7 +219,7 @@ class EventLoop:
                 return
             self._begin(call)
             try:
-                outcome: Outcome = await call.tool.call_async(
+                outcome: Outcome = await call.handler.call_async(
                     call.arguments, call, call.strict_arguments
                 )
             except Exception as error:

@@ -102,7 +102,7 @@ def heartbeat(call: Call) -> bytes | None:
 
 
 def _state(call: Call) -> str | None:
-    if call.tool.is_generator:
+    if call.handler.is_generator:
         return None
     if call.elicitation is not None:
         return "waiting for the user's answer"

@@ -74,11 +74,15 @@ def enter(session: Session, tools: list[Tool], own: Lifespan | None, server: obj
         LifespanFailed: if one fails or takes too long; the new ones are left then, and a new
             session ends.
     """
-    here = [tool.lifespan for tool in tools if tool.gate is None]
+    here = [tool.entry.lifespan for tool in tools if tool.handler.gate is None]
     wanted = dict.fromkeys([*([own] if here or not tools else []), *here])
     is_new = session.lifespans is None
     entered = session.lifespans = session.lifespans or Lifespans(server, session)
-    pools = {tool.gate for tool in tools if tool.gate is not None and tool.lifespan is not None}
+    pools = {
+        tool.handler.gate
+        for tool in tools
+        if tool.handler.gate is not None and tool.entry.lifespan is not None
+    }
     try:
         entered.enter([lifespan for lifespan in wanted if lifespan is not None], pools)
     except BaseException:
@@ -150,7 +154,7 @@ class Lifespans:
                 self._looking = True
 
     def _leave_unused(self) -> None:
-        used = {call.tool.lifespan for call in self._session.in_flight.running()}
+        used = {call.entry.lifespan for call in self._session.in_flight.running()}
         with self._lock:
             self._looking = False
             unused = [
@@ -178,7 +182,7 @@ class Lifespans:
         in_flight = self._session.in_flight
         with in_flight.returned:  # a session that ends has given up all its calls
             in_flight.returned.wait_for(
-                lambda: not any(call.tool.lifespan in lifespans for call in in_flight.lingering),
+                lambda: not any(call.entry.lifespan in lifespans for call in in_flight.lingering),
                 max(0.0, deadline - time.monotonic()) / 2,
             )
         entered = list(lifespans.values())

@@ -115,7 +115,7 @@ class LoopWatch:
         for at, frame in enumerate(frames):
             if frame.f_code is self._runner:
                 call: Any = frame.f_locals["call"]
-                return call.tool.name, _line_of(frames[at + 1 :], call.tool.function)
+                return call.entry.name, _line_of(frames[at + 1 :], call.entry.function)
         return "an async tool", ""
 
 

@@ -28,10 +28,11 @@ from .writer import MessageWriter, Write
 if TYPE_CHECKING:
     from toolwire_schemas.wire.framing import Lines
     from toolwire_schemas.wire.messages import Frame
-    from toolwire_tools import Tool
+    from toolwire_tools import Entry
+    from toolwire_tools.handler import Gate
 
+    from ..protocol.catalog import Catalog
     from ..protocol.lifecycle import Identity
-    from ..protocol.server_protocol import Catalog
     from ..settings import Settings
     from ..watchdog.board import Board
     from .event_loop import EventLoop
@@ -123,13 +124,13 @@ class Session:
         self.timers.start()  # which retries for everything else that gets no thread
         self._workers.start_reading(read_and_decide)
 
-    def state_of(self, tool: Tool) -> Any:
-        """Return `context.state` for a call of *tool*: the value of its lifespan."""
-        if tool.lifespan is None or self.lifespans is None:
+    def state_of(self, entry: Entry) -> Any:
+        """Return `context.state` for a call of *entry*: the value of its lifespan."""
+        if entry.lifespan is None or self.lifespans is None:
             raise RuntimeError(
-                f"{tool.name} has no context.state: define __lifespan__ in its module"
+                f"{entry.name} has no context.state: define __lifespan__ in its module"
             )
-        return self.lifespans.value(tool.lifespan)
+        return self.lifespans.value(entry.lifespan)
 
     def feed(self, data: bytes) -> None:
         """Process *data*, any part of the stream, without waiting for the calls in it."""
@@ -211,9 +212,9 @@ class Session:
     def _accept(self, call: Call) -> None:
         """Start *call*, or keep it for the worker that has read it."""
         watch = self.watch_calls
-        if watch is not None and not self.are_calls_watched and call.tool.gate is None:
+        if watch is not None and not self.are_calls_watched and call.handler.gate is None:
             watch()
-        if call.tool.is_async:
+        if call.handler.is_async:
             self._start_async(call)
         else:
             self._backlog.append(call)
@@ -229,7 +230,7 @@ class Session:
 
     def stop(self, call: Call) -> None:
         """Stop the tool of *call*, which has ended. Never blocks."""
-        if call.tool.is_async:
+        if call.handler.is_async:
             if self._loop is not None:
                 self._loop.cancel(call)
         else:
@@ -243,7 +244,7 @@ class Session:
         for call in calls:
             self.stop(call)
         if calls:
-            names = ", ".join(sorted({call.tool.name for call in calls}))
+            names = ", ".join(sorted({call.entry.name for call in calls}))
             running = "a running call" if len(calls) == 1 else f"{len(calls)} running calls"
             log.warning(
                 f"the server exited before {running} finished ({names}); --limit"
@@ -254,17 +255,17 @@ class Session:
 
     def _run(self, call: Call) -> None:
         """Run a synchronous tool and answer, or queue the call at its gate; on a worker."""
-        tool = call.tool
-        gate = tool.gate
+        handler = call.handler
+        gate = handler.gate
         if gate is not None and not gate.enter(call):
             return
         if call.ended:
             self.in_flight.release(call)
         else:
-            if tool.timeout_seconds or self._default_seconds:
+            if call.entry.options.timeout_seconds or self._default_seconds:
                 self._limit(call)
             try:
-                outcome: Outcome = tool.call(call.arguments, call, call.strict_arguments)
+                outcome: Outcome = handler.call(call.arguments, call, call.strict_arguments)
             except BaseException as error:  # the outer edge: a tool may raise SystemExit too
                 outcome = error
             if self._leave is not None:
@@ -275,14 +276,14 @@ class Session:
         if gate is not None:
             self._leave_gate(gate)
 
-    def _leave_gate(self, gate: Any) -> None:
+    def _leave_gate(self, gate: Gate) -> None:
         following = gate.leave()
         if following is not None:
             self._backlog.append(following)
             self._workers.serve_backlog()
 
     def _refuse(self, call: Call, problem: str) -> None:
-        gate = call.tool.gate
+        gate = call.handler.gate
         if gate is not None and gate.enter(call):
             self._leave_gate(gate)
         message = self.in_flight.refuse(call, problem)
@@ -298,7 +299,7 @@ class Session:
             return self.in_flight.fail(call, outcome)
         except Exception as bug:  # the outer edge of a thread that must continue
             log.traceback(
-                f"no response could be built for {call.tool.name}; please report this", bug
+                f"no response could be built for {call.entry.name}; please report this", bug
             )
             return self.in_flight.internal_error(call)
 
@@ -333,7 +334,7 @@ class Session:
 
     def _begin_async(self, call: Call) -> None:
         if self.board is not None:
-            call.slot = self.board.take_slot(call.tool.name)
+            call.slot = self.board.take_slot(call.entry.name)
         self._limit(call)
 
     def _end_async(self, call: Call) -> None:
@@ -360,7 +361,7 @@ class Session:
 
         A slow host may block the thread.
         """
-        if call.tool.is_async:
+        if call.handler.is_async:
             self.enqueue_notification(make, size)
         elif not self.is_ending:
             self._writer.write_made(make)
@@ -396,7 +397,7 @@ class Session:
 
     def _limit(self, call: Call, left: float | None = None) -> None:
         """Start the time of *call*: all of it, or the *left* seconds."""
-        seconds = call.tool.timeout_seconds or self._default_seconds
+        seconds = call.entry.options.timeout_seconds or self._default_seconds
         if seconds is not None:
             call.limit = self.timers.after(
                 seconds if left is None else left, lambda: self._expire(call, seconds)

@@ -322,12 +322,14 @@ class _Worker:
                 run(call)
                 continue
             call.worker = self
-            board, tool = pool.board, call.tool
+            board = pool.board
             if board is not None:
+                is_in_this_process = call.handler.gate is None
                 if self.slot:
-                    board.marks[self.slot] = board.codes[tool.name] if tool.gate is None else 0
-                elif tool.gate is None:
-                    self.slot = board.take_slot(tool.name)
+                    code = board.codes[call.entry.name] if is_in_this_process else 0
+                    board.marks[self.slot] = code
+                elif is_in_this_process:
+                    self.slot = board.take_slot(call.entry.name)
             run(call)
             if call.given_up:
                 return False

@@ -9,45 +9,36 @@ from types import MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_tools import RegistrationError, Tool, tools_of
+from toolwire_tools import RegistrationError, Tool, make_tool, tools_of
 from toolwire_tools.discovery import finder
 
 from .. import log
-from ..protocol.call import Call
+from ..protocol.connection_handler import ConnectionHandler
 from .process_pool import ProcessPool
 from .worker_spec import WorkerSpec, stamp, start_here
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Iterator
 
-    from toolwire_tools import Caller
-
     from ..settings import Settings
 
 
-class IsolatedTool(Tool):
-    """A tool whose calls run in a process of *pool*, under the name *name_there*.
-
-    The process checks the arguments.
-    """
-
-    def __init__(self, tool: Tool, pool: ProcessPool, name_there: str) -> None:
-        self._become(tool)
-        self._pool = pool
-        self.gate = pool
-        self._name_there = name_there
-        self.is_async = False  # a worker thread waits for the response
-
-    def call(
-        self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
-    ) -> dict[str, Any]:
-        """As `Tool.call`, for a call of a server."""
-        assert isinstance(caller, Call)
-        return self._pool.run(self._name_there, arguments, caller)
+def isolate(tool: Tool, pool: ProcessPool, name_there: str) -> Tool:
+    """Return the same tool, whose calls run in a process of *pool*, under the name *name_there*."""
+    run = partial(pool.run, name_there)
+    handler = ConnectionHandler(
+        send=run,
+        complete=run,
+        gate=pool,
+        is_generator=tool.handler.is_generator,
+        notices_cancellation=tool.handler.notices_cancellation,
+    )
+    return Tool(tool.entry, handler)
 
 
 def _is_wanted(tool: Tool, settings: Settings) -> bool:
-    return tool.gate is None and (settings.isolate or tool.runs_in is not None)
+    is_in_this_process = tool.handler.gate is None
+    return is_in_this_process and (settings.isolate or tool.entry.options.runs_in is not None)
 
 
 def loaded(
@@ -95,7 +86,7 @@ def _isolated(
     pool_at = cache(partial(_pool, spec, settings, limited))
     return [
         (
-            IsolatedTool(tool, pool_at(_where(tool, settings)), tool.name_with(settings.separator))
+            isolate(tool, pool_at(_where(tool, settings)), tool.entry.name_with(settings.separator))
             if tool in wanted
             else tool
         )
@@ -105,7 +96,7 @@ def _isolated(
 
 def _where(tool: Tool, settings: Settings) -> Any:
     """Return `"process"` if *tool* runs on this machine, else the engine that it runs on."""
-    name = tool.runs_in or "process"
+    name = tool.entry.options.runs_in or "process"
     if name == "process" or not isinstance(name, str):
         return name
     if name not in settings.run_on:
@@ -141,7 +132,7 @@ def _pool(spec: WorkerSpec, settings: Settings, limited: bool, where: Any) -> Pr
 
 def _has_memory_limits(tools: list[Tool], settings: Settings) -> bool:
     limited = settings.memory_limit is not None or any(
-        tool.memory_limit is not None for tool in tools
+        tool.entry.options.memory_limit is not None for tool in tools
     )
     # Windows has no RLIMIT_AS; macOS accepts and ignores it.
     if limited and sys.platform in ("win32", "darwin"):
@@ -159,12 +150,12 @@ def _things(found: Any) -> Iterator[Any]:
 
 
 def _is_made_of(tool: Tool, thing: Any) -> bool:
-    function = tool.function
+    function = tool.entry.function
     owner = getattr(function, "__self__", None)
     if thing is tool or thing is function or thing is owner or thing is type(owner):
         return True
     if isinstance(thing, type):
-        return tool.name_with(".").startswith(f"{thing.__name__}.")
+        return tool.entry.name_with(".").startswith(f"{thing.__name__}.")
     # A container of tools, such as an executor of actions.
     return finder(type(thing)) is not None and any(
         tool.name == other.name for other in tools_of(thing)
@@ -172,14 +163,16 @@ def _is_made_of(tool: Tool, thing: Any) -> bool:
 
 
 def _target(tool: Tool, things: Any) -> str:
-    thing = next((thing for thing in _things(things) if _is_made_of(tool, thing)), tool.function)
+    thing = next(
+        (thing for thing in _things(things) if _is_made_of(tool, thing)), tool.entry.function
+    )
     found = _import_path_of(thing)
     if (
         found is None
         and isinstance(thing, Tool)
-        and Tool(thing.function).describe() == thing.describe()
+        and make_tool(thing.entry.function).describe() == thing.describe()
     ):
-        found = _import_path_of(thing.function)
+        found = _import_path_of(thing.entry.function)
     if found is None:
         raise RegistrationError(
             _NOT_IMPORTABLE, tool=tool.name, remedy=f"{_AT_THE_TOP}, and serve that"
@@ -255,7 +248,7 @@ def _spec(
     level, as_json = log.configured()
     assert not isinstance(settings.memory_limit, str)
     stamps = {path: stamp(path) for path in sources}
-    lives = any(tool.lifespan is not None for tool in tools)
+    lives = any(tool.entry.lifespan is not None for tool in tools)
     return WorkerSpec(
         loading=loading,
         lifespan=lifespan,
@@ -287,4 +280,8 @@ def _most_bytes(tools: list[Tool], settings: Settings) -> int:
     its tool's limit.
     """
     kept = 0 if settings.on_large_result == "error" else settings.max_kept_bytes
-    return max(settings.max_result_bytes, kept, *(tool.max_result_bytes or 0 for tool in tools))
+    return max(
+        settings.max_result_bytes,
+        kept,
+        *(tool.entry.options.max_result_bytes or 0 for tool in tools),
+    )

@@ -111,7 +111,7 @@ class ProcessPool(ConcurrencyLimit):
             try:
                 result = worker.call(name, arguments, call)
             except ToolError:
-                if is_repeated or not (call.tool.options.idempotent and worker.is_lost):
+                if is_repeated or not (call.entry.options.idempotent and worker.is_lost):
                     raise
                 is_repeated, result = True, None
             finally:

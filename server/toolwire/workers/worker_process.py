@@ -77,7 +77,7 @@ class WorkerProcess(Connection):
             transport = start()
         except NotStarted as error:
             raise ToolError(
-                f"{call.tool.name}: the tool's process could not be started: {error}."
+                f"{call.entry.name}: the tool's process could not be started: {error}."
             ) from None
         try:
             protocol = ClientProtocol("toolwire", "0")
@@ -89,7 +89,7 @@ class WorkerProcess(Connection):
             transport.kill()
             transport.close()
             if isinstance(error, ClientError):
-                raise ToolError(self._not_ready(call.tool.name, error)) from None
+                raise ToolError(self._not_ready(call.entry.name, error)) from None
             raise
 
     @property
@@ -112,7 +112,6 @@ class WorkerProcess(Connection):
             RequestError: if the response is an error.
             Cancelled: if the call has ended.
         """
-        tool = call.tool
         if (can_ask := can_elicit(call.capabilities)) is not self._can_ask:
             try:
                 self._declare(can_ask)
@@ -123,10 +122,10 @@ class WorkerProcess(Connection):
         try:
             return forward(call, self, params)
         except UpstreamError as error:
-            if tool.kind != "tools":
+            if call.entry.kind != "tools":
                 raise
             raise ToolError(
-                f"The tool's process could not call {tool.name}: {error.message}."
+                f"The tool's process could not call {call.entry.name}: {error.message}."
             ) from None
         except ToolError:
             if self.end is None:
@@ -159,7 +158,7 @@ class WorkerProcess(Connection):
         """As `Connection.cancel`; it ends the process, too. Never blocks."""
         if was_open := super().cancel(number, reason):
             self._is_spent = True
-            may_clean_up = self._call is not None and self._call.tool.notices_cancellation
+            may_clean_up = self._call is not None and self._call.handler.notices_cancellation
             for seconds in (_COOPERATION_SECONDS if may_clean_up else 0.0, _STUBBORN_SECONDS):
                 try:
                     TIMERS.after(seconds, self.transport.kill)
@@ -215,11 +214,10 @@ class WorkerProcess(Connection):
         if not isinstance(self.end, ServerGone):
             return ToolError(str(self.end))
         status, by_us = self.transport.exit_status(), self.transport.was_killed
-        problem = (
-            f"the tool's process {_describe_exit(status, call.tool.memory_limit, by_us=by_us)}"
-        )
-        log.error(f"{call.tool.name}: {problem}", id=call.id)
-        return ToolError(f"{call.tool.name}: {problem}.")
+        memory_limit = call.entry.options.memory_limit
+        problem = f"the tool's process {_describe_exit(status, memory_limit, by_us=by_us)}"
+        log.error(f"{call.entry.name}: {problem}", id=call.id)
+        return ToolError(f"{call.entry.name}: {problem}.")
 
 
 def _describe_exit(status: int | None, memory_limit: int | None, *, by_us: bool) -> str:
@@ -245,7 +243,7 @@ def _describe_exit(status: int | None, memory_limit: int | None, *, by_us: bool)
 def _params_of(call: Call, name: str, arguments: Any) -> dict[str, Any]:
     """Return the members of the request for *call*, whose tool is called *name* there."""
     params: dict[str, Any]
-    if call.tool.kind in ("tools", "prompts"):
+    if call.entry.kind in ("tools", "prompts"):
         params = {"name": name, "arguments": arguments}
     else:
         params = dict(arguments)

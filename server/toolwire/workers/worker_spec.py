@@ -15,7 +15,7 @@ from .. import log
 from ..timers import Timers
 
 if TYPE_CHECKING:
-    from toolwire_tools import Tool
+    from toolwire_tools import Entry
     from toolwire_tools.processes.child_group import ChildGroup
 
     from ..guarded_process import GuardedProcess
@@ -74,7 +74,7 @@ def start_here(spec: WorkerSpec, limited: bool, call: Call, news: object) -> Gua
     """
     from ..guarded_process import GuardedProcess
 
-    cgroup = _cgroup(spec, call.tool) if limited else ""
+    cgroup = _cgroup(spec, call.entry) if limited else ""
     try:
         return GuardedProcess(
             partial(command, spec, cgroup), env=None, cwd=spec.folder, keep_stderr=False
@@ -85,12 +85,12 @@ def start_here(spec: WorkerSpec, limited: bool, call: Call, news: object) -> Gua
         raise
 
 
-def _cgroup(spec: WorkerSpec, tool: Tool) -> str:
+def _cgroup(spec: WorkerSpec, entry: Entry) -> str:
     """Return the path of a new cgroup; "" if that is not possible."""
     from toolwire_tools.processes import cgroups
 
     path = cgroups.new()
-    if path is None and (tool.memory_limit or spec.memory_limit):
+    if path is None and (entry.options.memory_limit or spec.memory_limit):
         _say_once_that_limits_are_separate()
     return path or ""
 

@@ -58,6 +58,13 @@ def shows_both(host: str) -> bool:
     return known is not None and known.shows == "both"
 
 
+def drop_repeated(result: dict[str, Any]) -> dict[str, Any]:
+    """Return *result* without structured content that its text repeats."""
+    if is_repeated(result):
+        result.pop("structuredContent", None)
+    return result
+
+
 def is_repeated(result: dict[str, Any]) -> bool:
     """Whether the text of *result* is its structured content as JSON, so that one of them is
     enough.

@@ -8,8 +8,10 @@ host could use: a schema may become wider, since the wrapped server checks all a
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
 from toolwire_dialects import anthropic
 from toolwire_dialects.lint.audit import about_members
 from toolwire_dialects.lint.vendors import FORMATS_OF_GEMINI, OF_GEMINI
@@ -21,14 +23,12 @@ from toolwire_schemas.portability import COMBINATORS, DIALECTS
 from toolwire_schemas.wire.codec import EncodingError, encode
 from toolwire_tools import Tool
 
-from ..mounting.mounted_tool import MountedTool
+from ..protocol.connection_handler import ConnectionHandler
 from . import CLAUDE_CODE, DIALECTS_OF, GEMINI, object_in
-from .host_results import is_repeated, shows_both
+from .host_results import drop_repeated, shows_both
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
-
-    from toolwire_tools import Caller
 
 Schema = dict[str, Any]
 
@@ -88,11 +88,12 @@ def fixed(
         is_single = shows_both(host)
         if is_single and isinstance(entry, dict):
             entry = {member: value for member, value in entry.items() if member != "outputSchema"}
-        if isinstance(tool, MountedTool):
-            yield HostTool(tool, name, entry, counts, is_single=is_single)
+        if _is_mounted(tool):
+            counting = count_readings(tool, counts)
+            yield adapt(counting, name, entry, is_single=is_single)
         else:
             own = tool.without_structured() if is_single else tool
-            yield OwnHostTool(own, name, entry)
+            yield adapt(own, name, entry)
 
 
 def shape_own(tools: Sequence[Tool], host: str) -> list[Tool]:
@@ -112,91 +113,56 @@ def _declare_size(tool: Tool) -> Tool:
     Without the entry, Claude Code writes texts of more than 25,000 tokens to a file, and shows the
     beginning.
     """
-    if tool.kind != "tools" or tool.max_result_bytes is None or not isinstance(tool, OwnHostTool):
+    max_bytes = tool.entry.options.max_result_bytes
+    if tool.kind != "tools" or max_bytes is None:
         return tool
-    entry = tool.describe()
-    size = min(tool.max_result_bytes, MAX_RESULT_CHARS)
-    meta = {RESULT_SIZE_KEY: size, **entry.get("_meta", {})}
-    tool._description = {**entry, "_meta": meta}
-    return tool
+    shown = tool.describe()
+    size = min(max_bytes, MAX_RESULT_CHARS)
+    meta = {RESULT_SIZE_KEY: size, **shown.get("_meta", {})}
+    return Tool(replace(tool.entry, shown={**shown, "_meta": meta}), tool.handler)
 
 
-class OwnHostTool(Tool):
-    """A tool of this server called *name* in the catalog, whose entry in the list is *entry*."""
-
-    def __init__(self, tool: Tool, name: str, entry: dict[str, Any]) -> None:
-        self._become(tool)
-        self._tool = tool
-        if name != tool.name:
-            self.name = name
-            self._parts = (name,)
-        self._description = entry
-        parameters = object_in(tool.describe().get("inputSchema"), "properties")
-        self._ours = Names(parameters, "anthropic parameters").ours
-
-    def call(
-        self, arguments: Any, caller: Caller, strict_arguments: bool = False
-    ) -> dict[str, Any]:
-        """As `Tool.call`."""
-        return self._tool.call(self._read(arguments), caller, strict_arguments)
-
-    async def call_async(
-        self, arguments: Any, caller: Caller, strict_arguments: bool = False
-    ) -> dict[str, Any]:
-        """As `Tool.call_async`."""
-        return await self._tool.call_async(self._read(arguments), caller, strict_arguments)
-
-    def check(self, arguments: Any) -> None:
-        """As `Tool.check`."""
-        self._tool.check(self._read(arguments))
-
-    def _read(self, arguments: Any) -> Any:
-        if type(arguments) is not dict:
-            return arguments
-        return {self._ours.get(name, name): value for name, value in arguments.items()}
+def _is_mounted(tool: Tool) -> bool:
+    """Return whether *tool* is of another server: isolated tools of our own have a gate."""
+    return isinstance(tool.handler, ConnectionHandler) and tool.handler.gate is None
 
 
-class HostTool(MountedTool):
-    """A mounted *tool* called *name* in the catalog, whose entry in the list is *entry*.
+def adapt(tool: Tool, name: str, shown: Any, *, is_single: bool = False) -> Tool:
+    """Return *tool*, called *name* in the catalog, whose list shows *shown*.
 
-    *counts* gets the calls whose arguments were read again. If it *is_single*, results have no
+    Its arguments have the names that the host gives them. If it *is_single*, results have no
     structured content that their text repeats.
     """
+    parameters = object_in(tool.entry.input_schema, "properties")
+    names = Names(parameters, "anthropic parameters").ours
+    entry = replace(tool.entry, name=name, shown=shown)
+    if name != tool.name:
+        entry = replace(entry, parts=(name,))
+    handler = tool.tool_handler.with_arguments(partial(_rename_arguments, names))
+    if is_single:
+        handler = handler.with_results(drop_repeated)
+    return Tool(entry, handler)
 
-    def __init__(
-        self,
-        tool: MountedTool,
-        name: str,
-        entry: Any,
-        counts: Counter[str],
-        *,
-        is_single: bool = False,
-    ) -> None:
-        vars(self).update(vars(tool))
-        self.name, self._parts, self._description, self._counts = name, (name,), entry, counts
-        self._ours = Names(object_in(self._schema, "properties"), "anthropic parameters").ours
 
-        self._is_single = is_single
+def _rename_arguments(names: dict[str, str], arguments: Any) -> Any:
+    """Return *arguments* with the tool's own *names* in place of the host's."""
+    if type(arguments) is not dict:
+        return arguments
+    return {names.get(name, name): value for name, value in arguments.items()}
 
-    def describe(self) -> Any:
-        """Return the entry."""
-        return self._description
 
-    def call(
-        self, arguments: Any, caller: Caller, strict_arguments: bool = False
-    ) -> dict[str, Any]:
-        """As `MountedTool.call`."""
-        result = super().call(arguments, caller, strict_arguments)
-        if self._is_single and is_repeated(result):
-            del result["structuredContent"]
-        return result
+def count_readings(tool: Tool, counts: Counter[str]) -> Tool:
+    """Return a mounted *tool* that counts the calls whose arguments were read again."""
+    handler = tool.handler
+    assert isinstance(handler, ConnectionHandler)
+    read = handler.read
 
-    def _read(self, arguments: Any, strict: bool) -> Any:
-        if type(arguments) is dict:
-            arguments = {self._ours.get(name, name): value for name, value in arguments.items()}
-        read = super()._read(arguments, strict)
-        self._counts["arguments"] += read is not arguments
-        return read
+    def read_and_count(arguments: Any, strict: bool) -> Any:
+        sent = read(arguments, strict)
+        counts["arguments"] += sent is not arguments
+        return sent
+
+    return Tool(tool.entry, replace(handler, read=read_and_count))
 
 
 def _accepted(entry: dict[str, Any], host: str) -> dict[str, Any]:

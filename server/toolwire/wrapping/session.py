@@ -40,13 +40,13 @@ from .. import log
 from ..guarded_process import guarded
 from ..mounting.foreign_stderr import ForeignStderr
 from ..mounting.mount import Mount
+from ..protocol.catalog import Catalog
 from ..protocol.lifecycle import Identity, can_elicit
-from ..protocol.server_protocol import Catalog
 from ..runtime.heartbeat import heartbeat
 from ..runtime.session import Session
 from ..transport.stdio import leave
 from . import COUNTED, object_in
-from .host_rules import HostTool, fixed, well_formed
+from .host_rules import adapt, count_readings, fixed, well_formed
 from .recording import Recorder
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ if TYPE_CHECKING:
     from toolwire_tools import Tool
 
     from ..mounting.locking import LockedEntries
-    from ..mounting.mounted_tool import MountedTool
     from ..runtime.writer import Write
     from ..settings import Settings
     from .recording import Recording
@@ -146,8 +145,8 @@ class WrappingSession(Session):
         catalog = _Catalog(
             fixed(tools, self._host_name, self.without, self.fix_counts), handshake.capabilities
         )
-        for tool in refused:
-            catalog.add_unlisted(tool)
+        for refusal in refused:
+            catalog.add_unlisted(refusal.as_tool())
         self.replace(catalog)
 
     def _start(self) -> None:
@@ -280,7 +279,7 @@ class WrappingSession(Session):
             return "task" in head.members
         if head.method == "logging/setLevel" and (running := self._wrapped.running) is not None:
             return self.is_legacy and not running.connection.protocol.is_modern
-        return bool(head.method) and head.method not in self._protocol._all_handlers
+        return bool(head.method) and head.method not in self._protocol._routes_by_method
 
     # From the wrapped server
 
@@ -374,13 +373,14 @@ class _Mount(Mount):
         )
         super().__init__(name, "", settings, session.tools_changed, list, lock)
 
-    def tool(self, kind: str, entry: Any) -> MountedTool:
+    def tool(self, kind: str, entry: Any) -> Tool:
         """Return what it lists in *entry*, which may be anything if it is to stay as it is."""
         if not self._keeps(kind):
             return super().tool(kind, entry)
         name = text(entry.get("name") if isinstance(entry, dict) else None)
         known = {"name": name, "inputSchema": object_in(entry, "inputSchema")}
-        return HostTool(super().tool(kind, known), name, entry, self._session.fix_counts)
+        mounted = count_readings(super().tool(kind, known), self._session.fix_counts)
+        return adapt(mounted, name, entry)
 
     def _read_page(self, kept: Any, kind: str, page: list[Any]) -> list[Any]:
         if not self._keeps(kind):

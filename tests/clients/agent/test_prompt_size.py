@@ -15,7 +15,7 @@ from toolwire_agent.agent.prompt_size import (
     many_tools_warning,
 )
 from toolwire_agent.models import ScriptedModel
-from toolwire_tools import Tool
+from toolwire_tools import Tool, make_tool
 
 
 def entry(name: str, description: str = "") -> dict[str, Any]:
@@ -45,7 +45,7 @@ def numbered(number: int) -> Tool:
         """Return a number."""
         return a
 
-    return Tool(tool, name=f"tool_{number}")
+    return make_tool(tool, name=f"tool_{number}")
 
 
 @pytest.mark.parametrize(("count", "warnings"), [(500, 1), (5, 0)])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from toolwire_agent.react import Action, Conversation, Retry
-from toolwire_tools import Tool
+from toolwire_tools import make_tool
 
 
 def order(count: int, sizes: list[int], is_urgent: bool = False, note: str = "") -> int:
@@ -25,7 +25,7 @@ READ = [
 
 
 def reply(params: dict[str, Any]) -> Action | Any:
-    conversation = Conversation([Tool(order).describe()])
+    conversation = Conversation([make_tool(order).describe()])
     conversation.add_question("Order!")
     action = {"thought": "", "type": "ACTION", "tool": "order", "params": params}
     return conversation.take_reply(json.dumps(action))

@@ -34,7 +34,7 @@ from toolwire_client.waiting.base import Waiting, run
 from toolwire_compat.groot import Env
 from toolwire_compat.lagent import BaseAction
 from toolwire_schemas.deadline import Deadline
-from toolwire_tools import Cancelled, Tool, ToolError
+from toolwire_tools import Cancelled, Tool, ToolError, make_tool
 
 LOOPS = FACES[1:]
 FAKE = str(SUPPORT / "fake_server.py")
@@ -123,7 +123,7 @@ class ShownAsTool:
     """Another kind of agent."""
 
     def as_tool(self) -> Tool:
-        return Tool(add, name="planner")
+        return make_tool(add, name="planner")
 
 
 async def names(toolbox: AsyncToolbox) -> list[str]:
@@ -135,7 +135,7 @@ def test_every_kind_of_source_is_listed_and_called(face: str) -> None:
         add,
         shout,
         shout_async,
-        Tool(add, name="plus"),
+        make_tool(add, name="plus"),
         Kit,
         Starred(),
         Env([Slashed()]),
@@ -182,7 +182,7 @@ def test_list_has_the_tools_own_description(face: str) -> None:
 def test_duplicate_tool_names_get_the_source_as_prefix(face: str) -> None:
     async def scenario(make: Callable[..., AsyncToolbox]) -> None:
         toolbox = make(
-            {"mine": [add, shout], "yours": add, "theirs": [Tool(shout, name="whisper")]}
+            {"mine": [add, shout], "yours": add, "theirs": [make_tool(shout, name="whisper")]}
         )
         assert await names(toolbox) == ["mine_add", "shout", "yours_add", "whisper"]
         assert toolbox.origin("yours_add") == ToolOrigin("yours", "add")
@@ -361,7 +361,7 @@ def test_async_toolbox_can_be_made_without_an_event_loop() -> None:
 
 def test_two_tools_of_one_name_in_a_source_raise_value_error() -> None:
     with pytest.raises(ValueError, match="two tools in 'local' are called 'add'"):
-        Toolbox([add, Tool(shout, name="add")])
+        Toolbox([add, make_tool(shout, name="add")])
 
 
 def test_an_unknown_name_is_an_error_that_lists_the_tools(face: str) -> None:

@@ -116,7 +116,7 @@ def test_a_file_named_like_a_standard_module_shadows_nothing(
     file = write("random.py", text)
     write("colorsys.py", "raise RuntimeError('the wrong colorsys')")
     (tool,) = load([file])
-    assert 1 <= tool.function() <= 6
+    assert 1 <= tool.entry.function() <= 6
     import random
 
     assert hasattr(random, "randint")
@@ -125,7 +125,7 @@ def test_a_file_named_like_a_standard_module_shadows_nothing(
 def test_two_files_of_one_name_are_two_modules(write: Callable[[str, str], str]) -> None:
     write("x/same.py", "def x() -> int: return 1")
     write("y/same.py", "def y() -> int: return 2")
-    assert [tool.function() for tool in load(["x/same.py", "y/same.py"])] == [1, 2]
+    assert [tool.entry.function() for tool in load(["x/same.py", "y/same.py"])] == [1, 2]
 
 
 def test_dataclasses_pickles_and_forward_references_work(write: Callable[[str, str], str]) -> None:
@@ -139,7 +139,7 @@ class Box:
 """
     for file in (write("boxes.py", text), write("select.py", text.replace("make", "make_other"))):
         (tool,) = load([file])
-        box = tool.function(3)
+        box = tool.entry.function(3)
         assert pickle.loads(pickle.dumps(box)) == box
 
 

@@ -14,14 +14,14 @@ from toolwire.protocol.lifecycle import Identity
 from toolwire.settings import Settings
 from toolwire_schemas.wire.codec import decode
 from toolwire_schemas.wire.messages import INVALID_REQUEST, OVERLOADED
-from toolwire_tools import Tool
+from toolwire_tools import make_tool
 
 
 def add(a: int = 1) -> int:
     return a
 
 
-TOOL = Tool(add)
+TOOL = make_tool(add)
 
 
 def in_flight(**settings: int) -> InFlight:
@@ -29,7 +29,7 @@ def in_flight(**settings: int) -> InFlight:
 
 
 def call_of(id: Any, size: int = 10) -> Call:
-    return Call(id, TOOL, {}, Origin(size, None, False), None, False, NoHost())
+    return Call(id, TOOL.entry, TOOL.handler, {}, Origin(size, None, False), None, False, NoHost())
 
 
 def begin(calls: InFlight, id: Any, size: int = 10) -> Call:

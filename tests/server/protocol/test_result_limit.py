@@ -11,7 +11,7 @@ from toolwire.protocol.call import Call, Origin
 from toolwire.protocol.result_limit import estimate_tokens, limit_of
 from toolwire.settings import Settings
 from toolwire_schemas.wire.codec import encode
-from toolwire_tools import Tool, tool_api
+from toolwire_tools import make_tool, tool_api
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,8 @@ def limit(
     batch = Batch(2, lambda _: None)
     batch.size = taken
     origin = Origin(10, batch if taken else None, False)
-    made = Call(1, Tool(show), {}, origin, None, False, NoHost())
+    tool = make_tool(show)
+    made = Call(1, tool.entry, tool.handler, {}, origin, None, False, NoHost())
     result = {"content": [{"type": "text", "text": text}]}
     settings = Settings(max_result_bytes=1000, max_result_tokens=tokens)
     found = limit_of(made, result, size, settings)

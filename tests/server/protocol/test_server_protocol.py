@@ -19,7 +19,7 @@ from toolwire.protocol.call import Call, Cancel, Send
 from toolwire.protocol.server_protocol import ServerProtocol
 from toolwire.runtime.heartbeat import heartbeat
 from toolwire_schemas.wire.codec import decode
-from toolwire_tools import Text, Tool, tool_api
+from toolwire_tools import Text, make_tool, tool_api
 
 
 class Notes:
@@ -689,7 +689,7 @@ class TestLists:
         assert result_text(dotted) == result_text(shown) == "contents of a"
 
     def test_a_dot_in_a_name_of_one_s_own_stays(self) -> None:
-        [listed] = answers(protocol_of(Tool(add, name="v1.add")), request("tools/list"))
+        [listed] = answers(protocol_of(make_tool(add, name="v1.add")), request("tools/list"))
         assert [tool["name"] for tool in listed["result"]["tools"]] == ["v1.add"]
 
     def test_two_tools_of_one_name_are_refused(self) -> None:

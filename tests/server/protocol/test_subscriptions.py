@@ -21,7 +21,7 @@ from support.server_process import (
     running,
 )
 from toolwire import RequestError, Server, tool_api
-from toolwire.protocol.server_protocol import Catalog
+from toolwire.protocol.catalog import Catalog
 from toolwire_schemas.wire.codec import decode
 from toolwire_tools import tools_of
 

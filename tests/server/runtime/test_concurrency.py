@@ -17,8 +17,9 @@ from typing import Any
 import pytest
 from support.server_process import PATIENCE_SECONDS, Process, call, request, served, wait_until
 from toolwire import Context, Server, tool_api
+from toolwire.protocol.connection_handler import ConnectionHandler
 from toolwire.workers.process_pool import ConcurrencyLimit
-from toolwire_tools import tools_of
+from toolwire_tools import Tool, tools_of
 
 pytestmark = pytest.mark.process
 
@@ -296,8 +297,10 @@ def test_cancelling_calls_that_wait_for_their_turn_gives_up_no_worker() -> None:
         go.wait()
 
     [tool] = tools_of(wait)
-    gate = tool.gate = ConcurrencyLimit(1)
-    session = Server([tool]).open_session(lambda data: ended.set())
+    gate = ConcurrencyLimit(1)
+    run = tool.handler.call
+    handler = ConnectionHandler(send=run, complete=run, gate=gate)
+    session = Server([Tool(tool.entry, handler)]).open_session(lambda data: ended.set())
     session.feed(
         b"".join(json.dumps(call("wait", id=number)).encode() + b"\n" for number in range(5))
     )

@@ -17,7 +17,7 @@ import pytest
 from support.server_process import Process, call, request, running, wait_until
 from toolwire import AsyncContext, Context, Server, tool_api
 from toolwire.errors import LifespanFailed
-from toolwire_tools import Tool
+from toolwire_tools import make_tool
 
 pytestmark = pytest.mark.process
 
@@ -327,9 +327,9 @@ def test_one_that_is_wanted_again_stays_while_others_are_entered() -> None:
         started.set()
         return str(finish.wait(5))
 
-    waiting = Tool(wait).with_lifespan(first)
+    waiting = make_tool(wait).with_lifespan(first)
     of_first, of_second = (
-        Tool(state, name=each.__name__).with_lifespan(each) for each in (first, second)
+        make_tool(state, name=each.__name__).with_lifespan(each) for each in (first, second)
     )
     with Server([waiting, of_first]) as server:
         caller = threading.Thread(target=server.call, args=("wait",))

@@ -27,6 +27,7 @@ from support.server_process import (
     wait_until,
 )
 from toolwire import Context, Server
+from toolwire.protocol.call import Send
 from toolwire.protocol.server_protocol import ServerProtocol
 from toolwire_schemas.wire.codec import decode
 
@@ -385,7 +386,7 @@ def test_partial_answers_of_batches_count_as_input_that_is_held() -> None:
         pings: list[Any] = [request("ping", id=f"{number}.{member}") for member in range(20)]
         waiting = [call("add", {"a": 1, "b": 2}, id=number)]
         out = protocol.receive(json.dumps(pings + waiting).encode())
-        if len(out) == 1 and not hasattr(out[0], "tool"):
+        if len(out) == 1 and isinstance(out[0], Send):
             break
 
     [array] = [decode(decision.message) for decision in out]

@@ -9,9 +9,7 @@ from collections import Counter
 from typing import Any
 
 from support.server_process import call, protocol_of
-from toolwire import Server
 from toolwire_schemas.wire.codec import encode
-from toolwire_tools import Tool
 
 
 def add(a: int, b: int) -> int:
@@ -34,7 +32,7 @@ def functions_of_a_call(protocol: Any, number: int) -> Counter[str]:
     try:
         [made] = protocol.receive(frame)
         message = protocol.in_flight.finish(
-            made, made.tool.call(made.arguments, made, made.strict_arguments)
+            made, made.handler.call(made.arguments, made, made.strict_arguments)
         )
     finally:
         sys.setprofile(None)
@@ -49,23 +47,3 @@ def test_a_plain_call_runs_no_more_functions_than_it_needs() -> None:
     functions_of_a_call(protocol, 1)  # the first call makes what later ones use
 
     assert functions_of_a_call(protocol, 2).total() <= 17, "including the tool itself"
-
-
-def test_the_attributes_of_tools_that_are_served_are_in_the_objects() -> None:
-    """CPython finds them several times as fast as in a dict, which an object has once `vars` was
-    called for it.
-    """
-
-    def life() -> Any:
-        yield
-
-    served = Server(
-        [Tool(add, toolkit="Sums").with_lifespan(life)], separator=".", structured=False
-    ).tools[0]
-
-    assert served.name == "Sums.add"
-    assert not [
-        found
-        for found in gc.get_referents(served)
-        if isinstance(found, dict) and "function" in found
-    ]

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.server_process import MODERN, PATIENCE_SECONDS, Process, call, request, served
+from toolwire.protocol.catalog import Catalog
 from toolwire.protocol.lifecycle import Identity
-from toolwire.protocol.server_protocol import Catalog
 from toolwire.runtime.session import Session
 from toolwire.settings import Settings
 from toolwire_schemas.wire.codec import decode

@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 from toolwire import RequestError, Server
 from toolwire.forwarding import BLOCKING, forward
+from toolwire.protocol.call import Call
+from toolwire.protocol.connection_handler import ConnectionHandler
 from toolwire_client import connect
 from toolwire_client.async_client import AsyncClient
 from toolwire_client.session.elicitation import NoAnswer
 from toolwire_client.waiting.base import run
 from toolwire_schemas.deadline import Deadline
-from toolwire_tools import Tool
+from toolwire_tools import Entry, Tool
 
 THERE = """
 import os, sys
@@ -45,18 +47,15 @@ def die() -> None:
 """
 
 
-class Forwarded(Tool):
-    """A tool of the server that *client* has started."""
+def forwarding_tool(name: str, client: AsyncClient) -> Tool:
+    """Return a tool of the server that *client* has started."""
 
-    def __init__(self, name: str, client: AsyncClient) -> None:
-        super().__init__(lambda: None, name=name)
-        self._client = client
+    def send(arguments: Any, call: Call) -> dict[str, Any]:
+        connection = run(client.ready(Deadline(10))).connection
+        return forward(call, connection, {"name": name, "arguments": arguments})
 
-    def call(
-        self, arguments: dict[str, Any], caller: Any, strict_arguments: bool = False
-    ) -> dict[str, Any]:
-        connection = run(self._client.ready(Deadline(10))).connection
-        return forward(caller, connection, {"name": self.name, "arguments": arguments})
+    entry = Entry(kind="tools", name=name, parts=(name,), shown={"name": name})
+    return Tool(entry, ConnectionHandler(send=send, complete=send))
 
 
 @pytest.fixture(params=["legacy", "modern"])
@@ -69,7 +68,7 @@ def here(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
     client = pending.client(BLOCKING)
     run(client.__aenter__())
     names = ("add", "count", "ask", "die", "unknown")
-    with Server([Forwarded(name, client) for name in names]) as server:
+    with Server([forwarding_tool(name, client) for name in names]) as server:
         yield server
     run(client.close())
 

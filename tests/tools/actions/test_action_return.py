@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.recording_caller import RecordingCaller
 from toolwire_compat.lagent import ActionReturn, ActionStatusCode, ActionValidCode
-from toolwire_tools import Tool, ToolError
+from toolwire_tools import ToolError, make_tool
 
 PNG = b"\x89PNG\r\n\x1a\n" + bytes(8)
 WAV = b"RIFF\0\0\0\0WAVE"
@@ -25,7 +25,7 @@ def answer(returned: ActionReturn) -> dict[str, Any]:
     def act() -> ActionReturn:
         return returned
 
-    tool = Tool(act)
+    tool = make_tool(act)
     assert "outputSchema" not in tool.describe()
     return tool.call({}, RecordingCaller())
 

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from support.examples import examples
 from support.recording_caller import RecordingCaller
 from support.type_strategies import FORMATS, HINTS, JSON, fitting
-from toolwire_tools import ArgumentsError, Context, Tool, tool_api
+from toolwire_tools import ArgumentsError, Context, Tool, make_tool, tool_api
 from toolwire_tools.signature.docstring_types import hint_of
 
 WRITTEN = (
@@ -160,7 +160,7 @@ def function_of(found: list[Drawn], docstring: str, is_method: bool) -> Any:
 
 
 def tool_of(function: Any, is_method: bool) -> Tool:
-    return Tool(type("Kit", (), {"tool": function})().tool if is_method else function)
+    return make_tool(type("Kit", (), {"tool": function})().tool if is_method else function)
 
 
 JSON_TYPES = {
@@ -232,7 +232,7 @@ def test_a_type_in_the_docstring_is_as_good_as_a_hint(found: list[Drawn], style:
     hinted = function_of(
         [p._replace(hint=hint) for p, hint in zip(found, hints, strict=True)], docstring, False
     )
-    assert Tool(written).describe() == Tool(hinted).describe()
+    assert make_tool(written).describe() == make_tool(hinted).describe()
     assert tool_api(written).api_description == tool_api(hinted).api_description
 
 
@@ -249,4 +249,4 @@ def test_the_context_is_in_neither(name: str, hint: Any) -> None:
     assert [
         parameter["name"] for parameter in tool_api(function).api_description["parameters"]
     ] == [name]
-    assert list(Tool(function).describe()["inputSchema"]["properties"]) == [name]
+    assert list(make_tool(function).describe()["inputSchema"]["properties"]) == [name]

@@ -21,7 +21,7 @@ import msgspec
 import orjson
 import pydantic
 import pytest
-from toolwire_tools import AsyncContext, Context, RegistrationError, Tool, tool_api
+from toolwire_tools import AsyncContext, Context, RegistrationError, make_tool, tool_api
 from toolwire_tools.api_description import description_of, type_name
 
 
@@ -783,7 +783,7 @@ def test_parameters_can_be_left_to_the_docstring() -> None:
             "required": ["command"],
         },
     )
-    assert Tool(run).describe() == Tool(tool_api(run)).describe()
+    assert make_tool(run).describe() == make_tool(tool_api(run)).describe()
 
 
 @pytest.mark.process
@@ -791,7 +791,7 @@ def test_describing_imports_nothing_of_others_that_registering_does_not() -> Non
     script = (
         "import sys; from toolwire_tools import tool_api, Tool\n"
         "def f(a, b: list[int] = []):\n    '''Do.\\n\\n    Args:\\n        a (int): x\\n    '''\n"
-        "before = set(sys.modules); Tool(f); known = set(sys.modules)\n"
+        "before = set(sys.modules); make_tool(f); known = set(sys.modules)\n"
         "tool_api(f); new = set(sys.modules) - known\n"
         "print(*(name for name in new if not name.startswith('toolwire_tools.')))"
     )

@@ -307,8 +307,8 @@ def test_those_that_share_an_object_share_it_however_they_are_named_and_loaded()
     [create] = load(["PPT:create_file"])
     [submit, again] = load(["PPT:submit_file", "PPT:create_file"])
 
-    assert create.function == again.function
-    assert create.function.__self__ is submit.function.__self__
+    assert create.entry.function == again.entry.function
+    assert create.entry.function.__self__ is submit.entry.function.__self__
     assert len(load(["PPT:create_file", "PPT"])) == 5
 
 

@@ -593,7 +593,7 @@ print(len(Files([sys.argv[1]]).search(Context(NULL_CALLER), text="i", regex=True
 def test_read_only_tools_say_so(root: Path) -> None:
     reading = tools_of(Files([root]))
 
-    assert [(tool.name, tool.options.read_only) for tool in reading] == [
+    assert [(tool.name, tool.entry.options.read_only) for tool in reading] == [
         ("Files_list", True),
         ("Files_read", True),
         ("Files_search", True),

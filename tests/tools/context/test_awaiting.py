@@ -19,6 +19,7 @@ from toolwire_tools import (
     OutputError,
     RegistrationError,
     Tool,
+    make_tool,
     tools_of,
 )
 
@@ -82,7 +83,7 @@ def test_a_context_of_the_other_kind_is_refused_when_the_tool_is_made(
     function: Callable[..., Any],
 ) -> None:
     with pytest.raises(RegistrationError) as refused:
-        Tool(function, name="remove")
+        make_tool(function, name="remove")
     assert refused.value.parameter == "parameter 'context'"
     assert "AsyncContext" in str(refused.value)
 
@@ -99,7 +100,7 @@ def test_a_function_for_both_kinds_of_tools_takes_the_base_class() -> None:
         return report(context)
 
     texts = [
-        run(Tool(each))["content"][0]["text"] for each in (report, report_async, report_either)
+        run(make_tool(each))["content"][0]["text"] for each in (report, report_async, report_either)
     ]
     assert texts == ["Context", "AsyncContext", "AsyncContext"]
     assert not issubclass(AsyncContext, Context)
@@ -131,7 +132,7 @@ def forgetful() -> Iterator[Callable[..., Any]]:
 @pytest.mark.parametrize("function", list(forgetful()), ids=lambda function: function.__name__)
 def test_a_question_that_is_not_awaited_has_no_value(function: Callable[..., Any]) -> None:
     with pytest.raises((TypeError, AttributeError)):
-        run(Tool(function))
+        run(make_tool(function))
     assert REMOVED == []
 
 
@@ -140,7 +141,7 @@ def test_the_error_of_a_question_in_a_condition_says_await_it() -> None:
         assert context.ask("Really?", bool)
 
     with pytest.raises(TypeError, match=r"write `await context\.ask\(\.\.\.\)`"):
-        run(Tool(remove))
+        run(make_tool(remove))
 
 
 def test_a_call_whose_tool_forgot_to_await_fails_and_names_the_method() -> None:
@@ -154,7 +155,7 @@ def test_a_call_whose_tool_forgot_to_await_fails_and_names_the_method() -> None:
 
     for function in (remove, stream):
         with pytest.raises(RuntimeError, match=r"called context\.ask without awaiting it"):
-            run(Tool(function))
+            run(make_tool(function))
 
 
 @pytest.mark.filterwarnings("error")
@@ -178,7 +179,7 @@ def test_questions_that_are_awaited_in_any_way_are_asked() -> None:
     for function in (awaits, returns, waits_for, makes_a_task, gathers):
         caller = RecordingCaller()
         caller.answers = [{"action": "accept", "content": {"answer": False}}]
-        result = asyncio.run(Tool(function).call_async({}, caller))
+        result = asyncio.run(make_tool(function).call_async({}, caller))
         assert result["structuredContent"] == {"result": False}, function.__name__
 
 
@@ -191,7 +192,7 @@ def test_progress_and_log_may_be_awaited_and_need_not_be() -> None:
         return "done"
 
     caller = RecordingCaller()
-    result = asyncio.run(Tool(work).call_async({}, caller))
+    result = asyncio.run(make_tool(work).call_async({}, caller))
     assert result["isError"] is False
     assert caller.told == [(1, 2, "half"), (2, 2, None)]
 
@@ -227,7 +228,7 @@ def test_a_coroutine_is_never_a_result(around: Callable[[Any], Any], hint: Any) 
 
     show.__annotations__ = {} if hint is None else {"return": hint}
     with pytest.raises(OutputError):
-        run(Tool(show))
+        run(make_tool(show))
 
 
 def test_fastmcp_functions_of_both_kinds_take_their_own_context() -> None:

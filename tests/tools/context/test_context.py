@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from support.recording_caller import RecordingCaller
-from toolwire_tools import AsyncContext, Cancelled, Context, Tool
+from toolwire_tools import AsyncContext, Cancelled, Context, make_tool
 
 
 class Np64:
@@ -93,7 +93,7 @@ def test_a_tool_that_survives_every_exception_is_still_stopped() -> None:
                 return "swallowed"
 
     with pytest.raises(Cancelled):
-        Tool(stubborn).call({}, RecordingCaller(patience=0))
+        make_tool(stubborn).call({}, RecordingCaller(patience=0))
 
 
 def test_the_context_is_injected_by_type_and_absent_from_the_schema() -> None:
@@ -102,7 +102,7 @@ def test_the_context_is_injected_by_type_and_absent_from_the_schema() -> None:
         return whatever.tool
 
     caller = RecordingCaller()
-    tool = Tool(index)
+    tool = make_tool(index)
     assert list(tool.describe()["inputSchema"]["properties"]) == ["folder", "depth"]
     assert tool.call({"folder": "a", "depth": 3}, caller)["content"] == [
         {"type": "text", "text": "index"}
@@ -115,7 +115,7 @@ def test_the_arguments_of_a_call_are_not_changed_by_the_context() -> None:
         return folder
 
     arguments = {"folder": "a"}
-    Tool(look).call(arguments, RecordingCaller())
+    make_tool(look).call(arguments, RecordingCaller())
     assert arguments == {"folder": "a"}
 
 
@@ -124,7 +124,9 @@ def test_a_caller_cannot_send_a_context() -> None:
         return context.tool + str(others)
 
     assert (
-        Tool(look).call({"context": 3}, RecordingCaller())["content"][0]["text"].startswith("look")
+        make_tool(look)
+        .call({"context": 3}, RecordingCaller())["content"][0]["text"]
+        .startswith("look")
     )
 
 
@@ -142,9 +144,9 @@ def test_methods_generators_and_async_tools_get_their_context() -> None:
     async def async_generator(context: AsyncContext) -> AsyncIterator[str]:
         yield context.tool
 
-    for tool in (Tool(Kit().method), Tool(generator)):
+    for tool in (make_tool(Kit().method), make_tool(generator)):
         assert tool.call({}, RecordingCaller())["content"][0]["text"] == tool.name
-    for tool in (Tool(coroutine), Tool(async_generator)):
+    for tool in (make_tool(coroutine), make_tool(async_generator)):
         assert (
             asyncio.run(tool.call_async({}, RecordingCaller()))["content"][0]["text"] == tool.name
         )

@@ -11,7 +11,15 @@ from typing import Annotated, Any, Literal
 import msgspec
 import pytest
 from support.recording_caller import RecordingCaller
-from toolwire_tools import AsyncContext, CannotAsk, Context, Declined, Dismissed, NotAnswered, Tool
+from toolwire_tools import (
+    AsyncContext,
+    CannotAsk,
+    Context,
+    Declined,
+    Dismissed,
+    NotAnswered,
+    make_tool,
+)
 from toolwire_tools.context.elicitation import question
 
 
@@ -193,7 +201,7 @@ def test_a_tool_that_asks_for_a_context_fails_before_the_user_is_asked() -> None
     with pytest.raises(
         TypeError, match="ask: the answer is a Context; a form can only ask for text"
     ):
-        Tool(tool).call({}, caller)
+        make_tool(tool).call({}, caller)
     assert caller.asked == []
 
 
@@ -225,7 +233,7 @@ def test_a_sync_tool_asks_and_waits() -> None:
     def remove(path: str, context: Context) -> str:
         return "removed" if context.ask(f"Remove {path}?") else "kept"
 
-    result = Tool(remove).call({"path": "/x"}, caller)
+    result = make_tool(remove).call({"path": "/x"}, caller)
 
     assert result["content"][0]["text"] == "removed"
     assert caller.asked == [("Remove /x?", single({"type": "boolean"}))]
@@ -238,7 +246,7 @@ def test_an_async_tool_awaits_the_answer() -> None:
     async def order(context: AsyncContext) -> int:
         return await context.ask("How many?", int) * 2  # type: ignore[misc]
 
-    result = asyncio.run(Tool(order).call_async({}, caller))
+    result = asyncio.run(make_tool(order).call_async({}, caller))
 
     assert result["structuredContent"] == {"result": 8}
 
@@ -250,7 +258,7 @@ def test_a_default_is_for_clients_that_cannot_ask_and_for_nothing_else() -> None
         return context.ask("Sure?", bool, default=False)
 
     caller.answers = [CannotAsk("no way")]
-    assert Tool(sure).call({}, caller)["structuredContent"] == {"result": False}
+    assert make_tool(sure).call({}, caller)["structuredContent"] == {"result": False}
     caller.answers = [{"action": "decline"}]
     with pytest.raises(Declined):
-        Tool(sure).call({}, caller)
+        make_tool(sure).call({}, caller)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support.recording_caller import RecordingCaller
-from toolwire_tools import RegistrationError, Tool, tool_api, tools_in, tools_of
+from toolwire_tools import RegistrationError, make_tool, tool_api, tools_in, tools_of
 
 
 def module(source: str, name: str = "sample") -> types.ModuleType:
@@ -37,7 +37,7 @@ def test_things_of_every_kind_become_tools() -> None:
         def dig(self) -> str:
             return "dug"
 
-    tool = Tool(add, name="plus")
+    tool = make_tool(add, name="plus")
     offered = tools_of(
         [add, tool, Kit, (partial(tool_api(name="inc")(partial(add, b=1))),), [Kit().dig]]
     )
@@ -62,7 +62,7 @@ def test_the_same_thing_twice_is_one_tool() -> None:
             return "dug"
 
     kit = Kit()
-    assert len(tools_of([add, add, kit, kit, Tool(add)])) == 2
+    assert len(tools_of([add, add, kit, kit, make_tool(add)])) == 2
     assert len(tools_of([Kit, Kit])) == 1
 
 
@@ -126,7 +126,7 @@ def test_dunder_all_says_what_is_public() -> None:
 
 def test_dunder_tools_says_it_exactly() -> None:
     source = """
-        from toolwire_tools import Tool, tool_api
+        from toolwire_tools import Tool, tool_api, make_tool
         def plain() -> str: ...
         def other() -> str: ...
         @tool_api
@@ -205,14 +205,14 @@ def test_a_package_offers_what_it_gathers_from_its_own_modules(
 
 def test_an_object_of_a_toolkit_represents_its_class() -> None:
     source = """
-        from toolwire_tools import Tool, tool_api
+        from toolwire_tools import Tool, tool_api, make_tool
         class Kit:
             def __init__(self, key: str): self.key = key
             @tool_api
             def dig(self) -> str: return self.key
         kit = Kit("k")
         def plain() -> str: ...
-        extra = Tool(plain)
+        extra = make_tool(plain)
     """
     offer = tools_in(module(source))
     assert [tool.name for tool in offer.tools] == ["Kit_dig", "plain"]

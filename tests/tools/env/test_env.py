@@ -309,7 +309,7 @@ def call(tool: Tool, **arguments: Any) -> dict[str, Any]:
 def test_the_tools_of_an_environment_are_those_of_its_parts() -> None:
     tools = {tool.name: tool for tool in tools_of(everything())}
     assert list(tools) == [NAMES[0], NAMES[1], "Weather_today", "Search_find", *NAMES[4:]]
-    assert tools["add"].function is add
+    assert tools["add"].entry.function is add
     assert tools["later"].is_async
     assert tools["plus.one"].describe() == {
         "name": "plus.one",

@@ -16,8 +16,8 @@ from toolwire_tools import (
     Image,
     Message,
     OutputError,
-    Prompt,
     RegistrationError,
+    Tool,
     prompt,
     tools_of,
 )
@@ -25,9 +25,9 @@ from toolwire_tools import (
 PIXEL = b"\x89PNG\r\n\x1a\n"
 
 
-def made(function: Any) -> Prompt:
+def made(function: Any) -> Tool:
     [found] = tools_of(function)
-    assert isinstance(found, Prompt)
+    assert found.kind == "prompts"
     return found
 
 

@@ -22,10 +22,10 @@ from toolwire_tools import (
     Image,
     OutputError,
     RegistrationError,
-    Resource,
     ResourceLink,
     ResourceNotFound,
     Text,
+    Tool,
     resource,
     tool_api,
     tools_of,
@@ -35,9 +35,9 @@ from toolwire_tools.resources.resource import contents_of, leaves_folder
 PIXEL = b"\x89PNG\r\n\x1a\n"
 
 
-def made(function: Any) -> Resource:
+def made(function: Any) -> Tool:
     [found] = tools_of(function)
-    assert isinstance(found, Resource)
+    assert found.kind in ("resources", "resourceTemplates")
     return found
 
 

@@ -28,7 +28,7 @@ from toolwire_tools import (
     OutputError,
     ResourceLink,
     Text,
-    Tool,
+    make_tool,
     tool_api,
 )
 
@@ -53,7 +53,7 @@ def result_of(value: Any, hint: Any = None) -> dict[str, Any]:
 
     if hint is not None:
         tool.__annotations__["return"] = hint
-    result = Tool(tool).call({}, RecordingCaller())
+    result = make_tool(tool).call({}, RecordingCaller())
     encode(result)  # whatever comes out can be sent
     return result
 
@@ -74,8 +74,8 @@ def test_a_tool_without_structured_content_gives_the_same_text(
 
     if hint is not None:
         tool.__annotations__["return"] = hint
-    both = Tool(tool)
-    made = Tool(tool_api(structured=False)(tool)) if by_option else both.without_structured()
+    both = make_tool(tool)
+    made = make_tool(tool_api(structured=False)(tool)) if by_option else both.without_structured()
 
     result = made.call({}, RecordingCaller())
 
@@ -91,7 +91,7 @@ def test_a_result_without_structured_content_is_checked_all_the_same() -> None:
         return ["one"]  # type: ignore[list-item]
 
     with pytest.raises(OutputError):
-        Tool(tool).call({}, RecordingCaller())
+        make_tool(tool).call({}, RecordingCaller())
 
 
 # Data
@@ -182,7 +182,7 @@ def test_a_tool_that_returns_nothing_says_null() -> None:
     def quiet() -> None:
         pass
 
-    tool = Tool(quiet)
+    tool = make_tool(quiet)
     assert tool.describe()["outputSchema"]["properties"] == {"result": {"type": "null"}}
     assert tool.call({}, RecordingCaller()) == result_of(None)
     assert result_of(None) == {
@@ -270,7 +270,7 @@ def test_a_schema_written_by_hand_is_kept_too() -> None:
     def numbers(good: bool) -> Any:
         return [1] if good else ["1"]
 
-    tool = Tool(numbers)
+    tool = make_tool(numbers)
     assert tool.call({"good": True}, RecordingCaller())["structuredContent"] == {"result": [1]}
     with pytest.raises(OutputError):
         tool.call({"good": False}, RecordingCaller())
@@ -335,7 +335,7 @@ def test_each_kind_of_content_is_one_block(
         "content": [block],
         "isError": False,
     }
-    assert "outputSchema" not in Tool(_returning(type(content))).describe()
+    assert "outputSchema" not in make_tool(_returning(type(content))).describe()
 
 
 def _returning(hint: Any) -> Callable[[], Any]:
@@ -364,7 +364,7 @@ def test_a_list_of_strings_is_data_and_not_several_blocks() -> None:
 
 
 def test_a_tool_that_returns_content_or_nothing_has_no_output_schema() -> None:
-    assert "outputSchema" not in Tool(_returning(Image | None)).describe()
+    assert "outputSchema" not in make_tool(_returning(Image | None)).describe()
     assert result_of(None, Image | None)["content"] == [text("null")]
 
 

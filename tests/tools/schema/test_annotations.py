@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, Optional, Union
 
 import pytest
-from toolwire_tools import Tool
+from toolwire_tools import make_tool
 from toolwire_tools.errors import RegistrationError
 from toolwire_tools.schema.annotations import annotations_of, arguments_of, origin_of
 
@@ -53,7 +53,7 @@ def test_origin_and_arguments_of_a_hint(hint: Any, origin: Any, arguments: tuple
 )
 def test_a_union_in_a_signature_is_served(hint: str) -> None:
     source = f"from typing import Optional\ndef tool(x: {hint}) -> {hint}: return x"
-    described = Tool(function_of(source)).describe()
+    described = make_tool(function_of(source)).describe()
     assert described["inputSchema"]["properties"]["x"]
     assert described["outputSchema"]
 
@@ -61,7 +61,7 @@ def test_a_union_in_a_signature_is_served(hint: str) -> None:
 @evaluates_late
 def test_a_name_for_the_type_checker_only_is_refused_with_the_remedy() -> None:
     with pytest.raises(RegistrationError) as caught:
-        Tool(function_of("def tool(a: int, b: list[Unknown]) -> str: ..."))
+        make_tool(function_of("def tool(a: int, b: list[Unknown]) -> str: ..."))
     assert caught.value.parameter == "parameter 'b'"
     assert "'list[Unknown]'" in caught.value.problem
     assert "TYPE_CHECKING" in caught.value.remedy
@@ -69,7 +69,7 @@ def test_a_name_for_the_type_checker_only_is_refused_with_the_remedy() -> None:
 
 @evaluates_late
 def test_a_context_may_be_imported_for_the_type_checker_only() -> None:
-    tool = Tool(function_of("def tool(ctx: Context, a: int) -> str: ..."))
+    tool = make_tool(function_of("def tool(ctx: Context, a: int) -> str: ..."))
     assert list(tool.describe()["inputSchema"]["properties"]) == ["a"]
 
 
@@ -82,7 +82,7 @@ def tool(a: Point) -> Point: ...
 class Point:
     x: int
 """
-    [schema] = Tool(function_of(source)).describe()["inputSchema"]["properties"].values()
+    [schema] = make_tool(function_of(source)).describe()["inputSchema"]["properties"].values()
     assert schema["properties"] == {"x": {"type": "integer"}}
 
 
@@ -102,7 +102,7 @@ def inner(a: int, b: Unknown) -> str: ...
 def tool(*args, **kwargs): ...
 """
     with pytest.raises(RegistrationError) as caught:
-        Tool(function_of(source))
+        make_tool(function_of(source))
     assert caught.value.parameter == "parameter 'b'"
     assert "'Unknown'" in caught.value.problem
 

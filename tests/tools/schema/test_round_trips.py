@@ -21,7 +21,7 @@ from jsonschema import Draft202012Validator
 from support.examples import examples
 from support.recording_caller import RecordingCaller
 from support.type_strategies import FORMATS
-from toolwire_tools import Tool
+from toolwire_tools import make_tool
 from toolwire_tools.errors import ArgumentsError
 from toolwire_tools.schema.validator import ToolSchemaValidator
 
@@ -146,7 +146,7 @@ def test_what_a_tool_returns_it_also_takes(pair: tuple[Any, Any]) -> None:
         return x
 
     back.__annotations__ = {"x": hint, "return": hint}
-    tool = Tool(back)
+    tool = make_tool(back)
     sent = json.loads(json.dumps(returned(hint, value)))
     assert Draft202012Validator(tool.describe()["inputSchema"], format_checker=FORMATS).is_valid(
         {"x": sent}
@@ -164,7 +164,7 @@ def returned(hint: Any, value: Any) -> Any:
         return [value]
 
     give.__annotations__ = {"return": list[hint]}
-    return Tool(give).call({}, RecordingCaller())["structuredContent"]["result"][0]
+    return make_tool(give).call({}, RecordingCaller())["structuredContent"]["result"][0]
 
 
 @pytest.mark.parametrize(
@@ -174,7 +174,7 @@ def test_a_moment_keeps_its_offset_or_has_none(text: str) -> None:
     def later(at: dt.datetime) -> dt.datetime:
         return at + dt.timedelta(days=1)
 
-    result = Tool(later).call({"at": text}, RecordingCaller())["structuredContent"]["result"]
+    result = make_tool(later).call({"at": text}, RecordingCaller())["structuredContent"]["result"]
     assert dt.datetime.fromisoformat(result) == dt.datetime.fromisoformat(text) + dt.timedelta(
         days=1
     )
@@ -187,14 +187,14 @@ def test_an_author_can_demand_an_offset_or_none() -> None:
     def meet(at: Annotated[dt.datetime, msgspec.Meta(tz=True)]) -> None: ...
     def wake(at: Annotated[dt.datetime, msgspec.Meta(tz=False)]) -> None: ...
 
-    assert Tool(meet).describe()["inputSchema"]["properties"]["at"] == {
+    assert make_tool(meet).describe()["inputSchema"]["properties"]["at"] == {
         "type": "string",
         "format": "date-time",
     }
     with pytest.raises(ArgumentsError, match="with its offset"):
-        Tool(meet).call({"at": "2026-03-01T09:00:00"}, RecordingCaller())
+        make_tool(meet).call({"at": "2026-03-01T09:00:00"}, RecordingCaller())
     with pytest.raises(ArgumentsError, match="without an offset"):
-        Tool(wake).call({"at": "2026-03-01T09:00:00Z"}, RecordingCaller())
+        make_tool(wake).call({"at": "2026-03-01T09:00:00Z"}, RecordingCaller())
 
 
 class Stay(pydantic.BaseModel):
@@ -218,7 +218,7 @@ def test_times_in_a_pydantic_model_are_published_as_they_are_taken_and_returned(
     def later(stay: Stay) -> Stay:
         return stay
 
-    tool = Tool(later)
+    tool = make_tool(later)
     described = tool.describe()
     result = tool.call({"stay": sent}, RecordingCaller())["structuredContent"]
     assert Stay.model_validate(result) == Stay.model_validate(sent)
@@ -233,7 +233,7 @@ def test_times_in_a_pydantic_model_are_published_as_they_are_taken_and_returned(
 def test_pydantic_models_publish_a_format_only_where_an_offset_is_demanded() -> None:
     def stay(stay: Stay) -> Stay: ...
 
-    described = Tool(stay).describe()
+    described = make_tool(stay).describe()
     for schema in (described["inputSchema"]["properties"]["stay"], described["outputSchema"]):
         properties = schema["properties"]
         assert [name for name in properties if '"format"' in json.dumps(properties[name])] == [
@@ -242,7 +242,7 @@ def test_pydantic_models_publish_a_format_only_where_an_offset_is_demanded() -> 
         assert properties["at"]["description"].startswith("when it begins")
     for wrong in ({"at": "soon"}, {"at": STAYS[0]["at"], "naive": "2026-03-01T09:00:00Z"}):
         with pytest.raises(ArgumentsError, match="Date and time"):
-            Tool(stay).call({"stay": wrong}, RecordingCaller())
+            make_tool(stay).call({"stay": wrong}, RecordingCaller())
 
 
 def test_texts_about_a_parameter_come_before_those_of_its_type() -> None:
@@ -258,7 +258,7 @@ def test_texts_about_a_parameter_come_before_those_of_its_type() -> None:
             several: some
         """
 
-    properties = Tool(book).describe()["inputSchema"]["properties"]
+    properties = make_tool(book).describe()["inputSchema"]["properties"]
     assert {name: schema["description"] for name, schema in properties.items()} == {
         "at": "when to start. Time of day, such as 14:30 or 14:30:00+02:00.",
         "level": "what it is worth. 1 = LOW, 2 = HIGH.",

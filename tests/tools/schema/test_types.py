@@ -32,7 +32,7 @@ import attrs
 import msgspec
 import pydantic
 import pytest
-from toolwire_tools import Image, Tool, tool_api
+from toolwire_tools import Image, make_tool, tool_api
 from toolwire_tools.errors import ArgumentsError, OutputError, RegistrationError
 from toolwire_tools.schema.validator import ToolSchemaValidator
 from toolwire_tools.signature import Signature, read_signature
@@ -860,8 +860,8 @@ def test_the_remedy_for_a_type_without_a_form_in_json_names_the_option_that_help
 
     for tool, option in ((taking, "input_schema"), (giving, "output_schema")):
         with pytest.raises(RegistrationError, match=rf"tool_api\({option}="):
-            Tool(tool)
-        assert Tool(tool_api(tool, **{option: {"type": "object"}})).name == tool.__name__
+            make_tool(tool)
+        assert make_tool(tool_api(tool, **{option: {"type": "object"}})).name == tool.__name__
 
 
 def test_a_type_may_carry_any_metadata() -> None:

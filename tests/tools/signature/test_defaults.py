@@ -20,7 +20,7 @@ from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field
 from support.type_strategies import FORMATS, HINTS, JSON
 from toolwire_compat.lagent import BaseAction
-from toolwire_tools import RegistrationError, Tool, tool_api, tools_of
+from toolwire_tools import RegistrationError, Tool, make_tool, tool_api, tools_of
 
 
 class Level(IntEnum):
@@ -75,7 +75,7 @@ def tool_with(hint: Any, default: Any, **options: Any) -> Tool:
     def take(value: Any = default) -> None: ...
 
     take.__annotations__ = {"value": hint}
-    return Tool(tool_api(**options)(take))
+    return make_tool(tool_api(**options)(take))
 
 
 FIT: list[tuple[Any, Any]] = [
@@ -187,7 +187,7 @@ def test_the_error_names_parameter_default_type_and_remedy() -> None:
     def wait(seconds: int = "ten") -> None: ...  # type: ignore[assignment]
 
     with pytest.raises(RegistrationError) as refused:
-        Tool(wait)
+        make_tool(wait)
     assert (
         str(refused.value)
         == "tool 'wait', parameter 'seconds': its default 'ten' does not fit its type int: \"ten\""

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_tools import Tool
+from toolwire_tools import make_tool
 from toolwire_tools.signature.docstring_types import hint_of
 
 KNOWN: list[tuple[str, Any]] = [
@@ -153,4 +153,4 @@ def test_whatever_is_known_has_a_schema(text: str) -> None:
     def tool(a: Any) -> None: ...
 
     tool.__annotations__["a"] = hint
-    assert list(Tool(tool).describe()["inputSchema"]["properties"]) == ["a"]
+    assert list(make_tool(tool).describe()["inputSchema"]["properties"]) == ["a"]

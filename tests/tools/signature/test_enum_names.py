@@ -16,7 +16,8 @@ from support.recording_caller import RecordingCaller
 from toolwire_dialects.python_stub import signature
 from toolwire_dialects.typed_clients import generate
 from toolwire_schemas.json_schema.member_names import listing, names_in, with_names
-from toolwire_tools import ArgumentsError, Tool
+from toolwire_tools import ArgumentsError, make_tool
+from toolwire_tools.tool import function_handler
 
 
 class Level(IntEnum):
@@ -75,7 +76,7 @@ def bound(hint: Any, value: Any, *, strict: bool = False) -> Any:
     def take(value: Any) -> None: ...
 
     take.__annotations__ = {"value": hint}
-    _, keywords = Tool(take)._signature.arguments.bind({"value": value}, strict)
+    _, keywords = function_handler(make_tool(take)).bind({"value": value}, strict)
     return keywords["value"]
 
 
@@ -159,7 +160,7 @@ def test_the_log_says_how_a_name_was_read() -> None:
         return level.name
 
     caller = RecordingCaller()
-    assert Tool(take).call({"level": "LOW"}, caller)["content"][0]["text"] == "LOW"
+    assert make_tool(take).call({"level": "LOW"}, caller)["content"][0]["text"] == "LOW"
     assert caller.logged == [("debug", 'arguments.level: "LOW" read as 1', {})]
 
 
@@ -168,7 +169,7 @@ def test_a_listing_shows_names_and_keeps_plain_values() -> None:
         level: Level, some: list[Level] | None, plain: Literal[1, 2], colour: Colour
     ) -> None: ...
 
-    assert signature(Tool(take).describe()) == [
+    assert signature(make_tool(take).describe()) == [
         "(level: Literal[1 = LOW, 2 = HIGH],",
         "some: list[Literal[1 = LOW, 2 = HIGH]] | None,",
         "plain: Literal[1, 2],",
@@ -224,7 +225,7 @@ class Task(BaseModel):
 def test_models_of_pydantic_name_the_values_of_their_enumerations() -> None:
     def take(task: Task) -> None: ...
 
-    members = Tool(take).describe()["inputSchema"]["properties"]["task"]["properties"]
+    members = make_tool(take).describe()["inputSchema"]["properties"]["task"]["properties"]
 
     assert members["level"]["description"] == "1 = LOW, 2 = HIGH."
     assert members["levels"]["items"]["description"] == "1 = LOW, 2 = HIGH."
@@ -235,6 +236,6 @@ def test_models_of_pydantic_name_the_values_of_their_enumerations() -> None:
 def test_typed_clients_name_the_values_in_models_and_lists(language: str) -> None:
     def take(level: Level, levels: list[Level], task: Task) -> None: ...
 
-    code = generate(language, [Tool(take).describe()], command=["server"], head=[])
+    code = generate(language, [make_tool(take).describe()], command=["server"], head=[])
 
     assert code.count("1 = LOW, 2 = HIGH.") >= 4

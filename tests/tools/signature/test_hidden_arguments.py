@@ -7,7 +7,7 @@ from typing import Any
 import pydantic
 import pytest
 from support.recording_caller import RecordingCaller
-from toolwire_tools import ArgumentsError, Context, RegistrationError, Tool, tool_api
+from toolwire_tools import ArgumentsError, Context, RegistrationError, Tool, make_tool, tool_api
 
 
 def call(tool: Tool, arguments: dict[str, Any]) -> Any:
@@ -28,7 +28,7 @@ def test_a_hidden_argument_keeps_its_default(options: dict[str, Any]) -> None:
         """
         return [query, session]
 
-    tool = Tool(search)
+    tool = make_tool(search)
     assert tool.describe()["inputSchema"] == {
         "type": "object",
         "properties": {"query": {"type": "string", "description": "what for"}},
@@ -46,7 +46,7 @@ def test_hidden_arguments_need_no_form_in_json() -> None:
     def tool(a: int, client: type[Any] = int, *places: bytes, **others: object) -> list[object]:
         return [a, client is int, places == (), others == {}]
 
-    assert call(Tool(tool), {"a": 1}) == [1, True, True, True]
+    assert call(make_tool(tool), {"a": 1}) == [1, True, True, True]
 
 
 def test_hidden_arguments_keep_their_place() -> None:
@@ -54,8 +54,8 @@ def test_hidden_arguments_keep_their_place() -> None:
     def tool(a: int, b: int = 2, c: int = 3, d: complex = 4j, /, e: int = 5) -> list[Any]:
         return [a, b, c, d == 4j, e]
 
-    assert call(Tool(tool), {"a": 10}) == [10, 2, 3, True, 5]
-    assert call(Tool(tool), {"a": 10, "c": 30, "e": 50}) == [10, 2, 30, True, 50]
+    assert call(make_tool(tool), {"a": 10}) == [10, 2, 3, True, 5]
+    assert call(make_tool(tool), {"a": 10, "c": 30, "e": 50}) == [10, 2, 30, True, 50]
 
 
 def test_hidden_fields_get_their_values() -> None:
@@ -67,7 +67,7 @@ def test_hidden_fields_get_their_values() -> None:
     ) -> list[Any]:
         return [a, b, c]
 
-    assert call(Tool(tool), {"a": 1}) == [1, 2, []]
+    assert call(make_tool(tool), {"a": 1}) == [1, 2, []]
 
 
 def test_a_required_argument_cannot_be_hidden() -> None:
@@ -75,7 +75,7 @@ def test_a_required_argument_cannot_be_hidden() -> None:
     def tool(query: str, session: str) -> None: ...
 
     with pytest.raises(RegistrationError) as caught:
-        Tool(tool)
+        make_tool(tool)
     assert (caught.value.parameter, "default" in caught.value.remedy) == (
         "parameter 'session'",
         True,
@@ -87,7 +87,7 @@ def test_an_argument_cannot_hide_behind_an_open_end() -> None:
     def tool(query: str, session: str = "own", **others: str) -> None: ...
 
     with pytest.raises(RegistrationError) as caught:
-        Tool(tool)
+        make_tool(tool)
     assert caught.value.parameter == "parameter '**others'"
     assert "exclude_arguments=['session', 'others']" in caught.value.remedy
 
@@ -98,4 +98,4 @@ def test_a_method_of_a_toolkit_hides_its_own() -> None:
         def find(self, query: str, session: str = "own") -> list[str]:
             return [query, session]
 
-    assert call(Tool(Kit().find), {"query": "a"}) == ["a", "own"]
+    assert call(make_tool(Kit().find), {"query": "a"}) == ["a", "own"]

@@ -21,7 +21,7 @@ from support.examples import examples
 from support.recording_caller import RecordingCaller
 from support.type_strategies import FORMATS, HINTS, fitting
 from toolwire_schemas.json_schema.lossless import readings
-from toolwire_tools import Tool
+from toolwire_tools import make_tool
 from toolwire_tools.errors import ArgumentsError
 from toolwire_tools.schema.validator import ToolSchemaValidator
 from toolwire_tools.signature import Signature, read_signature
@@ -155,11 +155,11 @@ def test_null_for_an_optional_argument_means_the_default() -> None:
         return [a, b, c, d, e]
 
     sent = {"a": 1, "b": None, "c": None, "d": None, "e": None}
-    result = Tool(tool).call(sent, RecordingCaller())
+    result = make_tool(tool).call(sent, RecordingCaller())
     assert result["structuredContent"] == {"result": [1, 5, ["x"], "d", None]}
     assert sent == {"a": 1, "b": None, "c": None, "d": None, "e": None}
     with pytest.raises(ArgumentsError) as caught:
-        Tool(tool).call({"a": None}, RecordingCaller())
+        make_tool(tool).call({"a": None}, RecordingCaller())
     assert caught.value.faults == [("arguments.a", "null is not an integer")]
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import pydantic
 import pytest
 from support.recording_caller import RecordingCaller
-from toolwire_tools import Context, Tool
+from toolwire_tools import Context, make_tool
 from toolwire_tools.errors import ArgumentsError, RegistrationError
 from toolwire_tools.signature import EMPTY, Signature, parameters_of, read_signature
+from toolwire_tools.tool import function_handler
 
 if TYPE_CHECKING:
     from elsewhere import Context as OnlyForTheChecker
@@ -404,8 +405,10 @@ def test_a_function_that_returns_the_generator_of_another_one_answers_as_that() 
     def words() -> Iterator[str]:
         return map(str, (1, 2))
 
-    assert Tool(numbers).call({}, RecordingCaller())["structuredContent"] == {"result": [1, 2]}
-    assert Tool(words).call({}, RecordingCaller())["content"] == [{"type": "text", "text": "12"}]
+    assert make_tool(numbers).call({}, RecordingCaller())["structuredContent"] == {"result": [1, 2]}
+    assert make_tool(words).call({}, RecordingCaller())["content"] == [
+        {"type": "text", "text": "12"}
+    ]
 
 
 def test_words_in_the_place_of_a_type_are_reported_where_they_belong() -> None:
@@ -427,7 +430,8 @@ def test_a_generic_function_is_called_as_its_dispatch_wants_it() -> None:
         return "number" * times
 
     assert [
-        Tool(kind).run({"value": value, "times": 2}, RecordingCaller()) for value in ("a", 5)
+        function_handler(make_tool(kind)).run({"value": value, "times": 2}, RecordingCaller())
+        for value in ("a", 5)
     ] == [
         "thingthing",
         "numbernumber",
@@ -442,7 +446,7 @@ def test_a_generator_in_a_wrapper_notices_that_it_is_cancelled() -> None:
     def wrapped() -> Iterator[int]:
         return numbers()
 
-    assert Tool(wrapped).notices_cancellation
+    assert make_tool(wrapped).handler.notices_cancellation
 
 
 def test_a_default_of_pydantics_that_json_cannot_show_is_not_shown() -> None:

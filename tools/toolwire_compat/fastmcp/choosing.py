@@ -45,7 +45,7 @@ def choose_tools(module: ModuleType, name: str | None) -> list[Tool] | None:
         return _tools(thing)
     if servers and name is not None:
         tools = [tool for key in servers.values() for tool in _tools(held[key])]
-        if chosen := [tool for tool in tools if tool.name == name or tool.function is thing]:
+        if chosen := [tool for tool in tools if tool.name == name or tool.entry.function is thing]:
             return chosen
         problem = unknown_name(
             "server or tool", name, [*servers.values(), *(tool.name for tool in tools)]

@@ -206,7 +206,8 @@ class Context(AsyncContext):
 
     async def _read_resource(self, uri: Any) -> Contents:
         for resource in self._server.resources():
-            if resource.template.match(str(uri)) is not None:
+            template = resource.entry.template
+            if template is not None and template.match(str(uri)) is not None:
                 arguments = {"uri": str(uri)}
                 if resource.is_async:
                     read = await resource.call_async(arguments, self._caller)

@@ -12,12 +12,12 @@ from toolwire_tools.decorator import checked
 from toolwire_tools.errors import RegistrationError
 from toolwire_tools.options import name_of, options_for
 from toolwire_tools.resources.prompt import PromptOptions
-from toolwire_tools.resources.resource import Resource, ResourceOptions
+from toolwire_tools.resources.resource import ResourceOptions
 from toolwire_tools.tool import HINTS
 
 from .mcp_types import plain
 from .refusals import OWN_PACKAGE, NotSupported, users_line
-from .tools import AdoptedPrompt, AdoptedResource, AdoptedTool
+from .tools import adopt_prompt, adopt_resource, adopt_tool
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -220,7 +220,7 @@ class FastMCP(metaclass=_Refusing):
         if options.pop("enabled", None) is not False:
             made = _options("tool", options_for(given), options)
             self._register(
-                "tool", made.name or name_of(given), AdoptedTool, given, self, made, structured
+                "tool", made.name or name_of(given), adopt_tool, given, self, made, structured
             )
         return function
 
@@ -229,7 +229,7 @@ class FastMCP(metaclass=_Refusing):
         given, options = _give(function, options)
         if options.pop("enabled", None) is not False:
             made = _options("resource", ResourceOptions(uri=str(options.pop("uri"))), options)
-            self._register("resource", made.uri, AdoptedResource, given, self, made)
+            self._register("resource", made.uri, adopt_resource, given, self, made)
         return function
 
     add_template = add_resource
@@ -239,7 +239,7 @@ class FastMCP(metaclass=_Refusing):
         given, options = _give(function, options)
         if options.pop("enabled", None) is not False:
             made = _options("prompt", PromptOptions(), options)
-            self._register("prompt", made.name or name_of(given), AdoptedPrompt, given, self, made)
+            self._register("prompt", made.name or name_of(given), adopt_prompt, given, self, made)
         return function
 
     def remove_tool(self, name: str) -> None:
@@ -285,10 +285,12 @@ class FastMCP(metaclass=_Refusing):
         thing._made = [make() for make in thing._offered.values()]
         return list(thing._made)
 
-    def resources(self) -> list[Resource]:
+    def resources(self) -> list[Tool]:
         """Return the resources that are served, templates last."""
-        found = [made for made in self._made or () if isinstance(made, Resource)]
-        return sorted(found, key=lambda resource: resource.template.is_template)
+        made = self._made or []
+        resources = [tool for tool in made if tool.kind == "resources"]
+        templates = [tool for tool in made if tool.kind == "resourceTemplates"]
+        return resources + templates
 
     # Running
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypedDict, get_type_hints
 
+from msgspec.structs import replace
 from toolwire_tools.content import base64_of
 from toolwire_tools.errors import OutputError
-from toolwire_tools.resources.prompt import Prompt
-from toolwire_tools.resources.resource import Resource
+from toolwire_tools.options import name_of
+from toolwire_tools.resources.prompt import PromptHandler, make_prompt, present_messages
+from toolwire_tools.resources.resource import ResourceHandler, make_resource, read_contents
 from toolwire_tools.results import by_looks
 from toolwire_tools.schema.annotations import (
     Unresolved,
@@ -21,8 +23,9 @@ from toolwire_tools.schema.annotations import (
 )
 from toolwire_tools.schema.shape import basic
 from toolwire_tools.schema.to_json import plain_result
+from toolwire_tools.signature.given_schemas import returns_by_schema
 from toolwire_tools.signature.return_value import Returns, as_text, from_hint, wrap_schema
-from toolwire_tools.tool import Tool
+from toolwire_tools.tool import Tool, function_handler, make_tool
 
 from .context import Context, check_uses
 from .mcp_types import (
@@ -46,95 +49,111 @@ from .refusals import check_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from toolwire_tools.entry import Entry
+    from toolwire_tools.handler import FunctionHandler
     from toolwire_tools.options import Options
     from toolwire_tools.resources.prompt import PromptOptions
     from toolwire_tools.resources.resource import ResourceOptions
 
 
-class AdoptedTool(Tool):
-    """The tool of *function*, which belongs to *server*. With *structured* False, its results are
-    content alone.
+def adopt_tool(
+    function: Callable[..., Any], server: Any, options: Options, structured: bool | None
+) -> Tool:
+    """Return the tool of *function*, which belongs to *server*. With *structured* False, its
+    results are content alone.
 
     Raises:
-        RegistrationError: as for a `Tool`.
+        RegistrationError: as `make_tool` does.
         NotSupported: if it uses what our `Context` has not.
     """
-
-    _is_adopted = True
-
-    def __init__(
-        self, function: Callable[..., Any], server: Any, options: Options, structured: bool | None
-    ) -> None:
-        returns = None if options.output_schema else _returns(function, structured)
-        super().__init__(function, options=options, returns=returns)
-        _belongs(self, server)
-        self._present = partial(_presented, self._present, self._signature.returns, structured)
+    if options.output_schema:
+        returns = returns_by_schema(options.output_schema, options.name or name_of(function))
+    else:
+        returns = _returns(function, structured)
+    tool = make_tool(function, options=options, returns=returns, is_adopted=True)
+    handler = _adopt(function_handler(tool), server)
+    present = partial(_present, handler.present, returns, structured)
+    return Tool(_own(tool.entry, server), replace(handler, present=present))
 
 
-class AdoptedResource(Resource):
-    """The resource of *function*, which belongs to *server*."""
-
-    _is_adopted = True
-    _not_found = ResourceNotFoundError
-
-    def __init__(self, function: Callable[..., Any], server: Any, options: ResourceOptions) -> None:
-        super().__init__(function, options=options)
-        _belongs(self, server, ResourceTemplateReference(uri=self.name))
-
-    def _read(self, uri: str, value: Any) -> dict[str, Any]:
-        if not isinstance(value, ResourceResult):
-            return super()._read(uri, _contents(value))
-        items = value.contents if isinstance(value.contents, list) else [value.contents]
-        read = [
-            content
-            for item in items
-            for content in super(AdoptedResource, self)._read(uri, _contents(item))["contents"]
-        ]
-        return {"contents": read, **({"_meta": plain_result(value.meta)} if value.meta else {})}
+def adopt_resource(function: Callable[..., Any], server: Any, options: ResourceOptions) -> Tool:
+    """Return the resource of *function*, which belongs to *server*."""
+    tool = make_resource(function, options=options, is_adopted=True)
+    ref = ResourceTemplateReference(uri=tool.name)
+    assert isinstance(tool.handler, ResourceHandler)
+    handler = replace(
+        tool.handler,
+        inner=_adopt(tool.handler.inner, server),
+        present=partial(_present_contents, options.media_type),
+        not_found=ResourceNotFoundError,
+    )
+    return Tool(_own(tool.entry, server, ref), handler)
 
 
-class AdoptedPrompt(Prompt):
-    """The prompt of *function*, which belongs to *server*."""
-
-    _is_adopted = True
-
-    def __init__(self, function: Callable[..., Any], server: Any, options: PromptOptions) -> None:
-        super().__init__(function, options=options)
-        _belongs(self, server, PromptReference(name=self.name))
-
-    def _result(self, value: Any) -> dict[str, Any]:
-        if not isinstance(value, PromptResult | GetPromptResult):
-            return super()._result(value)
-        said = {"description": value.description, "_meta": plain_result(value.meta)}
-        return super()._result(value.messages) | {
-            name: member for name, member in said.items() if member
-        }
+def adopt_prompt(function: Callable[..., Any], server: Any, options: PromptOptions) -> Tool:
+    """Return the prompt of *function*, which belongs to *server*."""
+    tool = make_prompt(function, options=options, is_adopted=True)
+    ref = PromptReference(name=tool.name)
+    assert isinstance(tool.handler, PromptHandler)
+    handler = replace(
+        tool.handler,
+        inner=_adopt(tool.handler.inner, server),
+        present=partial(_present_messages, tool.entry.shown.get("description")),
+    )
+    return Tool(_own(tool.entry, server, ref), handler)
 
 
 def identity_of(tools: Iterable[Tool]) -> dict[str, str]:
     """Return name, version, title and instructions of the one server that all *tools* belong to, as
     far as given.
     """
-    servers = {
-        id(server): server for tool in tools if (server := vars(tool).get("fastmcp")) is not None
-    }
+    servers = {id(tool.entry.owner): tool.entry.owner for tool in tools if tool.entry.owner}
     return dict(next(iter(servers.values())).identity) if len(servers) == 1 else {}
 
 
-def _belongs(tool: Tool, server: Any, ref: Any = None) -> None:
-    """Let *tool* have the context and completer of *server*; refuse it if it uses what Toolwire has
+def _own(entry: Entry, server: Any, ref: Any = None) -> Entry:
+    """Return *entry* with the lifespan and completer of *server*."""
+    completer = None
+    if ref is not None and server.completer is not None:
+        completer = partial(_completed, server.completer, ref)
+    return replace(entry, owner=server, lifespan=server.entered, completer=completer)
+
+
+def _adopt(handler: FunctionHandler, server: Any) -> FunctionHandler:
+    """Return *handler* with the context of *server*; refuse a function that uses what Toolwire has
     not.
     """
-    tool.lifespan = server.entered
-    vars(tool)["fastmcp"] = server
-    if ref is not None and server.completer is not None:
-        vars(tool)["completer"] = partial(_completed, server.completer, ref)
-    inner = unwrap_function(tool.function)
+    inner = unwrap_function(handler.function)
     if hasattr(inner, "__code__"):
         check_names(inner)
-    if tool._context:
-        check_uses(tool.function, tool._context)
-        tool._new_context = partial(Context, server=server)
+    if not handler.context_parameter:
+        return handler
+    check_uses(handler.function, handler.context_parameter)
+    return replace(handler, new_context=partial(Context, server=server))
+
+
+def _present_contents(media_type: str | None, uri: str, value: Any) -> dict[str, Any]:
+    """As `read_contents`, for the values of FastMCP too."""
+    if not isinstance(value, ResourceResult):
+        return read_contents(media_type, uri, _contents(value))
+    items = value.contents if isinstance(value.contents, list) else [value.contents]
+    contents: list[Any] = []
+    for item in items:
+        contents += read_contents(media_type, uri, _contents(item))["contents"]
+    result: dict[str, Any] = {"contents": contents}
+    if value.meta:
+        result["_meta"] = plain_result(value.meta)
+    return result
+
+
+def _present_messages(description: str | None, value: Any) -> dict[str, Any]:
+    """As `present_messages`, for the results of FastMCP too."""
+    if not isinstance(value, PromptResult | GetPromptResult):
+        return present_messages(description, value)
+    result = present_messages(value.description or description, value.messages)
+    if value.meta:
+        result["_meta"] = plain_result(value.meta)
+    return result
 
 
 async def _completed(
@@ -203,7 +222,7 @@ def _as_dict(hint: Any) -> Any:
     return TypedDict(hint.__name__, get_type_hints(hint))  # type: ignore[operator]
 
 
-def _presented(
+def _present(
     present: Callable[[Any], dict[str, Any]], returns: Returns, structured: bool | None, value: Any
 ) -> dict[str, Any]:
     """Return the MCP result for *value*, which *present* makes of what is no whole result."""

@@ -14,7 +14,7 @@ from toolwire_tools.context.context import NULL_CALLER
 from toolwire_tools.discovery import constructed, tools_of
 from toolwire_tools.errors import ArgumentsError, RegistrationError, ToolError
 from toolwire_tools.options import Options
-from toolwire_tools.tool import Tool
+from toolwire_tools.tool import Tool, function_handler, make_tool
 
 from ..lagent.action_return import ActionReturn
 from ..lagent.base import BaseAction
@@ -81,14 +81,13 @@ def _entry_of_api(api: ActionApi) -> EnvEntry:
 
 def _entry_of_tool(tool: Tool) -> EnvEntry:
     def call(parameters: Any) -> Any:
-        return _result(
-            (tool.run_async if tool.is_async else tool.run)(_arguments(parameters), NULL_CALLER)
-        )
+        run = handler.run_async if handler.is_async else handler.run
+        return _result(run(_arguments(parameters), NULL_CALLER))
 
-    name = tool.name_with(".")
-    return EnvEntry(
-        name, description_of(tool.function, tool.options, name=name), tool.describe, call
-    )
+    handler, entry = function_handler(tool), tool.entry
+    name = entry.name_with(".")
+    description = description_of(entry.function, entry.options, name=name)
+    return EnvEntry(name, description, tool.describe, call)
 
 
 def _arguments(parameters: Any) -> dict[str, Any]:
@@ -236,7 +235,7 @@ def _tool(entry: dict[str, Any], server: Any) -> Tool:
 
     schemas = {"input_schema": entry["inputSchema"], "output_schema": entry.get("outputSchema")}
     call.__self__ = server  # type: ignore[attr-defined]
-    return Tool(
+    return make_tool(
         call, name=entry["name"], options=Options(description=entry.get("description"), **schemas)
     )
 

@@ -16,7 +16,7 @@ from toolwire_tools.discovery import decorated
 from toolwire_tools.errors import RegistrationError, ToolError, WrongContext
 from toolwire_tools.options import Options, options_of
 from toolwire_tools.schema.annotations import is_async
-from toolwire_tools.tool import Tool
+from toolwire_tools.tool import Tool, function_handler, make_tool
 
 from .metaclass import RUN, method_of
 
@@ -107,7 +107,7 @@ class ActionApi:
         JSON.
         """
         members = self.description.get("return_data", [])
-        return Tool(self.method, **self._naming, options=self.options, return_data=members)
+        return make_tool(self.method, **self._naming, options=self.options, return_data=members)
 
     @cached_property
     def tool(self) -> Tool:
@@ -118,22 +118,23 @@ class ActionApi:
             raise
         except RegistrationError:
             options = msgspec.structs.replace(self.options, output_schema=_UNCHECKED)
-            return Tool(_loosened(self.method), **self._naming, options=options)
+            return make_tool(_loosened(self.method), **self._naming, options=options)
 
     def run(self, arguments: dict[str, Any]) -> Any:
-        return self.tool.run(arguments, NULL_CALLER)
+        return function_handler(self.tool).run(arguments, NULL_CALLER)
 
     async def run_async(self, arguments: dict[str, Any]) -> Any:
         """As `run`, for any method: if calls of the action are awaited, so is the value of the
         method.
         """
-        awaits = self.tool.is_async or self.returns_awaitable
-        return await self.tool.run_async(arguments, NULL_CALLER) if awaits else self.run(arguments)
+        if not (self.tool.is_async or self.returns_awaitable):
+            return self.run(arguments)
+        return await function_handler(self.tool).run_async(arguments, NULL_CALLER)
 
     def _schema(self) -> dict[str, Any]:
         schema: dict[str, Any] = to_entry(self.description)["inputSchema"]
         try:
-            hinted = Tool(self.method, **self._naming).describe()["inputSchema"]
+            hinted = make_tool(self.method, **self._naming).entry.input_schema
         except RegistrationError:
             return schema
         for name, described in schema["properties"].items():
@@ -203,7 +204,7 @@ def _loosened(method: Callable[..., Any]) -> Callable[..., Any]:
         loose.append(parameter.replace(kind=by_name))
         function.__signature__ = inspect.Signature(loose[-1:])
         try:
-            Tool(call, name=parameter.name, options=Options(output_schema=_UNCHECKED))
+            make_tool(call, name=parameter.name, options=Options(output_schema=_UNCHECKED))
         except RegistrationError:
             loose[-1] = loose[-1].replace(annotation=Any)
     function.__signature__ = inspect.Signature(loose)

@@ -13,6 +13,7 @@ from toolwire_schemas.language import check_language, language, say
 from toolwire_tools.content import Content
 from toolwire_tools.errors import ArgumentsError
 from toolwire_tools.schema.to_json import plain_result
+from toolwire_tools.tool import function_handler
 
 from .action_return import item_of
 from .api import api_of
@@ -96,7 +97,7 @@ class BaseParser:
     def _checked(self, arguments: dict[str, Any], name: str) -> dict[str, Any]:
         try:
             refuse_unsayable(arguments)
-            api_of(self.action, name).tool.check(arguments)
+            function_handler(api_of(self.action, name).tool).check(arguments)
         except (ArgumentsError, NotALiteral) as error:
             raise ParseError(str(error)) from None
         except RecursionError:

@@ -13,10 +13,10 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import msgspec
+from msgspec.structs import replace
 from toolwire_tools.discovery import constructed, named_by
 from toolwire_tools.errors import NotOffered, RegistrationError
-from toolwire_tools.tool import Tool
+from toolwire_tools.tool import Tool, function_handler, make_tool
 
 from .action_return import ActionReturn
 from .base import AsyncActionMixin, BaseAction, is_async
@@ -99,40 +99,35 @@ def tools_of_executor(executor: ActionExecutor) -> list[Tool]:
         return tools
     waits = isinstance(executor, AsyncActionExecutor)
     return [
-        _by_way_of(partial(executor, tool.name_with(".")), tool, is_async=waits) for tool in tools
+        _by_way_of(partial(executor, tool.entry.name_with(".")), tool, is_async=waits)
+        for tool in tools
     ]
 
 
 def _tool(api: ActionApi) -> Tool:
     tool = api.as_tool()
-    if tool.output_schema is not None:
-        tool._present = partial(_presented, tool._present, tool.output_schema == {"type": "object"})
-    if api.returns_awaitable and not tool.is_generator:
-        tool.is_async = tool._in_thread = True  # it may block
-    if api.action.__toolwire_language__ == "en":
-        return tool
-    entry = named_by(_ENTRY_IN_CHINESE)(tool.describe(), api.description)
-    return _in_language(tool, api.action.__toolwire_language__, entry)
+    entry, handler = tool.entry, function_handler(tool)
+    if entry.output_schema is not None:
+        is_open = entry.output_schema == {"type": "object"}
+        handler = replace(handler, present=partial(_present, handler.present, is_open))
+    if api.returns_awaitable and not handler.is_generator:
+        handler = replace(handler, is_async=True, runs_in_thread=True)  # it may block
+    language = api.action.__toolwire_language__
+    if language != "en":
+        entry = replace(entry, shown=named_by(_ENTRY_IN_CHINESE)(entry.shown, api.description))
+        handler = replace(handler, bind=partial(_bind_in_language, language, handler.bind))
+    return Tool(entry, handler)
 
 
-def _in_language(tool: Tool, language: str, described: dict[str, Any]) -> Tool:
-    """Return the same tool, which describes itself as *described*, and tells faults of arguments in
-    *language*.
-    """
+def _bind_in_language(language: str, bind: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what *bind* returns, which words faults of the arguments in *language*."""
     from toolwire_schemas.language import speaking
 
-    def bind(*arguments: Any) -> Any:
-        with speaking(language):
-            return tool._bind(*arguments)
-
-    twin = tool._twin(tool.name)
-    twin._description, twin._bind = described, bind
-    return twin
+    with speaking(language):
+        return bind(*arguments)
 
 
-def _presented(
-    present: Callable[[Any], dict[str, Any]], is_open: bool, value: Any
-) -> dict[str, Any]:
+def _present(present: Callable[[Any], dict[str, Any]], is_open: bool, value: Any) -> dict[str, Any]:
     """Present *value*, of an `ActionReturn` the data; if the output schema *is_open*, any value
     becomes an object.
     """
@@ -145,34 +140,37 @@ def _presented(
 
 def _by_way_of(call: Callable[[dict[str, Any]], Any], tool: Tool, *, is_async: bool) -> Tool:
     """The tool, each call of which is *call* with its arguments."""
-    described = tool.describe()
-    options: Options = msgspec.structs.replace(
-        tool.options,
-        input_schema=described["inputSchema"],
+    entry = tool.entry
+    options: Options = replace(
+        entry.options,
+        input_schema=entry.shown["inputSchema"],
         output_schema=None,
-        description=described.get("description"),
+        description=entry.shown.get("description"),
         confirm=None,
-        meta=described.get("_meta"),
+        meta=entry.shown.get("_meta"),
     )
 
     def call_it(**arguments: Any) -> Any:
         return call(arguments)
 
-    asks = tool._confirmation
-    if asks is not None:  # about the values that the action's own method gets, and once
-        asks = asks.by(tool._bind)
-        call_it = _approved_async(asks, call) if is_async else _approved(asks, call)
+    own_handler = function_handler(tool)
+    confirmation = own_handler.confirmation
+    if confirmation is not None:  # about the values that the action's own method gets, and once
+        confirmation = confirmation.by(own_handler.bind)
+        approve = _approved_async if is_async else _approved
+        call_it = approve(confirmation, call)
     function: Any = call_it
-    function.__self__ = getattr(tool.function, "__self__", None)
-    function.__module__, function.__qualname__ = (
-        tool.function.__module__,
-        tool.function.__qualname__,
+    function.__self__ = getattr(entry.function, "__self__", None)
+    function.__module__ = entry.function.__module__
+    function.__qualname__ = entry.function.__qualname__
+    made = make_tool(function, name=tool.name, options=options)
+    handler = replace(
+        function_handler(made),
+        confirmation=confirmation,
+        is_async=is_async,
+        notices_cancellation=is_async,
     )
-    made = Tool(function, name=tool.name, options=options)
-    made._parts = tool._parts
-    made._confirmation = asks
-    made.is_async = made.notices_cancellation = is_async
-    return made
+    return Tool(replace(made.entry, parts=entry.parts), handler)
 
 
 def _approved(asks: Confirmation, call: Callable[[dict[str, Any]], Any]) -> Callable[..., Any]:

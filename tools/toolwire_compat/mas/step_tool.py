@@ -21,7 +21,7 @@ from toolwire_tools.discovery import constructed
 from toolwire_tools.errors import NotOffered, RegistrationError, ToolError
 from toolwire_tools.options import Options, options_for
 from toolwire_tools.signature import docstring as docstrings
-from toolwire_tools.tool import Tool
+from toolwire_tools.tool import Tool, function_handler, make_tool
 
 from ..yaml.model import ExecutorName, Function, ToolConfig, canonical, implementation
 from .executor import RAISES, SHARED_MESSAGE, SYNC, Executor, name_of, override_of, status_text
@@ -66,7 +66,7 @@ def tools_of_executor(executor: Executor | type[Executor]) -> list[Tool]:
         remedy = '@Executor.use @Executor.register(executor_type="tool", executor_name="...")'
         raise NotOffered("the class is not registered", tool=kind.__name__, remedy=remedy)
     options = Options(description=docstrings.read(kind.__doc__).description)
-    return [Tool(step_call(executor), name=registered[1], options=options)]
+    return [make_tool(step_call(executor), name=registered[1], options=options)]
 
 
 def step_call(executor: Executor | type[Executor], config: ToolConfig | None = None) -> StepCall:
@@ -225,7 +225,7 @@ def _tool(
     given = {**msgspec.structs.asdict(config.options), "input_schema": schema}
     changed = {name: value for name, value in given.items() if value != getattr(_DEFAULTS, name)}
     changed |= {"name": config.name, "description": config.description}
-    return Tool(
+    return make_tool(
         call, name=config.name, options=msgspec.structs.replace(decorated or _DEFAULTS, **changed)
     )
 
@@ -247,7 +247,7 @@ def _function_tool(config: ToolConfig, function: Callable[..., Any]) -> Tool:
     call = partial(function, **given) if given else function
     tool = _tool(config, call, config.input_schema, options_for(function))
     if config.input_schema is not None:
-        _compare(config, function, tool._context)
+        _compare(config, function, function_handler(tool).context_parameter)
     return tool
 
 
@@ -272,7 +272,7 @@ def _function(config: ToolConfig, binding: Function, import_module: Importer) ->
     return found  # type: ignore[no-any-return]
 
 
-def _compare(config: ToolConfig, function: Callable[..., Any], context: str | None) -> None:
+def _compare(config: ToolConfig, function: Callable[..., Any], context: str) -> None:
     """Refuse parameters that the function does not take, or lacks."""
     schema = config.input_schema or {}
     signature = signature_of(function)

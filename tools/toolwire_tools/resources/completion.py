@@ -1,7 +1,7 @@
 """Completion: values that a client proposes while its user fills in an argument of a prompt or of a
 URI template.
 
-Strategy. A `Completion` is a `Tool` too, so that a server runs it like one. Choices come from the
+Strategy. A completion is a `Tool` too, so that a server runs it like one. Choices come from the
 schema of the argument, all else from a function in its annotation.
 """
 
@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from ..errors import OutputError
 from ..schema.annotations import (
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from ..context.context import Caller
+    from ..entry import Entry
 
 MOST_VALUES = 100
 """The most values of one response (MCP, completion)."""
@@ -58,21 +60,18 @@ def complete(values: Iterable[str] | Callable[..., Any]) -> Completer:
     return Completer(values if callable(values) else [str(value) for value in values])
 
 
-class Completion(Tool):
-    """Completes *argument* of the prompt or resource *owner*.
+class CompletionHandler(msgspec.Struct, frozen=True, eq=False):
+    """Completes an argument by *values*: a list, or a function that returns them.
 
-    `call` takes the `text` typed so far and the other `arguments`, and returns the result of
+    A call takes the `text` typed so far and the other `arguments`, and returns the result of
     `completion/complete`.
     """
 
-    def __init__(self, owner: Tool, argument: str) -> None:
-        self._become(owner)
-        self.kind = "completions"
-        self._values = completers(owner).get(argument, ())
-        self.has_function = callable(self._values)
-        """False for a list."""
-        self.is_async = self.has_function and is_async(self._values)
-        self.is_generator, self.gate = False, None
+    values: Any
+    is_async: bool
+    is_generator: bool = False
+    notices_cancellation: bool = False
+    gate: None = None
 
     def call(
         self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
@@ -80,40 +79,54 @@ class Completion(Tool):
         """Return the result, of a synchronous function. Raises what the function raises, and
         `OutputError`.
         """
-        return _result(self._found(**arguments))
+        return _result(self._find_values(**arguments))
 
     async def call_async(
         self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
     ) -> dict[str, Any]:
         """As `call`, of an asynchronous function."""
-        return _result(await self._found(**arguments))
+        return _result(await self._find_values(**arguments))
 
-    def _found(self, text: str, arguments: dict[str, str]) -> Any:
-        if not self.has_function:
-            return [value for value in self._values if value.casefold().startswith(text.casefold())]
+    def with_name(self, name: str) -> CompletionHandler:
+        """Return itself: no list shows a completion."""
+        return self
+
+    def _find_values(self, text: str, arguments: dict[str, str]) -> Any:
+        if not callable(self.values):
+            start = text.casefold()
+            return [value for value in self.values if value.casefold().startswith(start)]
         from toolwire_schemas.signatures import signature_of
 
-        given = (text, arguments)[: len(signature_of(self._values).parameters)]
-        return self._values(*given)
+        count = len(signature_of(self.values).parameters)
+        return self.values(*(text, arguments)[:count])
 
 
-def completers(tool: Tool) -> dict[str, Any]:
-    """Return the values of each argument of *tool* that can be completed, or the function that
+def make_completion(owner: Entry, values: Any) -> Tool:
+    """Return what completes an argument of the prompt or resource *owner* by *values*, a list or a
+    function.
+    """
+    waits = callable(values) and is_async(values)
+    return Tool(replace(owner, kind="completions"), CompletionHandler(values, waits))
+
+
+def completers(entry: Entry) -> dict[str, Any]:
+    """Return the values of each argument of *entry* that can be completed, or the function that
     returns them.
     """
-    schema = tool._signature.arguments.input_schema
-    if (
-        completer := vars(tool).get("completer")
-    ) is not None:  # one for all arguments, as FastMCP has it
-        return {name: partial(completer, name) for name in schema.get("properties", {})}
-    names = names_of(tool.function)
-    hints = annotations_of(unwrap_function(tool.function))
+    properties = entry.input_schema.get("properties", {})
+    if entry.completer is not None:
+        return {name: partial(entry.completer, name) for name in properties}
+    if entry.function is None:  # another server knows
+        return {}
+    names = names_of(entry.function)
+    hints = annotations_of(unwrap_function(entry.function))
     found = {}
-    for name, property_ in schema.get("properties", {}).items():
-        marks = [
-            item.values for item in _metadata(hints.get(name), names) if isinstance(item, Completer)
-        ]
-        if values := marks[-1] if marks else _choices(property_):
+    for name, property_ in properties.items():
+        values: Any = _choices(property_)
+        for item in _metadata(hints.get(name), names):
+            if isinstance(item, Completer):
+                values = item.values
+        if values:
             found[name] = values
     return found
 

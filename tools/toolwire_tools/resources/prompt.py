@@ -1,34 +1,39 @@
 """One prompt: a function that makes messages for a model, which a client's user chooses by name.
 
-Strategy. As a `Resource`, a `Prompt` is a `Tool` whose value and failure have another form.
+Strategy. As a resource, a prompt is a `Tool` whose value and failure have another form.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
+from msgspec.structs import replace
 from toolwire_schemas.wire.codec import encode
 
 from ..content import Text
+from ..entry import SEPARATOR, Entry, show
 from ..errors import OutputError, RegistrationError, naming
-from ..options import Options
+from ..handler import make_handler
+from ..options import Options, options_for
 from ..results import blocks_in
 from ..schema.annotations import annotations_of
 from ..schema.to_json import plain_result
-from ..signature.return_value import as_text
-from ..tool import Tool, entry
+from ..signature.return_value import Returns, as_text
+from ..tool import Tool, name_parts, read_function
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ..context.context import Caller
+    from ..handler import FunctionHandler
 
 
 class PromptOptions(Options, frozen=True, kw_only=True):
     """The options of `prompt`."""
 
-    made_by: ClassVar[str | None] = "toolwire_tools.resources.prompt:Prompt"
+    made_by: ClassVar[str | None] = "toolwire_tools.resources.prompt:make_prompt"
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -40,74 +45,125 @@ class Message(msgspec.Struct, frozen=True):
     role: Literal["user", "assistant"] = "user"
 
 
-class Prompt(Tool):
-    """A function as a prompt. Its arguments arrive as strings, and are read as the types of the
-    hints.
-
-    `call` takes the arguments by their names and returns the result of `prompts/get`.
+class PromptHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """Makes the messages of a prompt: a call takes the arguments by their names and returns the
+    result of `prompts/get`.
     """
 
-    _describes_result = False
+    inner: FunctionHandler
+    input_schema: dict[str, Any]
+    present: Callable[[Any], dict[str, Any]]
+    """Returns the result for the value of the function."""
+    gate: None = None
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        *,
-        name: str | None = None,
-        options: Options | None = None,
-        toolkit: str | None = None,
-    ) -> None:
-        with naming("prompt"):
-            super().__init__(function, name=name, options=options, toolkit=toolkit)
-            self._read_arguments()
+    @property
+    def is_async(self) -> bool:
+        """As `Handler.is_async`."""
+        return self.inner.is_async
 
-    def _read_arguments(self) -> None:
-        # On the object, since one of another class takes its place in a server with worker
-        # processes.
-        self.kind = "prompts"
-        schema = self._signature.arguments.input_schema
-        if schema.get("additionalProperties"):
-            remedy = "name the arguments, since clients show each in a form"
-            raise RegistrationError("a prompt cannot take **kwargs", tool=self.name, remedy=remedy)
-        self._fields: dict[str, Any] = schema.get("properties", {})
-        self._required = frozenset(schema.get("required", ()))
-        self._description = self._entry()
+    @property
+    def is_generator(self) -> bool:
+        """As `Handler.is_generator`."""
+        return self.inner.is_generator
+
+    @property
+    def notices_cancellation(self) -> bool:
+        """As `Handler.notices_cancellation`."""
+        return self.inner.notices_cancellation
 
     def call(
         self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
     ) -> dict[str, Any]:
         """Run a synchronous function and return the result of `prompts/get`. Raises what
-        `Tool.call` raises.
+        `Handler.call` raises.
         """
-        return self._result(self.run(self._filled(arguments), caller))
+        return self.present(self.inner.run(self._fill(arguments), caller))
 
     async def call_async(
         self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
     ) -> dict[str, Any]:
         """As `call`, for an asynchronous function."""
-        return self._result(await self.run_async(self._filled(arguments), caller))
+        return self.present(await self.inner.run_async(self._fill(arguments), caller))
 
-    def _filled(self, arguments: dict[str, Any]) -> dict[str, Any]:
+    def with_name(self, name: str) -> PromptHandler:
+        """Return the same handler for the entry called *name*."""
+        return replace(self, inner=self.inner.with_name(name))
+
+    def _fill(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return *arguments* without the empty ones that cannot be empty: fields of a form that
         were not filled in.
         """
+        fields = self.input_schema.get("properties", {})
+        required = self.input_schema.get("required", ())
         return {
             name: value
             for name, value in arguments.items()
-            if value != "" or name in self._required or _takes_any_text(self._fields.get(name, {}))
+            if value != "" or name in required or _takes_any_text(fields.get(name, {}))
         }
 
-    def _result(self, value: Any) -> dict[str, Any]:
-        described = {key: text for key, text in self.describe().items() if key == "description"}
-        return {**described, "messages": list(_messages(value, "user"))}
 
-    def _entry(self) -> dict[str, Any]:
-        """Return the entry in `prompts/list`."""
-        arguments = [
-            {"name": name, **_with_text(schema), "required": name in self._required}
-            for name, schema in self._fields.items()
-        ]
-        return entry({"name": self.name}, self.options, self._signature, {"arguments": arguments})
+def make_prompt(
+    function: Callable[..., Any],
+    *,
+    name: str | None = None,
+    options: Options | None = None,
+    toolkit: str | None = None,
+    is_adopted: bool = False,
+) -> Tool:
+    """Return *function* as a prompt. Its arguments arrive as strings, and are read as the types of
+    the hints. The parameters are those of `make_tool`.
+
+    Raises:
+        RegistrationError: if it cannot be described to clients.
+    """
+    options = options or options_for(function)
+    with naming("prompt"):
+        parts = name_parts(function, name, options, toolkit)
+        full_name = SEPARATOR.join(parts)
+        signature = read_function(
+            function, full_name, options, returns=Returns("undeclared"), is_adopted=is_adopted
+        )
+        schema = signature.arguments.input_schema
+        if schema.get("additionalProperties"):
+            remedy = "name the arguments, since clients show each in a form"
+            raise RegistrationError("a prompt cannot take **kwargs", tool=full_name, remedy=remedy)
+        own = {"arguments": _show_arguments(schema)}
+        entry = Entry(
+            kind="prompts",
+            name=full_name,
+            parts=parts,
+            shown=show({"name": full_name}, options, signature.description, own),
+            options=options,
+            input_schema=schema,
+            function=function,
+        )
+        handler = PromptHandler(
+            inner=make_handler(function, full_name, options, signature),
+            input_schema=schema,
+            present=partial(present_messages, entry.shown.get("description")),
+        )
+    return Tool(entry, handler)
+
+
+def present_messages(description: str | None, value: Any) -> dict[str, Any]:
+    """Return the result of `prompts/get` for the *value* of the function of a prompt with this
+    *description*.
+
+    Raises:
+        OutputError: if it has no form in a message.
+    """
+    result: dict[str, Any] = {"description": description} if description else {}
+    result["messages"] = list(_messages(value, "user"))
+    return result
+
+
+def _show_arguments(schema: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return the arguments of a prompt as `prompts/list` shows them."""
+    required = schema.get("required", ())
+    return [
+        {"name": name, **_with_text(argument), "required": name in required}
+        for name, argument in schema.get("properties", {}).items()
+    ]
 
 
 def _takes_any_text(schema: dict[str, Any]) -> bool:

@@ -1,31 +1,35 @@
 """One resource: a function whose value clients read under a URI, or under all URIs of a template.
 
-Strategy. A `Resource` is a `Tool` whose arguments are the URI, so that a server runs it like any
-tool. Only the form of its value and of its failure differ.
+Strategy. A resource is a `Tool` whose argument is the URI, so that a server runs it like any tool.
+Only the form of its value and of its failure differ.
 """
 
 from __future__ import annotations
 
 import re
+from functools import partial
 from posixpath import normpath
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import msgspec
 
 from ..content import base64_of, is_media_type, is_textual, media_type_of
+from ..entry import SEPARATOR, Entry, show
 from ..errors import OutputError, RegistrationError, ToolError, naming
+from ..handler import make_handler
 from ..options import Options, name_of
 from ..results import blocks_in
 from ..schema.annotations import annotations_of
 from ..schema.to_json import plain_result
-from ..signature.return_value import as_text
-from ..tool import SEPARATOR, Tool, entry
+from ..signature.return_value import Returns, as_text
+from ..tool import Tool, name_parts, read_function
 from .uri_template import UriTemplate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..context.context import Caller
+    from ..handler import FunctionHandler
 
 
 class ResourceNotFound(ToolError):
@@ -47,7 +51,7 @@ class Annotations(msgspec.Struct):
 class ResourceOptions(Options, frozen=True, kw_only=True):
     """The options of `resource`."""
 
-    made_by: ClassVar[str | None] = "toolwire_tools.resources.resource:Resource"
+    made_by: ClassVar[str | None] = "toolwire_tools.resources.resource:make_resource"
 
     uri: str
     media_type: str | None = None
@@ -58,123 +62,181 @@ class ResourceOptions(Options, frozen=True, kw_only=True):
         msgspec.convert(self.annotations or {}, Annotations)
 
 
-class Resource(Tool):
-    """A function as a resource: `name` is its URI or template, by which clients find it.
+class ResourceHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+    """Reads a resource: a call takes `{"uri": …}` and returns the result of `resources/read`."""
 
-    The function gets the variables of the template as arguments, and may take a `Context`. `call`
-    takes `{"uri": …}` and returns the result of `resources/read`. *name* is what people see,
-    instead of the function's.
+    inner: FunctionHandler
+    """Runs the function, whose arguments are the variables of the template."""
+    template: UriTemplate
+    takes_any_path: bool
+    present: Callable[[str, Any], dict[str, Any]]
+    """Returns the result for a URI and the value of the function."""
+    not_found: type[ToolError]
+    """The class of the error for a URI that the template does not match."""
+    gate: None = None
 
-    Raises:
-        RegistrationError: if the URI is no template, or its variables are not the parameters of the
-            function.
-    """
+    @property
+    def is_async(self) -> bool:
+        """As `Handler.is_async`."""
+        return self.inner.is_async
 
-    _describes_result = False
-    _not_found = ResourceNotFound
-    """The class of the error for a URI that it does not serve."""
+    @property
+    def is_generator(self) -> bool:
+        """As `Handler.is_generator`."""
+        return self.inner.is_generator
 
-    def __init__(
-        self,
-        function: Callable[..., Any],
-        *,
-        options: ResourceOptions,
-        name: str | None = None,
-        toolkit: str | None = None,
-    ) -> None:
-        with naming("resource"):
-            super().__init__(function, name=options.uri, options=options)
-            own_name = name or options.name or name_of(function)
-            shown_name = SEPARATOR.join([*([toolkit] if toolkit else []), own_name])
-            self._read_options(options, shown_name)
-
-    def _read_options(self, options: ResourceOptions, shown_name: str) -> None:
-        try:
-            self.template = UriTemplate(options.uri)
-        except ValueError as error:
-            raise RegistrationError(
-                "its URI cannot be used", tool=self.name, remedy=str(error)
-            ) from None
-        self.kind = "resourceTemplates" if self.template.is_template else "resources"
-        self._check_variables()
-        self._takes_any_path = options.any_path
-        self._media_type = options.media_type
-        if self._media_type is not None and not is_media_type(self._media_type):
-            problem = f"{self._media_type!r} is not a media type"
-            raise RegistrationError(problem, tool=self.name, remedy='write it like "text/markdown"')
-        hint = annotations_of(self.function).get("return")
-        is_text = hint in (str, "str") and not self.template.is_template
-        shown = (
-            self._media_type or _media_type_of_uri(self.name) or ("text/plain" if is_text else None)
-        )
-        self._description = self._entry(options, shown_name, shown)
+    @property
+    def notices_cancellation(self) -> bool:
+        """As `Handler.notices_cancellation`."""
+        return self.inner.notices_cancellation
 
     def call(
         self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
     ) -> dict[str, Any]:
-        """Run a synchronous function and return the result of `resources/read` for
-        `arguments["uri"]`.
+        """Run a synchronous function and return the result of `resources/read`.
 
         Raises:
             ResourceNotFound: if the URI does not match the template, or the function returns None.
-            ArgumentsError, OutputError, Cancelled, Exception: as `Tool.call` does.
+            ArgumentsError, OutputError, Cancelled, Exception: as `Handler.call` does.
         """
         uri = arguments["uri"]
-        return self._read(uri, self.run(self._variables(uri), caller))
+        value = self.inner.run(self._variables(uri), caller)
+        return self.present(uri, value)
 
     async def call_async(
         self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
     ) -> dict[str, Any]:
         """As `call`, for an asynchronous function."""
         uri = arguments["uri"]
-        return self._read(uri, await self.run_async(self._variables(uri), caller))
+        value = await self.inner.run_async(self._variables(uri), caller)
+        return self.present(uri, value)
+
+    def with_name(self, name: str) -> ResourceHandler:
+        """Return itself: a resource is called by its URI."""
+        return self
 
     def _variables(self, uri: str) -> dict[str, str]:
         values = self.template.match(uri)
         if values is None:
-            raise self._not_found(f"{uri[:200]} does not match {self.name}")
-        if not self._takes_any_path:
-            for name, value in values.items():
-                if leaves_folder(value):
-                    problem = f"{name!r} is a path out of its folder"
-                    raise self._not_found(f"there is no resource {uri[:200]}: {problem}")
+            raise self.not_found(f"{uri[:200]} does not match {self.inner.name}")
+        if self.takes_any_path:
+            return values
+        for name, value in values.items():
+            if leaves_folder(value):
+                problem = f"{name!r} is a path out of its folder"
+                raise self.not_found(f"there is no resource {uri[:200]}: {problem}")
         return values
 
-    def _read(self, uri: str, value: Any) -> dict[str, Any]:
-        if value is None:
-            raise ResourceNotFound(
-                f"there is no resource {uri[:200]}: the function of {self.name} returned None"
-            )
-        return {"contents": contents_of(value, uri, self._media_type)}
 
-    def _check_variables(self) -> None:
-        schema = self._signature.arguments.input_schema
-        known, required = schema.get("properties", {}), schema.get("required", ())
-        names, optional = self.template.names, self.template.optional
-        missing = [name for name in required if name not in names]
-        unknown = [
-            name for name in names if name not in known and not schema.get("additionalProperties")
-        ]
-        if missing or unknown:
-            problem = (
-                f"its parameter {missing[0]!r} is not in the URI"
-                if missing
-                else f"it has no {unknown[0]!r}"
-            )
-            remedy = (
-                "the variables of the URI and the parameters of the function must have the same"
-                " names"
-            )
-            raise RegistrationError(problem, tool=self.name, remedy=remedy)
-        if forced := [name for name in optional if name in required]:
-            problem = f"{forced[0]!r} is in the query of the URI, where it may be absent"
-            raise RegistrationError(problem, tool=self.name, remedy="give the parameter a default")
+def make_resource(
+    function: Callable[..., Any],
+    *,
+    options: ResourceOptions,
+    name: str | None = None,
+    toolkit: str | None = None,
+    is_adopted: bool = False,
+) -> Tool:
+    """Return *function* as a resource, called by its URI or URI template.
 
-    def _entry(self, options: ResourceOptions, name: str, media_type: str | None) -> dict[str, Any]:
-        """Return the entry in `resources/list` or `resources/templates/list`."""
-        names = {"uriTemplate" if self.template.is_template else "uri": self.name, "name": name}
-        own = {"mimeType": media_type, "annotations": options.annotations}
-        return entry(names, options, self._signature, own)
+    The function gets the variables of the template as arguments, and may take a `Context`. *name*
+    is what people see, instead of the function's. *is_adopted* is that of `make_tool`.
+
+    Raises:
+        RegistrationError: if the URI is no template, or its variables are not the parameters of the
+            function.
+    """
+    with naming("resource"):
+        uri = options.uri
+        name_parts(function, uri, options, None)
+        signature = read_function(
+            function, uri, options, returns=Returns("undeclared"), is_adopted=is_adopted
+        )
+        own_name = name or options.name or name_of(function)
+        shown_name = f"{toolkit}{SEPARATOR}{own_name}" if toolkit else own_name
+        template = _read_template(uri)
+        _check_variables(template, signature.arguments.input_schema, uri)
+        _check_media_type(options.media_type, uri)
+        entry = Entry(
+            kind="resourceTemplates" if template.is_template else "resources",
+            name=uri,
+            parts=(uri,),
+            shown=_show(function, options, shown_name, template, signature.description),
+            options=options,
+            input_schema=signature.arguments.input_schema,
+            function=function,
+            template=template,
+        )
+        handler = ResourceHandler(
+            inner=make_handler(function, uri, options, signature),
+            template=template,
+            takes_any_path=options.any_path,
+            present=partial(read_contents, options.media_type),
+            not_found=ResourceNotFound,
+        )
+    return Tool(entry, handler)
+
+
+def read_contents(media_type: str | None, uri: str, value: Any) -> dict[str, Any]:
+    """Return the result of `resources/read` for the *value* of the resource *uri*.
+
+    Raises:
+        ResourceNotFound: if the value is None.
+        OutputError: if it has no form in a result.
+    """
+    if value is None:
+        raise ResourceNotFound(f"there is no resource {uri[:200]}: its function returned None")
+    return {"contents": contents_of(value, uri, media_type)}
+
+
+def _read_template(uri: str) -> UriTemplate:
+    try:
+        return UriTemplate(uri)
+    except ValueError as error:
+        raise RegistrationError("its URI cannot be used", tool=uri, remedy=str(error)) from None
+
+
+def _check_variables(template: UriTemplate, schema: dict[str, Any], uri: str) -> None:
+    known, required = schema.get("properties", {}), schema.get("required", ())
+    takes_others = schema.get("additionalProperties")
+    missing = [name for name in required if name not in template.names]
+    unknown = [name for name in template.names if name not in known and not takes_others]
+    if missing or unknown:
+        if missing:
+            problem = f"its parameter {missing[0]!r} is not in the URI"
+        else:
+            problem = f"it has no {unknown[0]!r}"
+        remedy = (
+            "the variables of the URI and the parameters of the function must have the same names"
+        )
+        raise RegistrationError(problem, tool=uri, remedy=remedy)
+    forced = [name for name in template.optional if name in required]
+    if forced:
+        problem = f"{forced[0]!r} is in the query of the URI, where it may be absent"
+        raise RegistrationError(problem, tool=uri, remedy="give the parameter a default")
+
+
+def _check_media_type(media_type: str | None, uri: str) -> None:
+    if media_type is not None and not is_media_type(media_type):
+        problem = f"{media_type!r} is not a media type"
+        raise RegistrationError(problem, tool=uri, remedy='write it like "text/markdown"')
+
+
+def _show(
+    function: Callable[..., Any],
+    options: ResourceOptions,
+    name: str,
+    template: UriTemplate,
+    description: str,
+) -> dict[str, Any]:
+    """Return the member of `resources/list` or `resources/templates/list`."""
+    media_type = options.media_type or _media_type_of_uri(options.uri)
+    returns_text = annotations_of(function).get("return") in (str, "str")
+    if media_type is None and returns_text and not template.is_template:
+        media_type = "text/plain"
+    uri_member = "uriTemplate" if template.is_template else "uri"
+    names = {uri_member: options.uri, "name": name}
+    own = {"mimeType": media_type, "annotations": options.annotations}
+    return show(names, options, description, own)
 
 
 def leaves_folder(path: str) -> bool:

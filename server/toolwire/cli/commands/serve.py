@@ -175,7 +175,7 @@ def _check_processes(tools: list[Tool], settings: dict[str, Any]) -> None:
     """Warn of engines that no tool needs, and refuse a memory limit of processes that no tool
     has.
     """
-    places = {tool.runs_in for tool in tools}
+    places = {tool.entry.options.runs_in for tool in tools}
     for name in settings.get("run_on", ()):
         if name not in places:
             warning(f"--run-on {name}=… has no effect: no tool has runs_in={name!r}")
@@ -226,7 +226,7 @@ def _tools(
     may_be_empty: bool,
 ) -> list[Tool]:
     tools = load(targets, **words, may_be_empty=may_be_empty) if targets else []
-    if not settings.get("isolate") and not any(tool.runs_in for tool in tools):
+    if not settings.get("isolate") and not any(tool.entry.options.runs_in for tool in tools):
         return tools
     from ...settings import Settings
     from ...workers.isolated_tool import loaded

@@ -1,0 +1,215 @@
+"""The tools, resources and prompts of mounted servers."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+from toolwire_client.errors import BrokenRules
+from toolwire_client.protocol.results import (
+    PromptDescription,
+    ResourceDescription,
+    ResourceTemplate,
+    ToolDescription,
+    described,
+    outcome,
+)
+from toolwire_dialects.lint.audit import about_members
+from toolwire_schemas.json_schema.bounded_validator import CannotJudge, SchemaValidator
+from toolwire_schemas.json_schema.lossless import read
+from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
+from toolwire_tools import ArgumentsError, Entry, Tool, ToolError
+from toolwire_tools.resources.uri_template import UriTemplate
+
+from ..protocol.connection_handler import ConnectionHandler
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..protocol.call import Call
+
+    Forward = Callable[[dict[str, Any], Call], dict[str, Any]]
+
+_KINDS: dict[str, tuple[Any, str]] = {
+    "tools": (ToolDescription, "tool"),
+    "resources": (ResourceDescription, "resource"),
+    "resourceTemplates": (ResourceTemplate, "resource template"),
+    "prompts": (PromptDescription, "prompt"),
+}
+_NUMBERS = (int, float, bool)
+
+
+def problem_of(entry: Any, kind: str, keys: set[tuple[str, str]]) -> str | None:
+    """Return why *entry*, of a server's list of *kind*, is left out; `None` if its kind and name
+    are added to *keys*.
+
+    Hosts on the TypeScript SDK would refuse the whole list for it.
+    """
+    try:
+        encode([[[entry]]])  # as deep as it is in a response
+        described(entry, *_KINDS[kind])
+    except (BrokenRules, EncodingError) as error:
+        return str(error)
+    present = {name: value for name, value in entry.items() if value is not None}
+    name = key_of(kind, entry)
+    if not name or (kind, name) in keys:
+        return f"{name[:100]!r} is listed twice" if name else "its name is empty"
+    keys.add((kind, name))
+    if kind != "tools":
+        return None
+    if present.get("inputSchema", {}).get("type") != "object":
+        return f"the inputSchema of {name[:100]} is not of the type object"
+    wrong = next(about_members(present), None)
+    return None if wrong is None else f"{wrong[0]} of {name[:100]}: {wrong[1]}"
+
+
+def key_of(kind: str, entry: dict[str, Any]) -> str:
+    """Return what calls name an entry of the list of *kind* by: its name or URI."""
+    key: str = entry[{"resources": "uri", "resourceTemplates": "uriTemplate"}.get(kind, "name")]
+    return key
+
+
+def mount_entry(prefix: str, forward: Forward, kind: str, listed: dict[str, Any]) -> Tool:
+    """Return what a server's list of *kind* shows as *listed*, whose calls *forward* sends there.
+
+    Tools and prompts have the *prefix* in front of their names.
+    """
+    name_there = key_of(kind, listed)
+    is_named = kind in ("tools", "prompts")
+    parts = (prefix, name_there) if prefix and is_named else (name_there,)
+    name = "_".join(parts)
+    schema: dict[str, Any] = listed.get("inputSchema", {})
+    entry = Entry(
+        kind=kind,
+        name=name,
+        parts=parts,
+        shown=_show(kind, name, listed),
+        input_schema=schema,
+        template=_read_template(name_there) if kind == "resourceTemplates" else None,
+    )
+    handler = ConnectionHandler(
+        send=partial(_SENDERS[kind], forward, name_there),
+        complete=partial(_send_completion, forward, kind, name_there),
+        finish=_check_tool_result if kind == "tools" else _check_result,
+    )
+    if kind == "tools":
+        handler = replace(handler, read=ArgumentReader(schema).read)
+    return Tool(entry, handler)
+
+
+def _show(kind: str, name: str, listed: dict[str, Any]) -> dict[str, Any]:
+    if kind not in ("tools", "prompts"):
+        return listed
+    shown = {**listed, "name": name}
+    output = listed.get("outputSchema")
+    if output is not None and output.get("type") != "object":  # which only modern hosts take
+        del shown["outputSchema"]
+    return shown
+
+
+def _read_template(uri: str) -> UriTemplate | None:
+    """Return the URI template; `None` for one of a part of RFC 6570 that is not supported: its URIs
+    are found by asking.
+    """
+    with suppress(ValueError):
+        return UriTemplate(uri)
+    return None
+
+
+def _send_call(forward: Forward, name: str, arguments: Any, call: Call) -> dict[str, Any]:
+    return forward({"name": name, "arguments": arguments}, call)
+
+
+def _send_read(forward: Forward, uri: str, arguments: Any, call: Call) -> dict[str, Any]:
+    return forward({name: value for name, value in arguments.items() if name != "_meta"}, call)
+
+
+_SENDERS = {
+    "tools": _send_call,
+    "prompts": _send_call,
+    "resources": _send_read,
+    "resourceTemplates": _send_read,
+}
+
+
+def _send_completion(
+    forward: Forward, kind: str, name: str, params: Any, call: Call
+) -> dict[str, Any]:
+    """Send a request that completes an argument of the prompt or template called *name* there."""
+    key = "name" if kind == "prompts" else "uri"
+    return forward({**params, "ref": {**params["ref"], key: name}}, call)
+
+
+def _check_result(result: dict[str, Any], call: Call) -> dict[str, Any]:
+    if not isinstance(result.get("_meta", {}), dict):
+        del result["_meta"]
+    return result
+
+
+def _check_tool_result(result: dict[str, Any], call: Call) -> dict[str, Any]:
+    """Return the result of a tool, without structured content that the host cannot read.
+
+    Raises:
+        ToolError: if it is no result of a tool.
+    """
+    result = _check_result(result, call)
+    try:
+        outcome(result)
+    except BrokenRules as error:
+        raise ToolError(f"{call.entry.name}: {error}") from None
+    is_object = isinstance(result.get("structuredContent", {}), dict)
+    if not (call.origin.modern or is_object):
+        result.pop("structuredContent", None)
+    return result
+
+
+class ArgumentReader:
+    """Reads arguments as a tool with this *schema* takes them, where they can be read in one way
+    only.
+    """
+
+    def __init__(self, schema: dict[str, Any]) -> None:
+        self._schema = schema
+        self._validator: SchemaValidator | None = None
+        self._texts = set()
+        fields = schema.get("properties")
+        for name, field in fields.items() if isinstance(fields, dict) else ():
+            if isinstance(field, dict) and field.get("type") == "string":
+                self._texts.add(name)
+
+    def read(self, arguments: Any, strict: bool) -> Any:
+        """Return the arguments to send: *arguments* if they fit, or cannot be made to fit, else how
+        they read.
+
+        Raises:
+            ArgumentsError: if they are a text, and not that of a JSON object.
+        """
+        if isinstance(arguments, str):
+            arguments = _decode_object(arguments)
+        # Only null and JSON as text are read again: most arguments need no validation to go as they
+        # are.
+        if strict or all(self._is_plain(name, value) for name, value in arguments.items()):
+            return arguments
+        try:
+            if self._validator is None:
+                self._validator = SchemaValidator(self._schema)
+            validate = self._validator.errors
+            reading = read(arguments, validate(arguments), validate)
+        except (CannotJudge, RecursionError):  # too expensive, or no valid schema
+            return arguments
+        return arguments if reading is None else reading.value
+
+    def _is_plain(self, name: str, value: Any) -> bool:
+        return type(value) in _NUMBERS or (type(value) is str and name in self._texts)
+
+
+def _decode_object(text: str) -> dict[str, Any]:
+    try:
+        decoded = decode(text.encode())
+    except (DecodingError, UnicodeEncodeError):
+        decoded = None
+    if not isinstance(decoded, dict):
+        raise ArgumentsError([("arguments", "is text, and not that of a JSON object")])
+    return decoded

@@ -1,0 +1,172 @@
+"""The tools, resources and prompts of a server, by their names, and the pages of their lists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from toolwire_schemas.wire.messages import INVALID_PARAMS
+from toolwire_tools.entry import SEPARATOR
+
+from ..errors import RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from toolwire_tools import Entry, Handler, Tool
+
+    from .call import Host
+
+LISTS = {
+    "tools": ("tools",),
+    "resources": ("resources", "resourceTemplates"),
+    "prompts": ("prompts",),
+}
+"""The kinds of things of each capability."""
+LIST_METHODS = {
+    **{f"{name}/list": name for name in LISTS},
+    "resources/templates/list": "resourceTemplates",
+}
+"""The methods that list things of one kind."""
+
+
+class Late(Protocol):
+    """Answers requests for which the lists must be complete: a list, or what has an unknown
+    name.
+
+    A call of *handler* waits until they are, and takes the request as `method` and `params`.
+    """
+
+    @property
+    def entry(self) -> Entry:
+        """What errors and logs call such a request."""
+
+    @property
+    def handler(self) -> Handler:
+        """What answers it."""
+
+    def select_news(self, host: Host, changed: list[str]) -> list[str]:
+        """Return those of the *changed* lists that the client of *host* has seen: others are no
+        news.
+        """
+
+
+class Catalog:
+    """Tools, resources and prompts in their given order.
+
+    *separator* stands between toolkit and method in the names shown; calls may also use a dot or an
+    underscore. A *page_size* of `None` puts all tools on one page: some clients never ask for a
+    second. *late* answers for what mounted servers may have.
+
+    Raises:
+        ValueError: if two tools have the same name.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        *,
+        separator: str = SEPARATOR,
+        page_size: int | None = None,
+        late: Late | None = None,
+    ) -> None:
+        kinds = [kind for kinds in LISTS.values() for kind in kinds]
+        self._lists: dict[str, dict[str, Tool]] = {kind: {} for kind in kinds}
+        self._spellings: dict[str, dict[str, Tool]] = {kind: {} for kind in kinds}
+        self.shown = self._lists["tools"]
+        """Tools by the names shown to clients."""
+        self.by_name = self._spellings["tools"]
+        """Every tool by each name that calls may use."""
+        self.resources = self._spellings["resources"]
+        """Resources without variables, by their URIs."""
+        self.templates = self._spellings["resourceTemplates"]
+        """Resources with variables, by their URI templates."""
+        self.prompts = self._spellings["prompts"]
+        """Prompts by each name that requests may use."""
+        self._page_size = page_size
+        self.late = late
+        for tool in tools:
+            self._add(tool, separator)
+        for kind in kinds:  # a name shown wins over another spelling of another tool's
+            self._spellings[kind] |= self._lists[kind]
+
+    @property
+    def tools(self) -> list[Tool]:
+        """All tools, under the names shown to clients."""
+        return list(self.shown.values())
+
+    def add_unlisted(self, tool: Tool) -> None:
+        """Let requests find *tool* by its name, unless another one has that; no list shows it."""
+        self._spellings[tool.kind].setdefault(tool.name, tool)
+
+    def find(self, name: str) -> Tool | None:
+        """Return the tool called *name*, or else what has that name or URI; `None` if nothing."""
+        return next((things[name] for things in self._spellings.values() if name in things), None)
+
+    def describe(self, kind: str = "tools") -> list[dict[str, Any]]:
+        """Return the entries of the list of *kind*: `tools`, `resources`, `resourceTemplates` or
+        `prompts`.
+        """
+        return [tool.describe() for tool in self._lists[kind].values()]
+
+    def capabilities(self, keeps_results: bool) -> dict[str, Any]:
+        """Return MCP's capabilities of a server with this catalog. Methods of others do not exist
+        for its clients.
+        """
+        completions: dict[str, Any] = {}
+        if self.late or self.prompts or self.templates:
+            completions = self._completions()
+        capabilities: dict[str, Any] = {}
+        for name, kinds in LISTS.items():
+            has_entries = any(self._lists[kind] for kind in kinds)
+            may_have_entries = self.late is not None
+            keeps = name == "resources" and keeps_results  # results that were too large to send
+            if name == "tools" or has_entries or may_have_entries or keeps:
+                capabilities[name] = {"listChanged": True}
+        return {**capabilities, "logging": {}, **completions}
+
+    def _completions(self) -> dict[str, Any]:
+        """Return the capability `completions`, if any argument of a prompt or template can be
+        completed.
+        """
+        from toolwire_tools.resources.completion import completers
+
+        if self.late is not None:
+            return {"completions": {}}
+        for tool in (*self.prompts.values(), *self.templates.values()):
+            if completers(tool.entry):
+                return {"completions": {}}
+        return {}
+
+    def page(self, kind: str, cursor: str | None) -> dict[str, Any]:
+        """Return the page at *cursor* of the list of *kind*; `None` is the first page."""
+        tools = list(self._lists[kind].values())
+        size = self._page_size or max(len(tools), 1)
+        starts = {str(start): start for start in range(size, len(tools), size)}
+        if cursor is not None and cursor not in starts:
+            shown = repr(cursor[:100])
+            raise RequestError(
+                INVALID_PARAMS, f"Unknown cursor: {shown}; use the nextCursor of the previous page"
+            )
+        start = 0 if cursor is None else starts[cursor]
+        page: dict[str, Any] = {kind: [tool.describe() for tool in tools[start : start + size]]}
+        if start + size < len(tools):
+            page["nextCursor"] = str(start + size)
+        return page
+
+    def _add(self, tool: Tool, separator: str) -> None:
+        shown = tool.with_separator(separator)
+        others = self._lists[tool.kind]
+        if shown.name in others:
+            raise ValueError(_describe_clash(others[shown.name].entry, shown.entry))
+        others[shown.name] = shown
+        for spelling in tool.entry.spellings:
+            self._spellings[tool.kind][spelling] = shown
+
+
+def _describe_clash(first: Entry, second: Entry) -> str:
+    """Return the sentence that two tools, resources or prompts have the name of *second*."""
+    origins = f"two {second.kind} are called {second.name}: {first.origin} and {second.origin}"
+    remedy = 'rename one: @tool_api(name="...")'
+    if first.name_with(".") != second.name_with("."):
+        remedy += ", or list toolkits' tools with a dot: --separator . (in Python, separator='.')"
+    return f"{origins}; {remedy}"

@@ -43,17 +43,21 @@ def joined(names: Iterable[str]) -> str:
 
 def _modules(tools: Iterable[Tool]) -> Iterator[ModuleType]:
     for tool in tools:
-        module = tool.entry.module or sys.modules.get(_defined_in(tool.entry.function))
-        if (
-            module is not None
-            and not is_ours(_top(module))
-            and _top(module) not in sys.stdlib_module_names
-        ):
+        module = tool.entry.module or _defining_module(tool.entry.function)
+        if module is None:
+            continue
+        package = _top(module)
+        if not is_ours(package) and package not in sys.stdlib_module_names:
             yield module
 
 
-def _defined_in(function: Any) -> str:
-    return str((function.func if isinstance(function, partial) else function).__module__)
+def _defining_module(function: Any) -> ModuleType | None:
+    """Return the module of *function*; `None` for an entry of another server, which has none."""
+    if function is None:
+        return None
+    if isinstance(function, partial):
+        function = function.func
+    return sys.modules.get(str(function.__module__))
 
 
 def _top(module: ModuleType) -> str:

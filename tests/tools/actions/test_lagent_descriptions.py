@@ -789,7 +789,7 @@ def test_parameters_can_be_left_to_the_docstring() -> None:
 @pytest.mark.process
 def test_describing_imports_nothing_of_others_that_registering_does_not() -> None:
     script = (
-        "import sys; from toolwire_tools import tool_api, Tool\n"
+        "import sys; from toolwire_tools import tool_api, make_tool\n"
         "def f(a, b: list[int] = []):\n    '''Do.\\n\\n    Args:\\n        a (int): x\\n    '''\n"
         "before = set(sys.modules); make_tool(f); known = set(sys.modules)\n"
         "tool_api(f); new = set(sys.modules) - known\n"

@@ -60,6 +60,40 @@ def test_without_a_host_the_entries_stay_as_they_are(host: str | None) -> None:
     assert (names == ["Notes.read", "Notes.write"]) == (host is None)
 
 
+TEXT = {"type": "string"}
+NOT_EMPTY = {**TEXT, "minLength": 1}
+NODE = {"type": "object", "properties": {"next": {"$ref": "#/$defs/Node"}}}
+LINK = {"$ref": "#/$defs/Node"}
+
+
+def nested(depth: int) -> dict[str, Any]:
+    inner = nested(depth - 1) if depth else {}
+    return {"type": "object", "properties": {"next": inner}}
+
+
+@pytest.mark.parametrize(
+    ("host", "schema", "expected"),
+    [
+        ("vscode", LINK, LINK),
+        ("gemini", {"$ref": "#/$defs/Text", "description": "a"}, {**TEXT, "description": "a"}),
+        ("gemini", {"$ref": "#/$defs/Text", "maxLength": 3}, {**TEXT, "maxLength": 3}),
+        ("gemini", {"allOf": [{"$ref": "#/$defs/Text"}, NOT_EMPTY]}, NOT_EMPTY),
+        ("gemini", LINK, nested(4)),
+    ],
+)
+def test_references_stay_or_are_written_out(host: str, schema: Any, expected: Any) -> None:
+    definitions = {"Node": NODE, "Text": TEXT}
+    whole = {"type": "object", "properties": {"a": schema}, "$defs": definitions}
+
+    @tool_api(input_schema=whole)
+    def read(a: Any) -> str:
+        return str(a)
+
+    with Server([read], shape=shape_for(host)) as server:
+        shown = entries(server)["read"]["inputSchema"]["properties"]["a"]
+    assert shown == expected
+
+
 @pytest.mark.parametrize(
     ("host", "limit", "expected"),
     [

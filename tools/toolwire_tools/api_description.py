@@ -8,6 +8,8 @@ from __future__ import annotations
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.json_schema.graph import SchemaGraph
+
 from .options import Options, name_of, options_for
 from .schema.annotations import Names, Unresolved, members, unwrap_annotation
 from .schema.constraints import read
@@ -218,12 +220,14 @@ def _text(hint: Any, names: Names) -> str:
 
 
 def _name_of_schema(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
-    if "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
-        return _name_of_schema(definitions.get(name, {}), definitions)
-    if "anyOf" not in schema:
-        return _NAMES.get(str(schema.get("type")), _STRING)
-    names = [_name_of_schema(member, definitions) for member in schema["anyOf"]]
+    """Return Lagent's name for the type of *schema*; an empty text if it has none."""
+    graph = SchemaGraph({"$defs": definitions})
+    names = []
+    for node in graph.node(schema).alternatives():
+        if node.choices:
+            continue
+        type_ = node.types[0] if len(node.types) == 1 else ""
+        names.append(_NAMES.get(type_, _STRING))
     names = [name for name in names if name]
     if _STRING in names:
         return _STRING

@@ -11,11 +11,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from toolwire_schemas.json_schema.subschemas import children, target
+from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
+from toolwire_schemas.json_schema.subschemas import children
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .tool_lookup import Schema, Tools
 
 Thought = Literal["required", "optional", "none"]
@@ -172,40 +171,34 @@ class _Definitions:
 
     def move(self, schema: Schema, owner: str) -> Schema:
         """Return *schema* for use inside another one, with its references moved to `all`."""
-
-        def change(inner: Any) -> Any:
-            if not isinstance(inner, dict):
-                return inner
-            kept = {word: value for word, value in inner.items() if word not in _OF_ROOTS}
-            kept = children(kept, change)
-            reference = inner.get("$ref")
-            if not reference:
-                return kept
-            name = self._name(schema, owner, reference, change)
-            return {"$ref": f"#/$defs/{name}", **kept}
-
         try:
-            moved: Schema = change(schema)
+            return self._move(SchemaGraph(schema).root, owner)
         except RecursionError:  # a hostile schema
             return {"type": "object"}
-        return moved
 
-    def _name(self, root: Schema, owner: str, reference: Any, change: Callable[[Any], Any]) -> str:
-        key = (owner, str(reference))
+    def _move(self, node: SchemaNode, owner: str) -> Schema:
+        def move_inner(schema: Any) -> Any:
+            if not isinstance(schema, dict):
+                return schema
+            return self._move(node.graph.node(schema), owner)
+
+        kept = {word: value for word, value in node.keywords.items() if word not in _OF_ROOTS}
+        moved = children(kept, move_inner)
+        if not node.pointer:
+            return moved
+        return {"$ref": f"#/$defs/{self._name(node, owner)}", **moved}
+
+    def _name(self, node: SchemaNode, owner: str) -> str:
+        """Return the name of the definition that *node* refers to."""
+        key = (owner, node.pointer)
         if key not in self._names:
-            own_name = key[1].rpartition("/")[2].strip("#") or "root"
+            own_name = node.reference_name or "root"
             name = re.sub(r"[^A-Za-z0-9_.-]", "_", f"{owner}.{own_name}")
             while name in self.all:
                 name += "_"
             self._names[key] = name
             self.all[name] = {}  # it may refer to itself
-            self.all[name] = change(_target(root, key[1]))
+            # Without a target it is any schema: parameters are validated later anyway.
+            if node.reference is not None:
+                self.all[name] = self._move(node.reference, owner)
         return self._names[key]
-
-
-def _target(root: Schema, reference: str) -> Any:
-    """Return what *reference* points to, or any schema: parameters are validated later anyway."""
-    try:
-        return target(root, reference)
-    except LookupError:
-        return {}

@@ -292,7 +292,7 @@ class SchemaNode:
         """
         if self.resolved is self.graph.anything:
             return None
-        for part in self._reach(SchemaNode.applied):
+        for part in _reach(self, SchemaNode.applied):
             if part.reference is not None and part.reference.resolved is self.resolved:
                 return part
         return None
@@ -331,11 +331,16 @@ class SchemaNode:
 
     def parts(self) -> list[SchemaNode]:
         """Return the nodes that apply to the same value, itself first, each once."""
-        return list(self._reach(SchemaNode.applied))
+        return list(_reach(self, SchemaNode.applied))
 
     def alternatives(self) -> list[SchemaNode]:
-        """Return the nodes that may apply to the same value, itself first, each once."""
-        return list(self._reach(SchemaNode._applied_or_chosen))
+        """Return the resolved nodes of which a value fits one: its own, and those of all
+        variants.
+        """
+        return list(_reach(self.resolved, SchemaNode._resolved_variants))
+
+    def _resolved_variants(self) -> tuple[SchemaNode, ...]:
+        return tuple(variant.resolved for group in self.choices for variant in group)
 
     @property
     def resolved(self) -> SchemaNode:
@@ -404,22 +409,6 @@ class SchemaNode:
             return {}
         return {name: self.graph.node(schema) for name, schema in members.items()}
 
-    def _applied_or_chosen(self) -> tuple[SchemaNode, ...]:
-        if self.graph.is_draft_07 and self.reference is not None:
-            return self.applied()
-        return (*self.applied(), *self.one_of, *self.any_of)
-
-    def _reach(self, links: Callable[[SchemaNode], tuple[SchemaNode, ...]]) -> Iterator[SchemaNode]:
-        seen: set[SchemaNode] = set()
-        waiting = [self]
-        while waiting:
-            node = waiting.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            yield node
-            waiting += reversed(links(node))
-
     def _restricts(self) -> bool:
         """Whether it refuses values itself, apart from the nodes that it combines."""
         if self.graph.is_draft_07 and self.reference is not None:
@@ -432,6 +421,21 @@ class SchemaNode:
         if self._restricts() or len(applied) != 1:
             return None
         return next(iter(applied))
+
+
+def _reach(
+    start: SchemaNode, links: Callable[[SchemaNode], tuple[SchemaNode, ...]]
+) -> Iterator[SchemaNode]:
+    """Yield *start* and all nodes that *links* lead to from there, each once, depth first."""
+    seen: set[SchemaNode] = set()
+    waiting = [start]
+    while waiting:
+        node = waiting.pop()
+        if node in seen:
+            continue
+        seen.add(node)
+        yield node
+        waiting += reversed(links(node))
 
 
 def _without_wide_types(parts: list[SchemaNode]) -> list[SchemaNode]:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 from ..errors import UsageError
@@ -28,7 +29,7 @@ _MAX_FILE_BYTES = (
     47 * 1024 * 1024
 )  # in Base64, with the rest of the message, less than the 64 MiB that servers read
 
-_KINDS: dict[type, str] = {
+_TYPES: dict[type, str] = {
     bool: "boolean",
     int: "integer",
     float: "number",
@@ -37,6 +38,7 @@ _KINDS: dict[type, str] = {
     dict: "object",
     type(None): "null",
 }
+_NUMBERS = {"integer", "number"}
 
 
 def read(words: Sequence[str], schema: Schema) -> dict[str, Any]:
@@ -50,18 +52,21 @@ def read(words: Sequence[str], schema: Schema) -> dict[str, Any]:
     Raises:
         UsageError: if a word is not an argument, or names a parameter the tool does not have.
     """
-    if len(words) == 1 and (words[0] == "-" or words[0].lstrip().startswith("{")):
-        return _object(_standard_input().text() if words[0] == "-" else words[0])
+    if len(words) == 1 and words[0] == "-":
+        return _object(_standard_input().text())
+    if len(words) == 1 and words[0].lstrip().startswith("{"):
+        return _object(words[0])
     if sum(word.endswith("=@-") for word in words) > 1:
         raise UsageError(
             "only one argument can be read from standard input: write @FILE for the others"
         )
+    root = SchemaGraph(schema).root
     arguments: dict[str, Any] = {}
     for word in words:
         name, equals, text = word.partition("=")
         if not (equals and name):
-            raise UsageError(_not_an_argument(word, schema))
-        _put(arguments, name, _content(text), schema, schema)
+            raise UsageError(_not_an_argument(word, root))
+        _put(arguments, name, _content(text), root)
     return arguments
 
 
@@ -70,9 +75,9 @@ def not_in_base64(arguments: dict[str, Any], schema: Schema) -> list[str]:
     that are not.
     """
     names = []
-    for name, described in _properties(schema, schema).items():
+    for name, member in _properties(SchemaGraph(schema).root).items():
         value = arguments.get(name)
-        if not isinstance(value, str) or not _takes_base64(_branches(described, schema)):
+        if not isinstance(value, str) or not _takes_base64(member.alternatives()):
             continue
         try:
             binascii.a2b_base64(value, strict_mode=True)
@@ -93,8 +98,8 @@ def _object(text: str) -> dict[str, Any]:
     return value
 
 
-def _not_an_argument(word: str, schema: Schema) -> str:
-    names = list(_properties(schema, schema))
+def _not_an_argument(word: str, root: SchemaNode) -> str:
+    names = list(_properties(root))
     takes = f"the tool takes {', '.join(names)}" if names else "the tool takes no arguments"
     form = (
         "name=value, without spaces around = and with quotes around a value that has spaces, or as"
@@ -170,155 +175,122 @@ def _limited(name: str, data: bytes) -> bytes:
     return data
 
 
-def _put(
-    target: dict[str, Any], name: str, given: str | _File, schema: Schema, root: Schema
-) -> None:
-    properties = _properties(schema, root)
+def _put(target: dict[str, Any], name: str, given: str | _File, place: SchemaNode) -> None:
+    """Put the argument *name* into *target*, an object by the schema at *place*."""
+    properties = _properties(place)
     head, dot, tail = name.partition(".")
     if name not in properties and dot and head in properties:
         inner = target.setdefault(head, {})
         if not isinstance(inner, dict):
             raise UsageError(f"{head} already has a value, so {name} cannot be set")
-        _put(inner, tail, given, properties[head], root)
+        _put(inner, tail, given, properties[head])
         return
-    if name not in properties and _resolved(schema, root).get("additionalProperties") is False:
+    additional = place.resolved.additional
+    if name not in properties and additional is not None and additional.is_false:
         raise UsageError(_no_parameter(name, properties))
-    described = properties.get(name, {})
-    value = _value(given, described, root)
+    member = properties.get(name, place.graph.anything)
+    value = _value(given, member)
     if name not in target:
         target[name] = value
-    elif isinstance(target[name], list) and "array" in _kinds(_branches(described, root)):
+    elif isinstance(target[name], list) and "array" in _types(member.alternatives()):
         target[name] += value if isinstance(value, list) else [value]
     else:
         raise UsageError(f"{name} is given twice, but takes one value")
 
 
-def _no_parameter(name: str, properties: dict[str, Schema]) -> str:
+def _no_parameter(name: str, properties: dict[str, SchemaNode]) -> str:
     from toolwire_schemas.did_you_mean import unknown_name  # imported only for a mistake
 
-    return (
-        unknown_name("parameter", name, properties) if properties else "the tool takes no arguments"
-    )
+    if not properties:
+        return "the tool takes no arguments"
+    return unknown_name("parameter", name, properties)
 
 
-def _value(given: str | _File, schema: Schema, root: Schema) -> Any:
+# --- values ---------------------------------------------------------------------------------------
+
+
+def _value(given: str | _File, place: SchemaNode) -> Any:
     if isinstance(given, str):
-        return _value_of_text(given, schema, root)
-    branches = _branches(schema, root)
-    if _takes_base64(branches):
+        return _value_of_text(given, place)
+    nodes = place.alternatives()
+    if _takes_base64(nodes):
         return given.base64()
-    if "string" not in _kinds(branches) and _takes_base64(
-        _branches(_first(branches, "items"), root)
-    ):
+    if "string" not in _types(nodes) and _takes_base64(_items(nodes).alternatives()):
         return [given.base64()]
-    return _value_of_text(given.text(), schema, root)
+    return _value_of_text(given.text(), place)
 
 
-def _takes_base64(branches: list[Schema]) -> bool:
-    """Whether the only texts that a schema takes are data in Base64."""
-    texts = [branch for branch in branches if "string" in _kinds([branch])]
-    return bool(texts) and all(_is_base64(branch) for branch in texts)
+def _value_of_text(text: str, place: SchemaNode) -> Any:
+    nodes = place.alternatives()
+    types = _types(nodes)
+    if types == {"string"}:
+        return text
+    try:
+        value = decode(text)
+    except DecodingError:
+        value = text
+    type_of_value = _TYPES[type(value)]
+    if not types:
+        return value
+    if type_of_value == "number" and _matches(text, nodes):
+        return text
+    if type_of_value in types and type_of_value != "string":
+        return value
+    if type_of_value in _NUMBERS and types & _NUMBERS:
+        return value
+    if "array" in types and "string" not in types:
+        return [_value_of_text(text, _items(nodes))]
+    return text
+
+
+# --- schemas: `X | None` is X as far as typing goes -----------------------------------------------
+
+
+def _properties(place: SchemaNode) -> dict[str, SchemaNode]:
+    """Return the members of the first alternative that has some."""
+    for node in place.alternatives():
+        if node.properties:
+            return node.properties
+    return {}
+
+
+def _items(nodes: list[SchemaNode]) -> SchemaNode:
+    """Return the items of the first of *nodes* that has some."""
+    for node in nodes:
+        if node.items is not None and not node.items.is_false:
+            return node.items
+    return nodes[0].graph.anything
+
+
+def _types(nodes: list[SchemaNode]) -> set[str]:
+    """Return the types that any of *nodes* names; empty if none names one."""
+    found: set[str] = set()
+    for node in nodes:
+        found.update(node.types)
+        if not node.types:
+            found.update(_TYPES[type(value)] for value in node.values or ())
+    return found
+
+
+def _takes_base64(nodes: list[SchemaNode]) -> bool:
+    """Return whether the only texts that *nodes* take are data in Base64."""
+    of_texts = [node.keywords for node in nodes if "string" in _types([node])]
+    return bool(of_texts) and all(map(_is_base64, of_texts))
 
 
 def _is_base64(schema: Schema) -> bool:
     return schema.get("contentEncoding") == "base64" or schema.get("format") in ("byte", "base64")
 
 
-def _value_of_text(text: str, schema: Schema, root: Schema) -> Any:
-    branches = _branches(schema, root)
-    kinds = _kinds(branches)
-    if kinds == {"string"}:
-        return text
-    try:
-        value = decode(text)
-    except DecodingError:
-        value = text
-    kind = _KINDS[type(value)]
-    if not kinds:
-        return value
-    if kind == "number" and _matches(text, branches):
-        return text
-    if kind in kinds and kind != "string":
-        return value
-    if kind in ("integer", "number") and kinds & {"integer", "number"}:
-        return value
-    if "array" in kinds and "string" not in kinds:
-        return [_value_of_text(text, _first(branches, "items"), root)]
-    return text
-
-
-def _matches(text: str, branches: list[Schema]) -> bool:
-    """Whether a schema also accepts numbers as text, as for a `Decimal`, where every digit
+def _matches(text: str, nodes: list[SchemaNode]) -> bool:
+    """Return whether *nodes* also accept numbers as text, as for a `Decimal`, where every digit
     counts.
     """
     from toolwire_schemas.json_schema.linear_regex import Budget, CannotJudge, search
 
-    patterns = [pattern for branch in branches if isinstance(pattern := branch.get("pattern"), str)]
     with suppress(CannotJudge):  # a JavaScript pattern, an expensive one, or an invalid one
-        return any(search(pattern, text, Budget().spend) for pattern in patterns)
+        for node in nodes:
+            pattern = node.keywords.get("pattern")
+            if isinstance(pattern, str) and search(pattern, text, Budget().spend):
+                return True
     return False
-
-
-def _kinds(branches: list[Schema]) -> set[str]:
-    """The JSON types that a schema allows; empty if it names none."""
-    found: set[str] = set()
-    for branch in branches:
-        values = [branch["const"]] if "const" in branch else _list(branch, "enum")
-        names = (
-            _list(branch, "type") or [branch.get("type")]
-            if "type" in branch
-            else [_KINDS[type(v)] for v in values]
-        )
-        found.update(name for name in names if isinstance(name, str))
-    return found
-
-
-def _properties(schema: Schema, root: Schema) -> dict[str, Schema]:
-    return _first(_branches(schema, root), "properties")
-
-
-def _first(branches: list[Schema], word: str) -> dict[str, Any]:
-    return next((value for branch in branches if isinstance(value := branch.get(word), dict)), {})
-
-
-def _branches(schema: Schema, root: Schema) -> list[Schema]:
-    """*schema*, and those that it combines, without references: `X | None` is X as far as typing
-    goes.
-    """
-    found: dict[int, Schema] = {}
-    waiting: list[Any] = [schema]
-    while waiting:
-        at = _resolved(waiting.pop(), root)
-        if at and id(at) not in found:
-            found[id(at)] = at
-            waiting += [
-                branch
-                for word in ("allOf", "oneOf", "anyOf")
-                for branch in reversed(_list(at, word))
-            ]
-    return list(found.values())
-
-
-def _list(schema: Schema, word: str) -> list[Any]:
-    value = schema.get(word)
-    return value if isinstance(value, list) else []
-
-
-def _resolved(schema: Any, root: Schema) -> Schema:
-    """*schema*, or what its reference points to within *root*. Boolean schemas say nothing about
-    types.
-    """
-    for _ in range(20):  # references may be circular in a foreign schema
-        if not isinstance(schema, dict):
-            return {}
-        reference = schema.get("$ref")
-        if not isinstance(reference, str) or not reference.startswith("#/"):
-            return schema
-        schema = root
-        for part in reference[2:].split("/"):
-            schema = (
-                schema.get(part.replace("~1", "/").replace("~0", "~"), {})
-                if isinstance(schema, dict)
-                else {}
-            )
-    return {}

@@ -17,8 +17,9 @@ from toolwire_dialects.lint.audit import about_members
 from toolwire_dialects.lint.vendors import FORMATS_OF_GEMINI, OF_GEMINI
 from toolwire_dialects.name_mapping import Names
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge, faults_of_schema
+from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
 from toolwire_schemas.json_schema.portable_regex import problem
-from toolwire_schemas.json_schema.subschemas import children, target
+from toolwire_schemas.json_schema.subschemas import children
 from toolwire_schemas.portability import COMBINATORS, DIALECTS
 from toolwire_schemas.wire.codec import EncodingError, encode
 from toolwire_tools import Tool
@@ -166,9 +167,8 @@ def count_readings(tool: Tool, counts: Counter[str]) -> Tool:
 
 
 def _accepted(entry: dict[str, Any], host: str) -> dict[str, Any]:
-    schema = _checked(
-        entry["inputSchema"], {"type": "object"}
-    )  # what follows reads only valid ones
+    # What follows reads only valid ones.
+    schema = _checked(entry["inputSchema"], {"type": "object"})
     made = {**entry, "inputSchema": _checked(_root(schema, host), {"type": "object"})}
     if _checked(made.get("outputSchema", True), None) is None:
         del made["outputSchema"]
@@ -186,69 +186,95 @@ def _checked(schema: Any, default: Any) -> Any:
 
 def _root(schema: Schema, host: str) -> Schema:
     try:
-        made = _Rewriter(schema, host).rewritten(schema)
+        made = _SchemaRewriter(schema, host).rewrite_root()
     except RecursionError:
         return {"type": "object"}
-    # Branches at the root become members that may be left out: which of them go together, the
-    # server says.
-    branches = [
-        branch for word in ("allOf", "oneOf", "anyOf") for branch in reversed(made.get(word, ()))
-    ]
-    members: Schema = {}
-    for branch in [*branches, made]:
-        members |= branch.get("properties", {})
+    members = _members_of_branches(made) | made.get("properties", {})
     made = {word: value for word, value in made.items() if word not in COMBINATORS}
     if not str(made.get("$schema", DIALECTS[0])).startswith(DIALECTS):
         del made["$schema"]
-    made |= {"type": "object", "properties": members} if members else {"type": "object"}
+    made["type"] = "object"
+    if members:
+        made["properties"] = members
     accepted: Schema = anthropic.from_entry({"inputSchema": made})["input_schema"]
     return accepted
 
 
-class _Rewriter:
-    """Rewrites the schemas within *root*, a valid one, for *host*."""
+def _members_of_branches(schema: Schema) -> Schema:
+    """Return the members of branches at the root, which may be left out: which of them go together,
+    the server says.
+    """
+    members: Schema = {}
+    for word in ("allOf", "oneOf", "anyOf"):
+        for branch in reversed(schema.get(word, ())):
+            members |= branch.get("properties", {})
+    return members
+
+
+class _SchemaRewriter:
+    """Rewrites the schemas within *root*, a valid one, for *host*.
+
+    References are written out for Gemini. Others follow them, so those stay that lead to a schema.
+    """
 
     def __init__(self, root: Schema, host: str) -> None:
-        self._root = root
+        self._graph = SchemaGraph(root)
         self._is_gemini = host in GEMINI
-        self._left = _MAX_REFERENCES
+        self._references_left = _MAX_REFERENCES
+        self._readable: dict[SchemaNode, bool] = {}
 
-    def rewritten(self, schema: Any, depth: int = 0) -> Schema:
-        """Return *schema*, *depth* references below the root, as the host takes it."""
-        if not isinstance(schema, dict):
-            return {}  # `true`; `false` stays only where `children` leaves it
-        made = dict(schema)
-        if "$ref" in made and (
-            (found := self._referenced(str(made["$ref"]))) is None or self._is_gemini
-        ):
+    def rewrite_root(self) -> Schema:
+        """Return the root as the host takes it."""
+        return self._rewrite(self._graph.root, 0)
+
+    def _rewrite(self, place: SchemaNode, depth: int) -> Schema:
+        """Return the schema at *place*, *depth* references below the root, as the host takes it.
+
+        That of `true` is empty; `false` stays only where `children` leaves it.
+        """
+        made = dict(place.keywords)
+        if self._is_gemini and place.applied():
+            depth += any(part.pointer for part in place.parts())
+            made = self._write_out(place, depth)
+        elif place.pointer and not self._is_readable(place.reference):
             del made["$ref"]
-            self._left -= 1
-            is_kept = found is not None and depth < _MAX_DEPTH and self._left > 0
-            return self.rewritten({**found, **made} if is_kept else made, depth + 1)
         if "properties" in made:
-            made["properties"] = {
-                name: inner for name, inner in made["properties"].items() if inner is not False
-            }
-        made = children(made, lambda inner: self.rewritten(inner, depth))
+            members = made["properties"].items()
+            made["properties"] = {name: inner for name, inner in members if inner is not False}
+        made = children(made, lambda inner: self._rewrite(self._graph.node(inner), depth))
         if problem(made.get("pattern", "")):
             del made["pattern"]
         if made.get("enum") == []:
             del made["enum"]
-        if isinstance(kinds := made.get("type"), list) and "anyOf" not in made:
+        types = made.get("type")
+        if isinstance(types, list) and "anyOf" not in made:
             del made["type"]
-            made["anyOf"] = [{"type": kind} for kind in kinds]
-        if "items" not in made and (
-            made.get("type") == "array" or {"type": "array"} in made.get("anyOf", ())
-        ):
+            made["anyOf"] = [{"type": name} for name in types]
+        is_array = types == "array" or {"type": "array"} in made.get("anyOf", ())
+        if is_array and "items" not in made:
             made["items"] = {}
         return _for_gemini(made) if self._is_gemini else made
 
-    def _referenced(self, reference: str) -> Any:
-        try:
-            found = _checked(target(self._root, reference), None)
-        except LookupError:
-            return None
-        return found if isinstance(found, dict) else None
+    def _write_out(self, place: SchemaNode, depth: int) -> Schema:
+        """Return the keywords at *place* with references and `allOf` written out; only its own
+        beyond the limits.
+        """
+        own = {word: value for word, value in place.keywords.items() if word not in _WRITTEN_OUT}
+        self._references_left -= 1
+        is_within = depth <= _MAX_DEPTH and self._references_left > 0
+        if is_within and all(self._is_readable(part) for part in place.parts()[1:]):
+            return {**place.resolved.keywords, **own}
+        return own
+
+    def _is_readable(self, node: SchemaNode | None) -> bool:
+        if node is None or not isinstance(node.schema, dict):
+            return False
+        if node not in self._readable:
+            self._readable[node] = _checked(node.schema, None) is not None
+        return self._readable[node]
+
+
+_WRITTEN_OUT = ("$ref", "allOf")
 
 
 def _for_gemini(schema: Schema) -> Schema:

@@ -181,6 +181,20 @@ def test_a_schema_that_runs_in_a_circle_ends_the_search_not_the_program() -> Non
     assert read(["a=1"], circle) == {"a": 1}
 
 
+def test_members_of_all_parts_of_a_schema_are_arguments() -> None:
+    number, text = {"type": "integer"}, {"type": "string"}
+    parts = [{"$ref": "#/$defs/Part"}, {"properties": {"b": number}}]
+    schema = {
+        "type": "object",
+        "allOf": parts,
+        "additionalProperties": False,
+        "$defs": {"Part": {"properties": {"a": text}}},
+    }
+    assert read(["a=1", "b=2"], schema) == {"a": "1", "b": 2}
+    with pytest.raises(UsageError, match="c"):
+        read(["c=3"], schema)
+
+
 @given(st.integers() | st.booleans() | st.none() | st.floats(allow_nan=False, allow_infinity=False))
 def test_whatever_json_says_arrives_where_anything_is_wanted(value: object) -> None:
     assert read([f"anything={encode(value).decode()}"], SCHEMA) == {"anything": value}

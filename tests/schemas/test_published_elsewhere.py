@@ -187,7 +187,7 @@ def test_what_we_write_for_hosts_is_as_the_schema_says() -> None:
     )
     for host in hosts.HOSTS.values():
         if host.holds in ("mcpServers", "servers"):
-            check("mcp-servers", json.loads(hosts.snippet(host, server)))
+            check("mcp-servers", json.loads(hosts.format_snippet(host, server)))
 
 
 def test_our_client_reads_every_example_of_a_hosts_file(tmp_path: Path) -> None:

@@ -43,7 +43,8 @@ class Failed(Exception):
 
 def parsers() -> dict[str, Parser]:
     """Every parser, by name."""
-    from toolwire.hosts.jsonc_edit import NotJson, loads, with_member
+    from toolwire.hosts.jsonc_edit import loads, set_member
+    from toolwire.hosts.safe_write import NotRewritten
     from toolwire_agent.models.http_api.endpoint import Events
     from toolwire_agent.models.http_api.reasoning import ReasoningSplitter
     from toolwire_agent.react import DoubaoProtocol, ModelReply, NativeProtocol, StructuredProtocol
@@ -89,12 +90,12 @@ def parsers() -> dict[str, Parser]:
 
     def with_comments(text: str) -> None:
         loads(text)
-        with_member(text, ("mcpServers", "a"), {"command": "x"})
+        set_member(text, ("mcpServers", "a"), {"command": "x"})
 
     return {
         "framing": Parser(stream(lambda: AutoFraming(100_000), "close"), _FRAMES, most=100_000),
         "server-sent events": Parser(stream(Events, "finish"), _EVENTS, most=100_000),
-        "json with comments": Parser(with_comments, _JSON, (NotJson,)),
+        "json with comments": Parser(with_comments, _JSON, (NotRewritten,)),
         "model replies": Parser(replies, _REPLIES, (Unreadable,)),
         "instructions": Parser(
             lambda text: parse_instruction(text, "Search"), _REPLIES, (InstructionError,)

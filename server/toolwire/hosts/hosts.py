@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import json
 import ntpath
+import re
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
@@ -18,11 +19,14 @@ from toolwire_schemas.did_you_mean import closest_first, unknown_name
 from toolwire_schemas.extensions import ExtensionFailed, find_extension, list_extensions
 
 from ..errors import UsageError
-from . import jsonc_edit as jsonc
+from . import jsonc_edit, toml_edit, yaml_edit
+from .edits import read_member
 from .safe_write import NotRewritten
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from .edits import Editor
 
 
 class HostServer(msgspec.Struct, frozen=True):
@@ -61,14 +65,17 @@ class ConfigPlace(msgspec.Struct, frozen=True):
             case "darwin":
                 support = f"{home}/Library/Application Support"
             case _:
-                support = config = environment.get("XDG_CONFIG_HOME") or config
-        template = (is_windows and self.windows) or self.template
+                config = environment.get("XDG_CONFIG_HOME") or config
+                support = config
+        template = self.template
+        if is_windows and self.windows:
+            template = self.windows
         path = template.format(home=home, config=config, support=support, folder=folder)
         return ntpath.normpath(path) if is_windows else path
 
 
 PROJECT, USER = "this project", "all projects"
-"""The values of `Place.whose`."""
+"""The values of `ConfigPlace.whose`."""
 
 
 class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -100,18 +107,18 @@ class Host(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 HOSTS = msgspec.json.decode((files(__package__) / "hosts.json").read_bytes(), type=dict[str, Host])
 
 
-def host(name: str) -> Host:
+def find_host(name: str) -> Host:
     """Return the host called *name*, which may be that of an installed extension."""
     if name in HOSTS:
         return HOSTS[name]
-    announced = _announced_host(name)
+    announced = _find_announced_host(name)
     if announced is None:
         known = closest_first(name.lower(), [*HOSTS, *list_extensions("hosts")])
         raise UsageError(unknown_name("host", name, known) + "; `json` is for any other")
     return announced
 
 
-def _announced_host(name: str) -> Host | None:
+def _find_announced_host(name: str) -> Host | None:
     """Return the host that an installed distribution announces: a `Host`, or a dict like an entry
     of `hosts.json`.
     """
@@ -129,7 +136,7 @@ def _announced_host(name: str) -> Host | None:
         ) from None
 
 
-def entry(host: Host, server: HostServer) -> dict[str, Any]:
+def make_entry(host: Host, server: HostServer) -> dict[str, Any]:
     """Return the entry of *server* in the file of *host*."""
     values = {
         "name": server.name,
@@ -137,37 +144,37 @@ def entry(host: Host, server: HostServer) -> dict[str, Any]:
         "args": server.args,
         "env": server.env,
     }
-    names = {"command": "command", "args": "args", "env": "env", **host.members}
-    return {
-        **host.extra,
-        **{names[key]: value for key, value in values.items() if key in names and value != {}},
-    }
+    entry: dict[str, Any] = dict(host.extra)
+    for key, value in values.items():
+        has_member = key != "name" or key in host.members
+        if has_member and value != {}:
+            entry[_member_name(host, key)] = value
+    return entry
 
 
-def snippet(host: Host, server: HostServer) -> str:
+def _member_name(host: Host, key: str) -> str:
+    return host.members.get(key, key)
+
+
+def format_snippet(host: Host, server: HostServer) -> str:
     """Return the text to paste into the host's file."""
-    path, made = (host.holds, server.name), entry(host, server)
-    match host.format:
-        case "lisp":
-            return _lisp(host, server)
-        case "json":
-            return json.dumps(jsonc.with_value({}, path, made), indent=2, ensure_ascii=False)
-        case _:
-            text: str = _editor(host).dumps(path, made)
-            return text
+    if host.format == "lisp":
+        return _format_lisp(host, server)
+    return _EDITORS[host.format].dumps((host.holds, server.name), make_entry(host, server))
 
 
-def link(host: Host, server: HostServer) -> str:
+def format_link(host: Host, server: HostServer) -> str:
     """Return a link that adds the server when it is opened; "" for a host without such links."""
-    made = json.dumps(entry(host, server))
+    entry = make_entry(host, server)
+    encoded = base64.b64encode(json.dumps(entry).encode())
     return host.link.format(
         name=quote(server.name, safe=""),
-        base64=quote(base64.b64encode(made.encode()), safe=""),
-        json=quote(json.dumps({"name": server.name, **entry(host, server)}), safe=""),
+        base64=quote(encoded, safe=""),
+        json=quote(json.dumps({"name": server.name, **entry}), safe=""),
     )
 
 
-def merged(host: Host, text: str, server: HostServer, *, force: bool = False) -> str:
+def merge_server(host: Host, text: str, server: HostServer, *, force: bool = False) -> str:
     """Return the *text* of the host's file with the server in it, and everything else as it was.
 
     Variables of the environment that the server has there are kept, unless *server* gives them
@@ -177,91 +184,96 @@ def merged(host: Host, text: str, server: HostServer, *, force: bool = False) ->
         NotRewritten: if the host could not read it, or there is another server of that name;
             *force* replaces that.
     """
-    editor = _editor(host)
-    path, made = (host.holds, server.name), entry(host, server)
-    there, env = jsonc.member(text, path, editor.loads), host.members.get("env", "env")
-    is_same = _is_same(host, there, server)
-    kept = there.get(env) if isinstance(there, dict) and is_same else None
-    if isinstance(kept, dict) and kept:
-        made = {**made, env: {**kept, **server.env}}
-    if there == made:
+    editor = _EDITORS[host.format]
+    path = (host.holds, server.name)
+    before = read_member(text, path, editor.loads)
+    is_same = _serves_targets_of(host, before, server)
+    after = make_entry(host, server)
+    if is_same:
+        after = _keep_variables(host, before, after)
+    if before == after:
         return text
-    if there is not None and not (force or is_same):
-        started = " ".join(_words(host, there)) or json.dumps(
-            there, ensure_ascii=False, default=str
+    if before is not None and not is_same and not force:
+        command = " ".join(_read_command(host, before))
+        shown = command or json.dumps(before, ensure_ascii=False, default=str)
+        raise NotRewritten(
+            f"its server {server.name!r} is another one ({shown}). --force replaces it;"
+            " --server-name gives ours another name"
         )
-        remedy = "--force replaces it; --server-name gives ours another name"
-        raise NotRewritten(f"its server {server.name!r} is another one ({started}). {remedy}")
-    changed: str = editor.with_member(text, path, made)
-    return changed
+    return editor.set_member(text, path, after)
 
 
-def _editor(host: Host) -> Any:
-    """The module that edits the format of the host's file: `loads`, `with_member`, `dumps`."""
-    match host.format:
-        case "toml":
-            from . import toml_edit
-
-            return toml_edit
-        case "yaml":
-            from . import yaml_edit
-
-            return yaml_edit
-    return jsonc
+_EDITORS: dict[str, Editor] = {"json": jsonc_edit, "toml": toml_edit, "yaml": yaml_edit}
+"""The editors of the formats that are edited."""
 
 
-def _is_same(host: Host, entry: Any, server: HostServer) -> bool:
-    """Whether a host's *entry* serves the targets of *server*, with whatever options."""
-    served, count = served_by(_words(host, entry)), len(server.targets)
-    return (
-        served is not None
-        and served[:count] == server.targets
-        and (served[count:] or ["-"])[0].startswith("-")
-    )
+def _keep_variables(host: Host, before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """Return the entry *after* with the variables that only the entry *before* has."""
+    name = _member_name(host, "env")
+    variables = before.get(name)
+    if not isinstance(variables, dict) or not variables:
+        return after
+    return {**after, name: {**variables, **after.get(name, {})}}
 
 
-def served_by(words: list[str]) -> list[str] | None:
+def _serves_targets_of(host: Host, entry: Any, server: HostServer) -> bool:
+    """Return whether a host's *entry* serves the targets of *server*, with whatever options."""
+    words = find_words_of_serve(_read_command(host, entry))
+    if words is None:
+        return False
+    count = len(server.targets)
+    has_more_targets = len(words) > count and not words[count].startswith("-")
+    return words[:count] == server.targets and not has_more_targets
+
+
+def find_words_of_serve(words: list[str]) -> list[str] | None:
     """Return what follows `serve` in a command that starts Toolwire: by name, by `-m toolwire` or
-    by uv.
+    by uv; `None` for another command.
     """
-    stems = [
-        word.replace("\\", "/").rpartition("/")[2].lower().removesuffix(".exe") for word in words
-    ]
+    programs = [_find_program(word) for word in words]
     for place in range(len(words) - 1):
-        if words[place + 1] == "serve" and stems[place] == "toolwire":
-            is_program = place == 0 or words[place - 1] == "-m" or stems[0] in ("uv", "uvx")
-            return words[place + 2 :] if is_program else None
+        if words[place + 1] != "serve" or programs[place] != "toolwire":
+            continue
+        is_program = place == 0 or words[place - 1] == "-m" or programs[0] in ("uv", "uvx")
+        return words[place + 2 :] if is_program else None
     return None
 
 
-def _words(host: Host, entry: Any) -> list[str]:
-    """The command line of an entry, if it has one."""
+def _find_program(path: str) -> str:
+    """Return the name of the program at *path*, of any system."""
+    return path.replace("\\", "/").rpartition("/")[2].lower().removesuffix(".exe")
+
+
+def _read_command(host: Host, entry: Any) -> list[str]:
+    """Return the command line of an entry; an empty list if it has none."""
     if not isinstance(entry, dict):
         return []
-    command, args = (entry.get(host.members.get(key, key)) for key in ("command", "args"))
-    words = [command, *(args if isinstance(args, list) else ())]
-    return words if all(isinstance(word, str) for word in words) else []
+    words: list[Any] = [entry.get(_member_name(host, "command"))]
+    args = entry.get(_member_name(host, "args"))
+    if isinstance(args, list):
+        words += args
+    if not all(isinstance(word, str) for word in words):
+        return []
+    return words
 
 
-def _lisp(host: Host, server: HostServer) -> str:
-    lines = [
-        f":command {_quoted(server.command)}",
-        f":args ({' '.join(map(_quoted, server.args))})",
-    ]
+def _format_lisp(host: Host, server: HostServer) -> str:
+    args = " ".join(map(_quote, server.args))
+    lines = [f":command {_quote(server.command)}", f":args ({args})"]
     if server.env:
-        pairs = " ".join(f":{_symbol(key)} {_quoted(value)}" for key, value in server.env.items())
+        pairs = " ".join(f":{_escape(key)} {_quote(value)}" for key, value in server.env.items())
         lines.append(f":env ({pairs})")
-    head = f"  (add-to-list '{host.holds} '({_quoted(server.name)} . ("
+    head = f"  (add-to-list '{host.holds} '({_quote(server.name)} . ("
     entry = ("\n" + " " * len(head)).join(lines)
     return f"(with-eval-after-load 'mcp-hub\n{head}{entry}))))"
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
+    """Return *text* as a string of Lisp."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
 
 
-def _symbol(name: str) -> str:
-    return "".join(
-        letter if letter.isalnum() or letter in "_-" else f"\\{letter}" for letter in name
-    )
+def _escape(name: str) -> str:
+    """Return *name* as a symbol of Lisp."""
+    return re.sub(r"[^\w-]", lambda found: f"\\{found[0]}", name)

@@ -36,20 +36,28 @@ def rewrite(path: str, change: Callable[[str], str]) -> Rewritten:
     real = os.path.realpath(path)
     try:
         before = _read(real)
-        # Some editors on Windows begin a file with a byte order mark.
-        mark = codecs.BOM_UTF8 if before and before.startswith(codecs.BOM_UTF8) else b""
-        text = (before or b"").removeprefix(mark).decode()
-        after = mark + change(text).encode()
+        after = _change(before or b"", change)
         if after == before:
             return Rewritten(changed=False)
         os.makedirs(os.path.dirname(real), exist_ok=True)
-        backup = None if before is None else _backup(real, before)
+        backup = None
+        if before is not None:
+            backup = _write_backup(real, before)
         _replace(real, before, after)
         return Rewritten(changed=True, backup=backup)
     except UnicodeError:
         raise NotRewritten("it is not text in UTF-8") from None
     except OSError as error:
         raise NotRewritten((error.strerror or str(error)).lower()) from None
+
+
+def _change(before: bytes, change: Callable[[str], str]) -> bytes:
+    # Some editors on Windows begin a file with a byte order mark.
+    mark = b""
+    if before.startswith(codecs.BOM_UTF8):
+        mark = codecs.BOM_UTF8
+    text = before.removeprefix(mark).decode()
+    return mark + change(text).encode()
 
 
 def _read(path: str) -> bytes | None:
@@ -60,7 +68,7 @@ def _read(path: str) -> bytes | None:
         return None
 
 
-def _backup(path: str, data: bytes) -> str:
+def _write_backup(path: str, data: bytes) -> str:
     """Write *data* next to *path*, under the first free number, and return its path."""
     number = 1
     while os.path.exists(f"{path}.backup-{number}"):

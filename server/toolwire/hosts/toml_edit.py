@@ -1,9 +1,7 @@
-"""Sets one table in a TOML file that people edit; comments, order and layout of everything else
-stay.
+"""Sets one table in a TOML file that people edit (see `edits.py`).
 
 Strategy. A table is the lines from its header to the next one. Those of the old table are replaced;
-a new table is the last of the file. The result is read again and compared with the intended value
-before the caller gets it.
+a new table is the last of the file.
 """
 
 from __future__ import annotations
@@ -11,10 +9,9 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .jsonc_edit import newline, verified
+from .edits import edit_safely, find_newline
 from .safe_write import NotRewritten
 
 if TYPE_CHECKING:
@@ -33,83 +30,106 @@ def loads(text: str) -> Any:
         raise NotRewritten(f"it is not TOML: {error}") from None
 
 
-def with_member(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
+def set_member(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
     """Return *text* with the table *value* at *path*.
 
     Raises:
         NotRewritten: if *text* is not TOML, or has that table in another form, such as an inline
             one.
     """
-    return verified(text, path, value, loads, _changed)
+    return edit_safely(text, path, value, loads=loads, edit=_edit)
 
 
 def dumps(path: Sequence[str], value: dict[str, Any]) -> str:
     """Return *value* as the table at *path*, a line for each member."""
-    lines = [
-        f"[{'.'.join(map(_key, path))}]",
-        *(f"{_key(name)} = {_inline(item)}" for name, item in value.items()),
-    ]
+    header = ".".join(map(_format_key, path))
+    lines = [f"[{header}]"]
+    lines += [_format_member(name, item) for name, item in value.items()]
     return "\n".join(lines)
 
 
-def _inline(value: Any) -> str:
+def _format_member(name: str, value: Any) -> str:
+    return f"{_format_key(name)} = {_format_value(value)}"
+
+
+def _format_value(value: Any) -> str:
     if isinstance(value, dict):
-        return (
-            f"{{ {', '.join(f'{_key(name)} = {_inline(item)}' for name, item in value.items())} }}"
-        )
-    return json.dumps(
-        value, ensure_ascii=False
-    )  # strings, lists of them, numbers and booleans look the same in TOML
+        members = [_format_member(name, item) for name, item in value.items()]
+        return f"{{ {', '.join(members)} }}"
+    # Strings, lists of them, numbers and booleans look the same in JSON and TOML.
+    return json.dumps(value, ensure_ascii=False)
 
 
-def _key(name: str) -> str:
-    return name if re.fullmatch(r"[A-Za-z0-9_-]+", name) else json.dumps(name, ensure_ascii=False)
+def _format_key(name: str) -> str:
+    if re.fullmatch(r"[A-Za-z0-9_-]+", name):
+        return name
+    return json.dumps(name, ensure_ascii=False)
 
 
-def _changed(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
-    end, place = newline(text), None
-    made = dumps(path, value).replace("\n", end) + end
+class _Table(NamedTuple):
+    """A table of the file: its *path*, and its lines, the header included."""
+
+    path: list[str]
+    lines: list[str]
+
+
+def _edit(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
+    newline = find_newline(text)
+    made = dumps(path, value).replace("\n", newline) + newline
     kept: list[str] = []
-    for header, lines in _tables(text):
-        if header[: len(path)] != [*path]:
-            kept += lines
+    place = None
+    for table in _split_tables(text):
+        if table.path[: len(path)] != list(path):
+            kept += table.lines
             continue
-        place = len(kept) if place is None else place
-        comments = [
-            *takewhile(
-                lambda line: not line.strip() or line.lstrip().startswith("#"), reversed(lines)
-            )
-        ]
-        kept += reversed(comments)  # they belong to the next table
+        if place is None:
+            place = len(kept)
+        kept += _find_last_comments(table.lines)  # they belong to the next table
     if place is None:
-        gap = "" if not text or text.endswith(end * 2) else end if text.endswith("\n") else end * 2
-        return text + gap + made
+        return text + _find_gap(text, newline) + made
     return "".join([*kept[:place], made, *kept[place:]])
 
 
-def _tables(text: str) -> list[tuple[list[str], list[str]]]:
-    """The path and the lines of each table."""
-    found: list[tuple[list[str], list[str]]] = [([], [])]
+def _split_tables(text: str) -> list[_Table]:
+    """Return the tables of *text*; the first one is the root, which has no header."""
+    tables = [_Table([], [])]
     for line in text.splitlines(keepends=True):
-        if (header := _header(line)) is not None:
-            found.append((header, []))
-        found[-1][1].append(line)
-    return found
+        path = _read_header(line)
+        if path is not None:
+            tables.append(_Table(path, []))
+        tables[-1].lines.append(line)
+    return tables
 
 
-def _header(line: str) -> list[str] | None:
-    """The path in a line that starts a table."""
+def _read_header(line: str) -> list[str] | None:
+    """Return the path in a line that starts a table; `None` for another line."""
     if not line.lstrip().startswith("["):
         return None
     try:
-        value: Any = tomllib.loads(line)
+        table: Any = tomllib.loads(line)
     except tomllib.TOMLDecodeError:
         return None  # a line of an array
     path = []
-    while value:
-        value = value[0] if isinstance(value, list) else value
-        if not value:
-            break
-        (name, value), *_ = value.items()
+    while table:
+        name, inner = next(iter(table.items()))
         path.append(name)
+        is_list_of_tables = isinstance(inner, list)
+        table = inner[0] if is_list_of_tables else inner
     return path
+
+
+def _find_last_comments(lines: Sequence[str]) -> Sequence[str]:
+    """Return the comments and empty lines at the end of *lines*."""
+    start = len(lines)
+    while start and lines[start - 1].lstrip()[:1] in ("", "#"):
+        start -= 1
+    return lines[start:]
+
+
+def _find_gap(text: str, newline: str) -> str:
+    """Return what is missing for an empty line at the end of *text*."""
+    if not text or text.endswith(newline * 2):
+        return ""
+    if text.endswith("\n"):
+        return newline
+    return newline * 2

@@ -1,18 +1,15 @@
-"""Sets one member of a mapping in a YAML file that people edit; comments, order and layout of
-everything else stay.
+"""Sets one member of a mapping in a YAML file that people edit (see `edits.py`).
 
-Strategy. PyYAML says where each node is; one place of the text is changed: a new member is the
-first of its mapping. The result is read again and compared with the intended value before the
-caller gets it.
+Strategy. PyYAML says where each node is; a new member is the first of its mapping.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .jsonc_edit import newline, verified
+from .edits import edit_safely, find_newline, replace_range
 from .safe_write import NotRewritten
 
 if TYPE_CHECKING:
@@ -39,73 +36,87 @@ def loads(text: str) -> Any:
         raise NotRewritten(f"it is not YAML: {' '.join(str(error).split())}") from None
 
 
-def with_member(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
+def set_member(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
     """Return *text* with the mapping *value* at *path*, a name in a mapping of the root.
 
     Raises:
         NotRewritten: if *text* is not YAML, or a mapping on the way is written in braces.
     """
-    return verified(text, path, value, loads, _changed)
+    return edit_safely(text, path, value, loads=loads, edit=_edit)
 
 
-def dumps(path: Sequence[str], value: dict[str, Any], unit: str = "  ") -> str:
+def dumps(path: Sequence[str], value: dict[str, Any], indent: str = "  ") -> str:
     """Return *value* as the mapping at *path*, a line for each member."""
-    heads = [f"{unit * depth}{_key(name)}:" for depth, name in enumerate(path)]
-    return "\n".join(
-        [
-            *heads,
-            *(f"{unit * len(path)}{_key(name)}: {_flow(item)}" for name, item in value.items()),
-        ]
-    )
+    lines = [f"{indent * depth}{_format_key(name)}:" for depth, name in enumerate(path)]
+    for name, item in value.items():
+        lines.append(f"{indent * len(path)}{_format_key(name)}: {_format_json(item)}")
+    return "\n".join(lines)
 
 
-def _flow(item: Any) -> str:
-    return json.dumps(item, ensure_ascii=False)  # JSON is YAML
+def _format_json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)  # JSON is YAML
 
 
-_NO_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
-"""What YAML 1.1 reads as another value; a snippet is made without PyYAML."""
+_OTHER_THAN_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
+"""Words that YAML 1.1 reads as other values; `dumps` works without PyYAML, which knows them."""
 
 
-def _key(name: str) -> str:
-    is_plain = re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name) and name.lower() not in _NO_TEXT
-    return name if is_plain else json.dumps(name, ensure_ascii=False)
+def _format_key(name: str) -> str:
+    is_word = re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]*", name)
+    if is_word and name.lower() not in _OTHER_THAN_TEXT:
+        return name
+    return _format_json(name)
 
 
-def _changed(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
+class _Member(NamedTuple):
+    """The nodes of a member of a mapping, which know their places in the text."""
+
+    key: Any
+    value: Any
+
+
+def _edit(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
     import yaml
 
-    root, end = yaml.compose(text, yaml.SafeLoader), newline(text)
-    if path[0] not in _members(root):
-        gap = "" if not text or text.endswith("\n") else end
-        return text + gap + dumps(path, value).replace("\n", end) + end
-    key, node = _members(root)[path[0]]
-    indent = end + " " * (node.start_mark.column if _members(node) else 2)
-    made = indent.join(dumps(path[1:], value).split("\n"))
-    if not _members(node):  # `extensions:` without a value, or `{}`
-        start = int(key.end_mark.index) + 1  # after the colon
-        return text[:start] + indent + made + text[_end(node, start) :]
-    if path[1] in _members(node):
-        key, node = _members(node)[path[1]]
-        return text[: int(key.start_mark.index)] + made + text[_end(node, key.end_mark.index + 1) :]
-    start = int(node.start_mark.index)
-    return text[:start] + made + indent + text[start:]
+    newline = find_newline(text)
+    holder_name, name = path
+    holder = _find_members(yaml.compose(text, yaml.SafeLoader)).get(holder_name)
+    if holder is None:
+        gap = "" if not text or text.endswith("\n") else newline
+        return text + gap + dumps(path, value).replace("\n", newline) + newline
+
+    lines = dumps([name], value).split("\n")
+    members = _find_members(holder.value)
+    if not members:  # `extensions:` without a value, or `{}`
+        indent = newline + "  "
+        start = holder.key.end_mark.index + 1  # after the colon
+        end = _find_end(holder.value, start)
+        return replace_range(text, start, end, indent + indent.join(lines))
+
+    indent = newline + " " * holder.value.start_mark.column
+    made = indent.join(lines)
+    old = members.get(name)
+    if old is None:
+        start = holder.value.start_mark.index
+        return replace_range(text, start, start, made + indent)
+    start = old.key.start_mark.index
+    end = _find_end(old.value, old.key.end_mark.index + 1)
+    return replace_range(text, start, end, made)
 
 
-def _members(node: Any) -> dict[str, tuple[Any, Any]]:
-    """The key and value of each member of a mapping, by name."""
-    return (
-        {key.value: (key, value) for key, value in node.value}
-        if getattr(node, "id", "") == "mapping"
-        else {}
-    )
+def _find_members(node: Any) -> dict[str, _Member]:
+    """Return the members of a mapping by name; none for another node."""
+    if getattr(node, "id", "") != "mapping":
+        return {}
+    return {key.value: _Member(key, value) for key, value in node.value}
 
 
-def _end(node: Any, default: int) -> int:
-    """Where the text of *node* ends: with its last scalar, since a block also has the comments that
-    follow it.
+def _find_end(node: Any, least: int) -> int:
+    """Return where the text of *node* ends, at *least* there: with its last scalar, since a block
+    also has the comments that follow it.
     """
     while not getattr(node, "flow_style", True) and node.value:
         last = node.value[-1]
-        node = last[1] if isinstance(last, tuple) else last
-    return max(int(node.end_mark.index), default)
+        is_member = isinstance(last, tuple)
+        node = last[1] if is_member else last
+    return max(int(node.end_mark.index), least)

@@ -84,7 +84,7 @@ def run(words: Words) -> int:
         raise UsageError(
             "name a host and a target, as in `config vscode tools.py`; --help lists the hosts"
         )
-    host = hosts.host(named[0])
+    host = hosts.find_host(named[0])
     given_options = dict(words.options)
     if named[0] in DIALECTS_OF:  # of the others, no rules are known
         given_options.setdefault("for", named[0])
@@ -100,7 +100,9 @@ def run(words: Words) -> int:
         status = _write(host, server, path, force=words.options.get("force", False))
     else:
         advice = _where(host, server, is_for_user=is_for_user)
-        status = _print(hosts.snippet(host, server), advice, 1 if "write" in words.options else 0)
+        status = _print(
+            hosts.format_snippet(host, server), advice, 1 if "write" in words.options else 0
+        )
     remark(_fault(host, server))
     return status
 
@@ -243,7 +245,7 @@ def passed_on(given: Mapping[str, Any]) -> list[str]:
 def _where(host: hosts.Host, server: hosts.HostServer, *, is_for_user: bool) -> str:
     if not host.places:
         return ""
-    link = f" This link does it too:\n{hosts.link(host, server)}" if host.link else ""
+    link = f" This link does it too:\n{hosts.format_link(host, server)}" if host.link else ""
     paths = " or ".join(
         f"{_path(place)} ({place.whose})" for place in _places(host, is_for_user=is_for_user)
     )
@@ -266,9 +268,9 @@ def _places(host: hosts.Host, *, is_for_user: bool) -> list[hosts.ConfigPlace]:
 
 def _write(host: hosts.Host, server: hosts.HostServer, path: str, *, force: bool) -> int:
     try:
-        done = rewrite(path, lambda text: hosts.merged(host, text, server, force=force))
+        done = rewrite(path, lambda text: hosts.merge_server(host, text, server, force=force))
     except NotRewritten as error:
-        return _print(hosts.snippet(host, server), f"{path} was left as it is: {error}", 1)
+        return _print(hosts.format_snippet(host, server), f"{path} was left as it is: {error}", 1)
     if not done.changed:
         return _print(f"{path} has this server {server.name!r} already; nothing was changed.")
     lines = [f"Wrote the server {server.name!r} to {path}."]

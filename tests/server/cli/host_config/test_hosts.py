@@ -31,12 +31,12 @@ from toolwire.hosts.hosts import (
     USER,
     Host,
     HostServer,
-    entry,
-    host,
-    link,
-    merged,
-    served_by,
-    snippet,
+    find_host,
+    find_words_of_serve,
+    format_link,
+    format_snippet,
+    make_entry,
+    merge_server,
 )
 from toolwire.hosts.jsonc_edit import loads
 from toolwire.hosts.safe_write import NotRewritten, rewrite
@@ -130,14 +130,14 @@ def test_the_entry_has_the_option_that_its_host_needs(
 )
 def test_each_host_gets_its_form(name: str, holds: str, extra: dict[str, str]) -> None:
     started = {"command": SERVER.command, "args": SERVER.args, "env": SERVER.env}
-    assert READ[host(name).format](snippet(host(name), SERVER)) == {
+    assert READ[find_host(name).format](format_snippet(find_host(name), SERVER)) == {
         holds: {"tools": {**extra, **started}}
     }
-    assert "env" not in entry(host(name), HostServer("tools", "python", []))
+    assert "env" not in make_entry(find_host(name), HostServer("tools", "python", []))
 
 
 def test_goose_has_names_of_its_own_for_what_an_entry_says() -> None:
-    assert yaml.safe_load(snippet(host("goose"), SERVER))["extensions"]["tools"] == {
+    assert yaml.safe_load(format_snippet(find_host("goose"), SERVER))["extensions"]["tools"] == {
         "type": "stdio",
         "enabled": True,
         "timeout": 300,
@@ -154,26 +154,29 @@ def test_a_link_holds_the_whole_entry() -> None:
         ("cursor", "cursor://anysphere.cursor-deeplink/mcp/install"),
         ("lmstudio", "lmstudio://add_mcp"),
     ]:
-        made = link(host(name), server)
+        made = format_link(find_host(name), server)
         query = parse_qs(urlsplit(made).query, strict_parsing=True)
         assert made.startswith(f"{scheme}?name=")
         assert query["name"] == [server.name]
-        assert json.loads(b64decode(query["config"][0], validate=True)) == entry(host(name), server)
-    scheme, _, text = link(host("vscode"), server).partition("?")
+        assert json.loads(b64decode(query["config"][0], validate=True)) == make_entry(
+            find_host(name), server
+        )
+    scheme, _, text = format_link(find_host("vscode"), server).partition("?")
     assert (scheme, json.loads(unquote(text))) == (
         "vscode:mcp/install",
-        {"name": server.name, **entry(host("vscode"), server)},
+        {"name": server.name, **make_entry(find_host("vscode"), server)},
     )
-    assert link(host("zed"), server) == ""
+    assert format_link(find_host("zed"), server) == ""
 
 
 @pytest.mark.process
 @pytest.mark.skipif(shutil.which("emacs") is None, reason="Emacs is not installed")
 def test_emacs_reads_its_form_as_it_is_meant() -> None:
     server = HostServer('my "tools"', "C:\\python.exe", ["-m", "grün"], {"KEY": 'a "b"\\'})
+    snippet = format_snippet(find_host("emacs"), server)
     program = (
         "(progn (defvar mcp-hub-servers nil) (provide 'mcp-hub) (require"
-        f" 'json){snippet(host('emacs'), server)}(let ((one (car mcp-hub-servers))) (princ"
+        f" 'json){snippet}(let ((one (car mcp-hub-servers))) (princ"
         " (json-encode (list (car one) (plist-get (cdr one) :command) (vconcat (plist-get (cdr"
         " one) :args)) (plist-get (plist-get (cdr one) :env) :KEY))))))"
     )
@@ -232,12 +235,12 @@ def test_emacs_reads_its_form_as_it_is_meant() -> None:
 def test_the_file_is_named_for_each_system(name: str, whose: str, system: str, path: str) -> None:
     windows = system == "win32"
     environment = {"USERPROFILE": "C:\\Users\\me"} if windows else {"HOME": "/home/me"}
-    (place,) = [place for place in host(name).places if place.whose == whose]
+    (place,) = [place for place in find_host(name).places if place.whose == whose]
     assert place.path(system, environment, "C:\\work" if windows else "/work") == path
 
 
 def test_folders_that_were_moved_are_followed() -> None:
-    (place,) = host("claude-desktop").places
+    (place,) = find_host("claude-desktop").places
     assert place.path("linux", {"HOME": "/h", "XDG_CONFIG_HOME": "/c"}, "/w").startswith(
         "/c/Claude/"
     )
@@ -248,7 +251,7 @@ def test_folders_that_were_moved_are_followed() -> None:
 
 def test_an_unknown_host_gets_the_known_ones_the_closest_first() -> None:
     with pytest.raises(UsageError) as refusal:
-        host("VSCode")
+        find_host("VSCode")
     assert "Known: vscode, " in str(refusal.value)
     assert all(name in str(refusal.value) for name in HOSTS)
 
@@ -270,16 +273,16 @@ def test_everything_else_in_the_file_is_kept(one: Any, before: dict[str, Any]) -
         json.dumps(before, indent=4),
         json.dumps({**before, one.holds: {"other": {}}}),
     ):
-        after = json.loads(merged(one, text, SERVER))
+        after = json.loads(merge_server(one, text, SERVER))
         servers = after.pop(one.holds)
-        assert servers.pop("tools") == entry(one, SERVER)
+        assert servers.pop("tools") == make_entry(one, SERVER)
         assert {**after, **({one.holds: servers} if servers else {})} == json.loads(text)
 
 
 def test_a_server_that_is_there_already_changes_nothing() -> None:
     for one in EDITED:
-        text = merged(one, "", SERVER)
-        assert merged(one, text, SERVER) == text
+        text = merge_server(one, "", SERVER)
+        assert merge_server(one, text, SERVER) == text
 
 
 def test_the_same_server_is_replaced_and_another_only_by_force() -> None:
@@ -287,18 +290,18 @@ def test_the_same_server_is_replaced_and_another_only_by_force() -> None:
         SERVER, command="/old/python", args=["-m", "toolwire", "serve", *SERVER.targets, "-x"]
     )
     for one in EDITED:
-        assert servers_in(one, merged(one, merged(one, "", old), SERVER)) == {
-            "tools": entry(one, SERVER)
+        assert servers_in(one, merge_server(one, merge_server(one, "", old), SERVER)) == {
+            "tools": make_entry(one, SERVER)
         }
         for words in (
             ["npx", "-y", "some-server"],
             [SERVER.command, *SERVER.args[:-1], "/home/me/other.py"],
         ):
-            text = merged(one, "", HostServer("tools", words[0], words[1:]))
+            text = merge_server(one, "", HostServer("tools", words[0], words[1:]))
             with pytest.raises(NotRewritten, match=words[-1]):
-                merged(one, text, SERVER)
-            assert servers_in(one, merged(one, text, SERVER, force=True)) == {
-                "tools": entry(one, SERVER)
+                merge_server(one, text, SERVER)
+            assert servers_in(one, merge_server(one, text, SERVER, force=True)) == {
+                "tools": make_entry(one, SERVER)
             }
 
 
@@ -309,11 +312,11 @@ def test_the_environment_that_ours_has_there_is_kept_and_that_of_another_is_not(
     another = HostServer("tools", "npx", ["-y", "some-server"], {"API_KEY": "secret"})
     new = msgspec.structs.replace(SERVER, env={"MODE": "new"})
     for one in EDITED:
-        kept = servers_in(one, merged(one, merged(one, "", ours), new))["tools"]
+        kept = servers_in(one, merge_server(one, merge_server(one, "", ours), new))["tools"]
         both = msgspec.structs.replace(SERVER, env={"API_KEY": "secret", "MODE": "new"})
-        assert kept == entry(one, both)
-        forced = servers_in(one, merged(one, merged(one, "", another), new, force=True))
-        assert forced["tools"] == entry(one, new)
+        assert kept == make_entry(one, both)
+        forced = servers_in(one, merge_server(one, merge_server(one, "", another), new, force=True))
+        assert forced["tools"] == make_entry(one, new)
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions as POSIX has them")
@@ -341,12 +344,12 @@ def test_a_new_file_is_for_its_owner_alone(tmp_path: Path) -> None:
     ],
 )
 def test_a_command_says_what_it_serves(words: list[str], served: list[str] | None) -> None:
-    assert served_by(words) == served
+    assert find_words_of_serve(words) == served
 
 
 def test_comments_are_kept() -> None:
     for one in OTHERS:
-        assert "\n  // mine\n" in merged(one, "{\n  // mine\n}\n", SERVER)
+        assert "\n  // mine\n" in merge_server(one, "{\n  // mine\n}\n", SERVER)
 
 
 # --- the file -------------------------------------------------------------------------------------
@@ -421,7 +424,7 @@ def test_what_is_printed_starts_a_server_from_anywhere(
     status, printed, told = config(
         capsys, name, "tools.py", "--separator", "_", "--env", "A=1", "--env", "B=x=y"
     )
-    ((server_name, made),) = servers_in(host(name), printed).items()
+    ((server_name, made),) = servers_in(find_host(name), printed).items()
     made = {
         **made,
         "command": made.get("cmd") or made["command"],
@@ -453,7 +456,7 @@ def test_write_makes_a_host_s_toml_or_yaml_and_repeats_itself_with_more(
         path for path in (tmp_path / "home").rglob("config.*") if path.suffix in (".toml", ".yaml")
     ]
     assert config(capsys, name, "tools.py", "--write", "--env", "B=2", "--strict-arguments")[0] == 0
-    made = servers_in(host(name), path.read_text())["tools"]
+    made = servers_in(find_host(name), path.read_text())["tools"]
     assert (made.get("env") or made["envs"], made["args"][-1]) == (
         {"A": "1", "B": "2"},
         "--strict-arguments",

@@ -31,7 +31,7 @@ VALUE: dict[str, Any] = {"command": "py", "args": ["-m", "x y"], "env": {"A": 'b
     ],
 )
 def test_a_table_is_set_and_the_layout_of_toml_stays(before: str, after: str) -> None:
-    assert toml_edit.with_member(before, ("s", "x"), {"a": 1}) == after
+    assert toml_edit.set_member(before, ("s", "x"), {"a": 1}) == after
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_table_is_set_and_the_layout_of_toml_stays(before: str, after: str) ->
     ],
 )
 def test_a_mapping_is_set_and_the_layout_of_yaml_stays(before: str, after: str) -> None:
-    assert yaml_edit.with_member(before, ("s", "x"), {"a": 1}) == after
+    assert yaml_edit.set_member(before, ("s", "x"), {"a": 1}) == after
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_mapping_is_set_and_the_layout_of_yaml_stays(before: str, after: str) 
 )
 def test_a_file_that_cannot_be_edited_safely_is_refused(edit: Any, text: str) -> None:
     with pytest.raises(NotRewritten):
-        edit.with_member(text, ("s", "x"), {"a": 1})
+        edit.set_member(text, ("s", "x"), {"a": 1})
 
 
 NAMES = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cs"]), max_size=5)
@@ -95,7 +95,7 @@ def test_everything_else_in_a_toml_file_is_kept(
     parts = [toml_edit.dumps(("s", other), value) for other, value in before.items()]
     parts.insert(len(parts) if is_last else 0, "# mine\n[other] # one\nkey = 1\n")
     text = "\n".join(parts)
-    made = toml_edit.with_member(text, ("s", name), VALUE)
+    made = toml_edit.set_member(text, ("s", name), VALUE)
     assert tomllib.loads(made) == {"other": {"key": 1}, "s": {**before, name: VALUE}}
     assert "# mine\n[other] # one\nkey = 1\n" in made
 
@@ -108,7 +108,7 @@ def test_everything_else_in_a_yaml_file_is_kept(
     block = "".join(f"\n{unit}{line}" for part in lines for line in part.split("\n"))
     text = f"# mine\nother: 1 # one\ns:{block}\n# last\n"
     try:
-        made = yaml_edit.with_member(text, ("s", name), VALUE)
+        made = yaml_edit.set_member(text, ("s", name), VALUE)
     except NotRewritten:  # PyYAML refuses some characters, which JSON and so we do not escape
         with pytest.raises(yaml.YAMLError):
             yaml.safe_load(text + yaml_edit.dumps((name,), VALUE))
@@ -124,7 +124,7 @@ def test_everything_else_in_a_yaml_file_is_kept(
 @given(st.sampled_from([toml_edit, yaml_edit]), st.text(alphabet="{}[]\"'=.:#-s x1\n", max_size=14))
 def test_any_text_is_edited_or_refused(edit: Any, text: str) -> None:
     try:
-        made = edit.with_member(text, ("s", "x"), VALUE)
+        made = edit.set_member(text, ("s", "x"), VALUE)
     except NotRewritten:
         return
     assert edit.loads(made)["s"]["x"] == VALUE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolwire.cli.commands import Command
 from toolwire.cli.options import Words
-from toolwire.cli.output import say
+from toolwire.cli.output import print_data
 from toolwire.loading.targets import load
 
 COMMAND = Command(
@@ -17,5 +17,5 @@ COMMAND = Command(
 
 def run(words: Words) -> int:
     """Print the number of tools; return the exit status."""
-    say(str(len(load(words.words))))
+    print_data(str(len(load(words.words))))
     return 0

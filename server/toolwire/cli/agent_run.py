@@ -24,7 +24,7 @@ from .agent_options import (
 )
 from .agent_servers import ServersToStart
 from .open_client import is_attended, is_typed_at
-from .output import need_folders, write_pages
+from .output import check_folders, write_pages
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
@@ -54,7 +54,7 @@ class AgentRun:
         for option in ("set", "adopt"):
             if option in options and "tools" not in options:
                 raise UsageError(f"--{option} goes with --tools: name the target there")
-        need_folders(options, "html")
+        check_folders(options, "html")
         speak_language(options.get("language"))
         _name_ourselves_in_warnings()
         self._servers = ServersToStart(words)
@@ -156,10 +156,10 @@ class AgentRun:
     def _open_page(self) -> AbstractAsyncContextManager[Page]:
         from ..inspect.traffic import Feed
         from .local_page import local_page
-        from .output import complain
+        from .output import print_error
 
         return local_page(
-            Feed(), self._options, complain, title="A run", views=["run"], status="ready"
+            Feed(), self._options, print_error, title="A run", views=["run"], status="ready"
         )
 
     async def _start_servers(self, stack: AsyncExitStack) -> tuple[dict[str, AsyncClient], Trusted]:

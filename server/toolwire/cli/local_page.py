@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import Failed, UsageError
 from .browser import has_screen, open_privately
 from .options import Option
-from .output import say
+from .output import print_data
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -29,7 +29,7 @@ OPTIONS = (
 
 @asynccontextmanager
 async def local_page(
-    feed: Feed, options: dict[str, Any], tell: Callable[[str], object] = say, **state: Any
+    feed: Feed, options: dict[str, Any], tell: Callable[[str], object] = print_data, **state: Any
 ) -> AsyncIterator[Page]:
     """Serve a page that shows *feed* and *state* within the block, and *tell* its address.
 

@@ -37,9 +37,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         status = INTERRUPTED
     except OSError as error:
-        from .output import failure_of
+        from .output import explain_os_error
 
-        return _complain(*failure_of(error))
+        return _complain(*explain_os_error(error))
     if status == INTERRUPTED and arguments is None:
         end_by_interrupt()
     return status
@@ -112,11 +112,11 @@ def _announced_command(name: str) -> Any:
 
 def _help(name: str | None, command: Command | None = None, *, shows_all: bool = False) -> int:
     from .help import help_text, overview
-    from .output import width
+    from .output import find_width
 
     if name is None:
         return _say(overview())
-    return _say(help_text(name, width(), command, shows_all=shows_all))
+    return _say(help_text(name, find_width(), command, shows_all=shows_all))
 
 
 def _no_command(words: list[str]) -> str:
@@ -138,14 +138,14 @@ def _no_command(words: list[str]) -> str:
 
 
 def _say(text: str) -> int:
-    from .output import say  # imported on use: a server prints nothing
+    from .output import print_data  # imported on use: a server prints nothing
 
-    say(text)
+    print_data(text)
     return 0
 
 
 def _complain(sentence: str, status: int) -> int:
-    from .output import remark
+    from .output import print_remark
 
-    remark(sentence)
+    print_remark(sentence)
     return status

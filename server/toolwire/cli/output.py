@@ -34,12 +34,12 @@ _UNBROKEN = "\N{NO-BREAK SPACE}"
 """A space at which lines are not wrapped."""
 
 
-def width() -> int:
+def find_width() -> int:
     """The terminal's width, or that of a page."""
     return shutil.get_terminal_size((_WIDTH, 24)).columns
 
 
-def tools_listing(tools: Sequence[dict[str, Any]], columns: int | None = None) -> str:
+def format_tools(tools: Sequence[dict[str, Any]], columns: int | None = None) -> str:
     """Return the tools, given as their entries in `tools/list`: arguments and result of each, and
     what it does.
     """
@@ -48,14 +48,14 @@ def tools_listing(tools: Sequence[dict[str, Any]], columns: int | None = None) -
     lines: list[str] = []
     for tool in tools:
         name = printable(str(tool["name"]))
-        size = (columns or width()) - 8
+        size = (columns or find_width()) - 8
         parts = [
             part.replace(" ", _UNBROKEN) if len(part) < min(50, size) else part
             for part in signature(tool)
         ]
         first, *others = _wrapped(name + printable(" ".join(parts)), size)
-        about = _wrapped(printable(summary(tool)), (columns or width()) - 4)
-        about += _wrapped(printable(_question(tool)), (columns or width()) - 4)
+        about = _wrapped(printable(summarize(tool)), (columns or find_width()) - 4)
+        about += _wrapped(printable(_question(tool)), (columns or find_width()) - 4)
         lines += [
             first.replace(name, emphasize(BOLD, name), 1),
             *(f"{' ' * 8}{line}" for line in others),
@@ -64,17 +64,19 @@ def tools_listing(tools: Sequence[dict[str, Any]], columns: int | None = None) -
     return "\n".join(lines).replace(_UNBROKEN, " ")
 
 
-def counted(number: int, what: str) -> str:
+def format_count(number: int, what: str) -> str:
     """Return a count of *what*: `no tools`, `1 tool`, `2 tools`."""
     return f"{number or 'no'} {what}{'' if number == 1 else 's'}"
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int | None = None) -> str:
+def format_table(
+    head: Sequence[str], rows: Sequence[Sequence[str]], columns: int | None = None
+) -> str:
     """Return *rows* below *head*, wrapped to *columns* (by default the terminal's) as far as
     possible.
     """
     rows = [[printable(cell) for cell in row] for row in rows]
-    widths = _widths([head, *rows], columns or width())
+    widths = _widths([head, *rows], columns or find_width())
     header = "  ".join(_padded(cell, size) for cell, size in zip(head, widths, strict=True))
     lines = [emphasize(DIM, header.rstrip())]
     for row in rows:
@@ -85,7 +87,9 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], columns: int | Non
     return "\n".join(lines)
 
 
-def result(content: Sequence[dict[str, Any]], save_to: str | None = None, *, hint: str = "") -> str:
+def format_result(
+    content: Sequence[dict[str, Any]], save_to: str | None = None, *, hint: str = ""
+) -> str:
     """Return the content of a result as text; binary data is saved to *save_to*, or described with
     a *hint*.
     """
@@ -110,7 +114,7 @@ def result(content: Sequence[dict[str, Any]], save_to: str | None = None, *, hin
     return "\n".join(lines)
 
 
-def holds_data(content: Sequence[dict[str, Any]]) -> bool:
+def has_data(content: Sequence[dict[str, Any]]) -> bool:
     """Return whether the content of a result has binary data."""
     return any(_binary(block) is not None for block in content)
 
@@ -145,8 +149,8 @@ class ProgressLine:
 
     def __call__(self, done: float, total: float | None, message: str | None) -> None:
         if self._on:
-            text = progress(done, total, message).replace("\n", " ")
-            while _columns_of(text) >= width():
+            text = format_progress(done, total, message).replace("\n", " ")
+            while _columns_of(text) >= find_width():
                 text = text[:-2] + "…"
             self._output.status(text)
 
@@ -156,7 +160,7 @@ class ProgressLine:
             self._output.status()
 
 
-def progress(done: float, total: float | None, message: str | None) -> str:
+def format_progress(done: float, total: float | None, message: str | None) -> str:
     """Return a bar, or a count if the total is unknown, followed by *message*."""
     if total:
         part = min(max(done / total, 0.0), 1.0)
@@ -167,7 +171,7 @@ def progress(done: float, total: float | None, message: str | None) -> str:
     return f"{text}  {printable(message.strip())}" if message else text
 
 
-def summary(tool: dict[str, Any]) -> str:
+def summarize(tool: dict[str, Any]) -> str:
     text = tool.get("description") or tool.get("title") or ""
     return " ".join(str(text).strip().partition("\n\n")[0].split())
 
@@ -214,23 +218,23 @@ def _columns_of(text: str) -> int:
     return sum(0 if unicodedata.combining(letter) else 1 + (letter in wide) for letter in text)
 
 
-def say(text: str) -> None:
+def print_data(text: str) -> None:
     """Write *text* to standard output: data that another program may read."""
     Output(sys.stdout).data(text)
 
 
-def show(text: str) -> None:
+def print_report(text: str) -> None:
     """Write *text*, with its emphasis, to standard output: a report for a reader."""
     Output(sys.stdout).line(text)
 
 
-def remark(sentence: str) -> None:
+def print_remark(sentence: str) -> None:
     """Write *sentence* to standard error, unless it is empty."""
     if sentence:
-        complain(f"toolwire: {sentence}")
+        print_error(f"toolwire: {sentence}")
 
 
-def complain(text: str) -> None:
+def print_error(text: str) -> None:
     """Write *text* to standard error."""
     Output(sys.stderr).line(text)
 
@@ -253,7 +257,7 @@ def write_text(name: str, text: str) -> None:
         temporary.unlink(missing_ok=True)
 
 
-def need_folders(options: dict[str, Any], *names: str) -> None:
+def check_folders(options: dict[str, Any], *names: str) -> None:
     """Refuse files that cannot be written, before a long run whose results go there.
 
     Raises:
@@ -278,13 +282,13 @@ def write_pages(options: dict[str, Any], **pages: Callable[[], str]) -> bool:
     asked = {name: make() for name, make in pages.items() if name in options}
     for name, text in asked.items():
         if options[name] == "-":
-            say(text.removesuffix("\n"))
+            print_data(text.removesuffix("\n"))
         else:
             write_text(options[name], text)
     return any(options[name] == "-" for name in asked)
 
 
-def failure_of(error: OSError) -> tuple[str, int]:
+def explain_os_error(error: OSError) -> tuple[str, int]:
     """Return a sentence about a file that cannot be used, or about a full disk, and the exit
     status.
 

@@ -5,7 +5,13 @@ import io
 from typing import TYPE_CHECKING
 
 import pytest
-from toolwire.cli.output import ProgressLine, progress, result, table, tools_listing
+from toolwire.cli.output import (
+    ProgressLine,
+    format_progress,
+    format_result,
+    format_table,
+    format_tools,
+)
 from toolwire_schemas.output import BOLD, Output, emphasize, remove_emphasis
 
 if TYPE_CHECKING:
@@ -84,7 +90,7 @@ SEARCH = {
 def test_tools_are_listed_with_the_types_of_arguments_and_result(
     columns: int, lines: list[str]
 ) -> None:
-    assert remove_emphasis(tools_listing([SEARCH, {"name": "ping"}], columns)).splitlines() == lines
+    assert remove_emphasis(format_tools([SEARCH, {"name": "ping"}], columns)).splitlines() == lines
 
 
 def test_a_type_of_any_size_takes_a_few_lines() -> None:
@@ -98,7 +104,7 @@ def test_a_type_of_any_size_takes_a_few_lines() -> None:
         "outputSchema": huge,
     }
 
-    lines = remove_emphasis(tools_listing([tool], 80)).splitlines()
+    lines = remove_emphasis(format_tools([tool], 80)).splitlines()
 
     assert len(lines) < 8
     assert max(map(len, lines)) <= 80
@@ -108,19 +114,21 @@ def test_a_type_of_any_size_takes_a_few_lines() -> None:
 
 
 def test_a_table_is_wrapped_to_the_width_it_is_given() -> None:
-    lines = remove_emphasis(table(("a", "b"), [("name", "word " * 40)], 50)).splitlines()
+    lines = remove_emphasis(format_table(("a", "b"), [("name", "word " * 40)], 50)).splitlines()
     assert len(lines) > 4
     assert max(map(len, lines)) <= 50
     assert " ".join(line[6:] for line in lines[1:]).split() == ["word"] * 40
 
 
 def test_columns_stay_in_line_when_letters_are_wide() -> None:
-    lines = remove_emphasis(table(("a", "b"), [("加法", "x"), ("add", "y")], 80)).splitlines()
+    lines = remove_emphasis(
+        format_table(("a", "b"), [("加法", "x"), ("add", "y")], 80)
+    ).splitlines()
     assert lines == ["a     b", "加法  x", "add   y"]
 
 
 def test_a_server_cannot_steer_the_terminal() -> None:
-    assert "\x1b" not in remove_emphasis(table(("a",), [("\x1b[2Jhello",)], 80))
+    assert "\x1b" not in remove_emphasis(format_table(("a",), [("\x1b[2Jhello",)], 80))
 
 
 def test_colour_is_for_terminals_and_for_those_who_want_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,9 +147,11 @@ def test_colour_is_for_terminals_and_for_those_who_want_it(monkeypatch: pytest.M
 
 
 def test_progress_is_a_bar_if_the_end_is_known_and_a_count_if_not() -> None:
-    assert progress(1, 4, "half\x1b way ") == "[######..................]  25%  half\\u001b way"
-    assert progress(9, 4, None) == f"[{'#' * 24}] 100%"
-    assert progress(3, None, "found") == "3  found"
+    assert (
+        format_progress(1, 4, "half\x1b way ") == "[######..................]  25%  half\\u001b way"
+    )
+    assert format_progress(9, 4, None) == f"[{'#' * 24}] 100%"
+    assert format_progress(3, None, "found") == "3  found"
 
 
 def test_the_progress_line_is_taken_away_and_never_shown_outside_a_terminal() -> None:
@@ -163,12 +173,12 @@ def test_data_is_described_or_saved(tmp_path: Path) -> None:
     }
     link = {"type": "resource_link", "uri": "file:///y", "name": "y"}
     text = {"type": "text", "text": "hello"}
-    assert result([text, image, link], hint="; saved by -o").splitlines() == [
+    assert format_result([text, image, link], hint="; saved by -o").splitlines() == [
         "hello",
         "[image/png, 4 bytes; saved by -o]",
         "[resource_link: file:///y]",
     ]
-    result([image, blob], str(tmp_path / "a.png"))
+    format_result([image, blob], str(tmp_path / "a.png"))
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
         "a.png": b"\x89PNG",
         "a-2.png": b"\x89PNG",

@@ -14,7 +14,15 @@ from ...loading import bundled_targets as bundled
 from ...loading import targets as load
 from ..open_client import ask_user, client_of, is_mounting, limit_of
 from ..options import JSON, LOADING, Option
-from ..output import ProgressLine, as_json, complain, holds_data, remark, result, say
+from ..output import (
+    ProgressLine,
+    as_json,
+    format_result,
+    has_data,
+    print_data,
+    print_error,
+    print_remark,
+)
 from . import Command
 
 if TYPE_CHECKING:
@@ -81,7 +89,7 @@ def run(words: Words) -> int:
         _print(answer, words.options)
         if answer.is_error:
             for name in values.not_in_base64(arguments, tool.input_schema):
-                remark(f"{name} takes data in Base64: {name}=@FILE sends what a file holds")
+                print_remark(f"{name} takes data in Base64: {name}=@FILE sends what a file holds")
     return 1 if answer.is_error else 0
 
 
@@ -116,12 +124,12 @@ def _tool(name: str, tools: list[ToolDescription], target: str | None) -> ToolDe
 
 def _print(answer: CallResult, options: dict[str, Any]) -> None:
     if options.get("json"):
-        say(as_json(answer.raw))
+        print_data(as_json(answer.raw))
         return
     if answer.is_error:
-        complain(emphasize(RED, result(answer.content)))
+        print_error(emphasize(RED, format_result(answer.content)))
         return
     save_to = options.get("output")
-    say(result(answer.content, save_to, hint="; -o FILE saves it"))
-    if save_to and not holds_data(answer.content):
-        remark("nothing was saved: the result is only text")
+    print_data(format_result(answer.content, save_to, hint="; -o FILE saves it"))
+    if save_to and not has_data(answer.content):
+        print_remark("nothing was saved: the result is only text")

@@ -11,7 +11,7 @@ from toolwire_schemas.output import remove_emphasis
 from ...errors import UsageError
 from ..agent_options import OPTIONS
 from ..agent_run import AgentRun
-from ..output import tools_listing, width
+from ..output import find_width, format_tools
 from . import Command
 
 if TYPE_CHECKING:
@@ -84,4 +84,4 @@ async def _tools(running: AgentRun) -> str:
     tools = await AsyncToolbox(running.tools).list_tools()
     if not tools:
         return say("no tools")
-    return remove_emphasis(tools_listing([tool.raw for tool in tools], width() - 2))
+    return remove_emphasis(format_tools([tool.raw for tool in tools], find_width() - 2))

@@ -24,12 +24,12 @@ from ..options import HTML, JSON, LOADING, MARKDOWN, Option
 from ..output import (
     ProgressLine,
     as_json,
-    counted,
-    need_folders,
-    say,
-    show,
-    table,
-    width,
+    check_folders,
+    find_width,
+    format_count,
+    format_table,
+    print_data,
+    print_report,
     write_pages,
 )
 from . import Command
@@ -145,17 +145,17 @@ def run(words: Words) -> int:
     if options.get("list"):
         cases = _cases(options)
         if options.get("json"):
-            say(as_json(cases))
+            print_data(as_json(cases))
         else:
             rows = [(case.id, case.severity, case.behaviour) for case in cases]
-            show(table(("case", "severity", "behaviour"), rows))
+            print_report(format_table(("case", "severity", "behaviour"), rows))
         return 0
     command = command_of(words, words.words)
     cases = _cases(options)
     gaps = _gaps(options.get("baseline"))
     if words.command is None:
         _need_target(words)
-    need_folders(options, "html", "markdown", "badge", "junit", "write_baseline")
+    check_folders(options, "html", "markdown", "badge", "junit", "write_baseline")
     known = gaps or _gaps(options.get("write_baseline"), is_new=True)
     report = _checked(command, cases, gaps, options)
     if "replay" not in options:
@@ -167,14 +167,14 @@ def run(words: Words) -> int:
 
         _event(report=report.as_json(), html=check_html(report))
     elif options.get("json"):
-        say(as_json(report.as_json()))
+        print_data(as_json(report.as_json()))
     else:
-        show(_as_text(report, words))
+        print_report(_as_text(report, words))
     return 1 if report.failed(options.get("fail_on", "must")) else 0
 
 
 def _event(**members: Any) -> None:
-    say(json.dumps(members, default=msgspec.to_builtins))
+    print_data(json.dumps(members, default=msgspec.to_builtins))
     sys.stdout.flush()
 
 
@@ -184,9 +184,9 @@ def _show_rules(options: dict[str, Any]) -> None:
     cases = _cases({"only": list(map(rule_id, options["rule"]))})
     rules = [found for case in cases if (found := rule(case.id)) is not None]
     if options.get("json"):
-        say(as_json(rules))
+        print_data(as_json(rules))
     else:
-        show("\n\n".join(_wrapped(rule_page(found)) for found in rules))
+        print_report("\n\n".join(_wrapped(rule_page(found)) for found in rules))
 
 
 def _wrapped(page: str) -> str:
@@ -195,7 +195,9 @@ def _wrapped(page: str) -> str:
     for line in page.splitlines():
         is_code ^= line.startswith("```")
         prose = (
-            line if is_code else fill(line, width(), break_long_words=False, break_on_hyphens=False)
+            line
+            if is_code
+            else fill(line, find_width(), break_long_words=False, break_on_hyphens=False)
         )
         lines.append(emphasize(BOLD, prose) if line.startswith("#") and not is_code else prose)
     return "\n".join(lines)
@@ -464,7 +466,7 @@ def _areas(report: Report) -> str:
         (area, *(str(counts[outcome] or "") for outcome in report.counts()))
         for area, counts in report.areas().items()
     ]
-    return table(("area", *_MARKS), rows)
+    return format_table(("area", *_MARKS), rows)
 
 
 def _reasons(report: Report) -> str:
@@ -475,11 +477,12 @@ def _reasons(report: Report) -> str:
     ]
     of_sdk = report.of_sdk().items()
     lines += [
-        f"gap   {counted(number, 'finding')}: {reason}; --sdk shows all"
+        f"gap   {format_count(number, 'finding')}: {reason}; --sdk shows all"
         for reason, number in of_sdk
     ]
     return "\n".join(
-        fill(line, width(), subsequent_indent=" " * 6, break_on_hyphens=False) for line in lines
+        fill(line, find_width(), subsequent_indent=" " * 6, break_on_hyphens=False)
+        for line in lines
     )
 
 
@@ -493,7 +496,7 @@ def _summary(report: Report) -> str:
     )
     name = printable(report.server) or "The server"
     lines = [
-        f"{name} speaks {spoken}; {counted(report.tools, 'tool')}. {outcomes}, in"
+        f"{name} speaks {spoken}; {format_count(report.tools, 'tool')}. {outcomes}, in"
         f" {report.seconds:.1f} s."
     ]
     if report.seed is not None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ...errors import Failed, UsageError
 from ..open_client import client_of, limit_of, loading_words
 from ..options import ADOPT, EXCLUDE, INCLUDE, MOUNT, MOUNT_CONFIG, SET, Option
-from ..output import say, show, write_text
+from ..output import print_data, print_report, write_text
 from . import Command
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def run(words: Words) -> int:
         raise UsageError("--check goes with -o FILE, the client to compare")
     text = _text(words)
     if name is None:
-        say(text.removesuffix("\n"))
+        print_data(text.removesuffix("\n"))
         return 0
     if os.path.exists(name) and not os.path.isfile(name):
         raise Failed(f"{name} is no file: name one, or leave out -o to print the client", 2)
@@ -74,7 +74,7 @@ def run(words: Words) -> int:
         raise Failed(f"{name} cannot be read: {error}", 2) from None
     if checks:
         if not os.path.exists(name):
-            show(f"{name} does not exist; leave out --check to write it.")
+            print_report(f"{name} does not exist; leave out --check to write it.")
             return 1
         return _compare(name, found, text)
     is_runtime = (
@@ -87,7 +87,7 @@ def run(words: Words) -> int:
     with suppress(OSError):  # of which `write_text` says more
         Path(name).parent.mkdir(exist_ok=True)
     write_text(name, text)
-    show(f"Wrote {name}.")
+    print_report(f"Wrote {name}.")
     return 0
 
 
@@ -126,9 +126,11 @@ def _compare(name: str, found: str, text: str) -> int:
     then.
     """
     if found == text:
-        show(f"{name} is up to date.")
+        print_report(f"{name} is up to date.")
         return 0
     pairs = enumerate(zip_longest(found.splitlines(), text.splitlines(), fillvalue=""), 1)
     line, (old, new) = next((each for each in pairs if each[1][0] != each[1][1]), (1, ("", "")))
-    show(f"{name} is not up to date; leave out --check to write it. Line {line}:\n- {old}\n+ {new}")
+    print_report(
+        f"{name} is not up to date; leave out --check to write it. Line {line}:\n- {old}\n+ {new}"
+    )
     return 1

@@ -21,7 +21,7 @@ from ...loading import targets as load
 from ...wrapping import DIALECTS_OF
 from ..open_client import connected, is_attended
 from ..options import Option
-from ..output import remark, say
+from ..output import print_data, print_remark
 from . import Command
 from .serve import COMMAND as SERVE
 from .serve import name_of
@@ -103,7 +103,7 @@ def run(words: Words) -> int:
         status = _print(
             hosts.format_snippet(host, server), advice, 1 if "write" in words.options else 0
         )
-    remark(_fault(host, server))
+    print_remark(_fault(host, server))
     return status
 
 
@@ -133,9 +133,9 @@ def _provide_folder(path: str) -> None:
 def _print(text: str, advice: str = "", status: int = 0) -> int:
     """Write *text* to stdout and *advice* to stderr, in this order, and return *status*."""
     if text:
-        say(text)
+        print_data(text)
         sys.stdout.flush()
-    remark(advice)
+    print_remark(advice)
     return status
 
 

@@ -13,7 +13,7 @@ from toolwire_schemas.output import BOLD, DIM, RED, emphasize, printable
 
 from ...errors import UsageError
 from ..open_client import connected, own_command
-from ..output import progress, result, show, tools_listing
+from ..output import format_progress, format_result, format_tools, print_report
 from . import Command
 
 if TYPE_CHECKING:
@@ -58,11 +58,11 @@ def run(words: Words) -> int:
     if words.words or words.command:
         raise UsageError("demo takes no arguments")
     with connected(own_command([EXAMPLE]), is_ours=True) as client:
-        show("Toolwire serves a file of Python functions as tools. This one comes with it:")
-        show(emphasize(DIM, EXAMPLE))
+        print_report("Toolwire serves a file of Python functions as tools. This one comes with it:")
+        print_report(emphasize(DIM, EXAMPLE))
         _heading("The tools, as any client sees them")
         start = time.perf_counter()
-        show(tools_listing([tool.raw for tool in client.list_tools()]))
+        print_report(format_tools([tool.raw for tool in client.list_tools()]))
         _took(start, f"listed by process {client.pid}, speaking MCP {client.version}")
         for heading, calls in _CALLS.items():
             _heading(heading)
@@ -72,17 +72,17 @@ def run(words: Words) -> int:
         _cancel(client)
         _heading("A question, solved with these tools")
         _solve(client)
-        show("\nNow your own: toolwire serve FILE.py, or try toolwire list FILE.py")
+        print_report("\nNow your own: toolwire serve FILE.py, or try toolwire list FILE.py")
     return 0
 
 
 def _call(client: Client, name: str, arguments: dict[str, Any]) -> None:
     start = _started(name, arguments)
     answer = client.start(name, arguments, on_progress=_progress).result(_TIMEOUT_SECONDS)
-    text = printable(result(answer.content))
+    text = printable(format_result(answer.content))
     if name == "find_primes":
         text = f"{text[:60]}... ({len(text):,} characters)"
-    show(indent(emphasize(RED, text) if answer.is_error else text, "  "))
+    print_report(indent(emphasize(RED, text) if answer.is_error else text, "  "))
     _took(start, "the tool failed, the server did not" if answer.is_error else "")
 
 
@@ -106,7 +106,9 @@ def _cancel(client: Client) -> None:
     call = client.start("find_primes", arguments, on_progress=report)
     with suppress(CallCancelled):
         call.result(_TIMEOUT_SECONDS)
-    show(f"  cancelled; the server answers the next question in {client.ping() * 1e3:.1f} ms")
+    print_report(
+        f"  cancelled; the server answers the next question in {client.ping() * 1e3:.1f} ms"
+    )
     _took(start, "the tool stopped where it asked `context.check()`")
 
 
@@ -115,11 +117,11 @@ def _solve(client: Client) -> None:
     from toolwire_agent.models import ArithmeticModel
     from toolwire_agent.terminal import PlainRenderer
 
-    show(
+    print_report(
         "The model is an offline planner for arithmetic, no language model; `toolwire ask` takes"
         " real ones."
     )
-    show(f"\n? {emphasize(BOLD, _QUESTION)}")
+    print_report(f"\n? {emphasize(BOLD, _QUESTION)}")
     renderer = PlainRenderer(sys.stdout, sys.stdout)
     for event in Agent(ArithmeticModel(), client, approval=Approvals(trust_hints=True)).run_sync(
         _QUESTION
@@ -128,20 +130,20 @@ def _solve(client: Client) -> None:
 
 
 def _started(name: str, arguments: dict[str, Any]) -> float:
-    show(
+    print_report(
         f"\n> {emphasize(BOLD, name)}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"  # noqa: E501
     )
     return time.perf_counter()
 
 
 def _progress(done: float, total: float | None, message: str | None) -> None:
-    show(indent(emphasize(DIM, progress(done, total, message)), "  "))
+    print_report(indent(emphasize(DIM, format_progress(done, total, message)), "  "))
 
 
 def _heading(text: str) -> None:
-    show(f"\n{emphasize(BOLD, text)}\n{emphasize(DIM, '-' * len(text))}")
+    print_report(f"\n{emphasize(BOLD, text)}\n{emphasize(DIM, '-' * len(text))}")
 
 
 def _took(start: float, remark: str) -> None:
     elapsed = f"{(time.perf_counter() - start) * 1e3:.1f} ms"
-    show(emphasize(DIM, f"  {elapsed}, {remark}" if remark else f"  {elapsed}"))
+    print_report(emphasize(DIM, f"  {elapsed}, {remark}" if remark else f"  {elapsed}"))

@@ -19,7 +19,15 @@ from toolwire_schemas.wire.codec import DecodingError, decode
 from ...errors import Failed, UsageError
 from ..open_client import connected, limit_of, own_command, words_of
 from ..options import HTML, MARKDOWN, Option
-from ..output import as_json, counted, need_folders, say, show, table, write_pages
+from ..output import (
+    as_json,
+    check_folders,
+    format_count,
+    format_table,
+    print_data,
+    print_report,
+    write_pages,
+)
 from . import Command
 
 if TYPE_CHECKING:
@@ -100,9 +108,9 @@ def run(words: Words) -> int:
     if _write(report, words.options):
         pass
     elif words.options.get("json"):
-        say(as_json(report))
+        print_data(as_json(report))
     else:
-        show(_as_text(report))
+        print_report(_as_text(report))
     return _status(changes, words.options)
 
 
@@ -113,7 +121,7 @@ def _names(words: Words) -> list[str]:
         raise UsageError(f"name the old tools and the new ones: toolwire diff OLD NEW{more}")
     if names == ["-", "-"]:
         raise UsageError("only one of the lists can come from standard input")
-    need_folders(words.options, "html", "markdown")
+    check_folders(words.options, "html", "markdown")
     return names
 
 
@@ -198,10 +206,10 @@ def _as_text(report: DiffReport) -> str:
             (change.level, change.where, str(change), WHOM[change.concerns])
             for change in report.changes
         ]
-        lines += ["", table(("", "where", "what changed", "whom it concerns"), rows)]
+        lines += ["", format_table(("", "where", "what changed", "whom it concerns"), rows)]
     return "\n".join([*lines, "", sentence(report.changes)])
 
 
 def _source(listed: Listed) -> str:
     name = "standard input" if listed.name == "-" else listed.name
-    return f"{name}, {_KINDS[listed.kind]} with {counted(listed.tools, 'tool')}"
+    return f"{name}, {_KINDS[listed.kind]} with {format_count(listed.tools, 'tool')}"

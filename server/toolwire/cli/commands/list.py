@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 from ...errors import UsageError
 from ..open_client import client_of, limit_of
 from ..options import EXCLUDE, INCLUDE, JSON, LOADING, Option
-from ..output import as_json, counted, remark, say, show, summary, table, tools_listing
+from ..output import (
+    as_json,
+    format_count,
+    format_table,
+    format_tools,
+    print_data,
+    print_remark,
+    print_report,
+    summarize,
+)
 from . import Command
 
 if TYPE_CHECKING:
@@ -104,12 +113,12 @@ def _list(words: Words) -> int:
         if is_table:
             others = {what: _others_or_none(client, what, limit) for what in _HEADINGS}
     if words.options.get("json"):
-        say(as_json(entries))
+        print_data(as_json(entries))
     elif words.options.get("as"):
         tools, notes = in_dialect(entries, words.options["as"], strict="strict" in words.options)
-        say(tools if isinstance(tools, str) else as_json(tools))
+        print_data(tools if isinstance(tools, str) else as_json(tools))
         for note in notes:
-            remark(note)
+            print_remark(note)
     else:
         _show_all(entries, others)
     return 0
@@ -119,21 +128,21 @@ def _show_all(tools: list[Entry], others: dict[str, list[Entry]]) -> None:
     """Show the tools, and how many resources and prompts there are; without tools, show those."""
     found = {what: entries for what, entries in others.items() if entries}
     if tools:
-        show(tools_listing(tools))
+        print_report(format_tools(tools))
         counts = [
-            f"{counted(len(entries), what[:-1])} (--{what})" for what, entries in found.items()
+            f"{format_count(len(entries), what[:-1])} (--{what})" for what, entries in found.items()
         ]
         if counts:
-            show("\n" + ", ".join(counts))
+            print_report("\n" + ", ".join(counts))
     elif found:
         tables = [_table_of(what, entries) for what, entries in found.items()]
-        show("\n\n".join(tables))
+        print_report("\n\n".join(tables))
     else:
-        show("The server has no tools.")
+        print_report("The server has no tools.")
 
 
 def _table_of(what: str, entries: Sequence[Entry]) -> str:
-    return table(_HEADINGS[what], [(*_keys(entry), summary(entry)) for entry in entries])
+    return format_table(_HEADINGS[what], [(*_keys(entry), summarize(entry)) for entry in entries])
 
 
 def _others_or_none(client: Client, what: str, limit: Deadline) -> list[Entry]:
@@ -145,7 +154,7 @@ def _others_or_none(client: Client, what: str, limit: Deadline) -> list[Entry]:
     try:
         return _entries_of(client, what, limit)
     except RequestFailed as error:
-        remark(f"the {what} cannot be listed: {error}")
+        print_remark(f"the {what} cannot be listed: {error}")
         return []
 
 
@@ -163,12 +172,12 @@ def _others(words: Words, limit: Deadline) -> int:
     with client_of(words, words.words, limit=limit) as client:
         entries = _entries_of(client, what, limit)
     if words.options.get("json"):
-        say(as_json(entries))
+        print_data(as_json(entries))
     elif entries:
-        show(_table_of(what, entries))
+        print_report(_table_of(what, entries))
     else:
         is_chosen = words.options.keys() & {"include", "exclude"}
-        show(
+        print_report(
             f"The server has no {what}{' that --include and --exclude leave' if is_chosen else ''}."
         )
     return 0
@@ -268,7 +277,7 @@ def _lint(words: Words) -> int:
         entries = client.list_entries(timeout_seconds=limit.left())
     findings = audit(entries)
     if words.options.get("json"):
-        say(as_json(findings))
+        print_data(as_json(findings))
     else:
         _show_findings(findings, len(entries), notes=words.options.get("notes", False))
     return 1 if any(finding.severity == "error" for finding in findings) else 0
@@ -286,13 +295,16 @@ def _show_findings(findings: Sequence[Finding], tools: int, *, notes: bool) -> N
         if notes or finding.severity != "note"
     ]
     if rows:
-        show(table(("", "where", "what is wrong; what to do", "whom it concerns"), rows) + "\n")
+        print_report(
+            format_table(("", "where", "what is wrong; what to do", "whom it concerns"), rows)
+            + "\n"
+        )
     counts = Counter(finding.severity for finding in findings)
     summary = ", ".join(
-        counted(counts[severity], severity) for severity in ("error", "warning", "note")
+        format_count(counts[severity], severity) for severity in ("error", "warning", "note")
     )
     hint = "; --notes shows the notes" if len(rows) < len(findings) else ""
-    show(f"{counted(tools, 'tool')}: {summary}{hint}.")
+    print_report(f"{format_count(tools, 'tool')}: {summary}{hint}.")
 
 
 def _bundled(words: Words) -> int:
@@ -311,7 +323,7 @@ def _bundled(words: Words) -> int:
         for tool in found
     ]
     if words.options.get("json"):
-        say(as_json(found))
+        print_data(as_json(found))
     else:
-        show(table(("tool", "what it does", "needs", "here"), rows))
+        print_report(format_table(("tool", "what it does", "needs", "here"), rows))
     return 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import Failed, UsageError
 from ..open_client import client_of, is_mounting, limit_of
 from ..options import EXCLUDE, INCLUDE, LOADING, Option
-from ..output import counted, show, table, write_text
+from ..output import format_count, format_table, print_report, write_text
 from . import Command
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def run(words: Words) -> int:
         if not words.options.get("update"):
             return 1
     write_text(name, str(new))
-    show(f"Locked {_count_entries(new)} in {name}.")
+    print_report(f"Locked {_count_entries(new)} in {name}.")
     return 0
 
 
@@ -111,7 +111,7 @@ def _list_everything(client: Client, limit: Deadline) -> Offer:
 
 def _count_entries(lock: Lock) -> str:
     """Return what a lock has, such as `3 tools, 1 prompt`; tools always."""
-    parts = [counted(len(lock.tools), "tool")]
+    parts = [format_count(len(lock.tools), "tool")]
     others = (
         (lock.prompts, "prompt"),
         (lock.resources, "resource"),
@@ -119,7 +119,7 @@ def _count_entries(lock: Lock) -> str:
     )
     for entries, noun in others:
         if entries:
-            parts.append(counted(len(entries), noun))
+            parts.append(format_count(len(entries), noun))
     return ", ".join(parts)
 
 
@@ -130,9 +130,9 @@ def _show_changes(name: str, old: Lock, offer: Offer, *, will_update: bool) -> b
     checked = check(old, offer)
     rows = list(_rows(checked))
     if not rows:
-        show(f"{name} is up to date: {_count_entries(old)}.")
+        print_report(f"{name} is up to date: {_count_entries(old)}.")
         return True
-    show(table(("", "where", "approved", "now"), rows) + "\n")
+    print_report(format_table(("", "where", "approved", "now"), rows) + "\n")
     if not will_update:
         refused = len(checked.refused)
         verb = "is" if refused == 1 else "are"
@@ -141,7 +141,7 @@ def _show_changes(name: str, old: Lock, offer: Offer, *, will_update: bool) -> b
             if refused
             else "the approved texts are shown until then"
         )
-        show(f"`toolwire lock --update` accepts the changes; {outcome}.")
+        print_report(f"`toolwire lock --update` accepts the changes; {outcome}.")
     return False
 
 

@@ -17,7 +17,7 @@ from toolwire_schemas.output import printable
 from ...errors import Failed, UsageError
 from ...hosts.safe_write import NotRewritten, rewrite
 from ..options import Option
-from ..output import counted, say
+from ..output import format_count, print_data
 from . import Command
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def run(words: Words) -> int:
         for file in changed:
             _write(file)
     else:
-        say(_summary(len(changed), is_check="check" in words.options))
+        print_data(_summary(len(changed), is_check="check" in words.options))
     is_left = any(remark.is_open for file in files for remark in file.migrated.remarks)
     would_change = "check" in words.options and bool(changed)
     return 1 if is_left or would_change else 0
@@ -97,9 +97,9 @@ def _read(path: str) -> _File:
 
 def _report(file: _File, *, is_with_diff: bool) -> None:
     for remark in file.migrated.remarks:
-        say(printable(f"{file.path}:{remark.line}: {remark.text}"))
+        print_data(printable(f"{file.path}:{remark.line}: {remark.text}"))
     if not file.migrated.remarks:
-        say(printable(f"{file.path}: nothing to change"))
+        print_data(printable(f"{file.path}: nothing to change"))
     if not is_with_diff:
         return
     before, after = (
@@ -107,7 +107,7 @@ def _report(file: _File, *, is_with_diff: bool) -> None:
         file.migrated.text.splitlines(keepends=True),
     )
     for line in difflib.unified_diff(before, after, file.path, file.path):
-        say(printable(line.rstrip("\r\n")))
+        print_data(printable(line.rstrip("\r\n")))
 
 
 def _write(file: _File) -> None:
@@ -117,7 +117,7 @@ def _write(file: _File) -> None:
         done = rewrite(file.path, lambda text: migrate(text).text)
     except NotRewritten as error:
         raise Failed(f"{file.path} was left as it was: {error}") from None
-    say(
+    print_data(
         printable(
             f"Wrote {file.path}. The file as it was: {os.path.relpath(done.backup or file.path)}"
         )
@@ -129,4 +129,4 @@ def _summary(number: int, *, is_check: bool) -> str:
         return "No file changes."
     verb = "change" if number > 1 else "changes"
     advice = "" if is_check else " --write does it."
-    return f"{counted(number, 'file').capitalize()} {verb}.{advice}"
+    return f"{format_count(number, 'file').capitalize()} {verb}.{advice}"

@@ -27,7 +27,7 @@ from ...loading import dependencies
 from ...loading.targets import parse
 from ..open_client import connected
 from ..options import Option
-from ..output import counted, remark, say
+from ..output import format_count, print_data, print_remark
 from . import Command
 from .config import passed_on
 from .serve import COMMAND as SERVE
@@ -158,10 +158,10 @@ def _check_writable(bundle: Path) -> None:
 def _print_files(contents: Contents) -> None:
     """Print the files of the author that are packed, and what is left out of their folders."""
     for place, file in sorted(contents.files.items()):
-        say(f"{os.path.getsize(file):>12,}  {place}")
+        print_data(f"{os.path.getsize(file):>12,}  {place}")
     if contents.left_out:
         names = ", ".join(contents.left_out)
-        remark(
+        print_remark(
             f"left out, since they are hidden or may be keys: {names}; to pack one, name it: --add"
             " PATH"
         )
@@ -195,19 +195,19 @@ def _pack(folder: Path, contents: Contents, targets: list[str], given: Mapping[s
         made = {**_former(entry, made["name"]), **made}
     digest = _write(folder, bundle)
     size = f"{bundle.stat().st_size / 1024:,.0f} KiB"
-    say(
-        f"Wrote {bundle} ({about.name} {about.version}, {counted(len(about.tools), 'tool')},"
+    print_data(
+        f"Wrote {bundle} ({about.name} {about.version}, {format_count(len(about.tools), 'tool')},"
         f" {size})."
     )
-    say(f"Packages: {', '.join(wanted)}")
-    say("Files, in bytes:")
+    print_data(f"Packages: {', '.join(wanted)}")
+    print_data("Files, in bytes:")
     _print_files(contents)
     if made:
         made["packages"][0]["fileSha256"] = digest
         entry.write_text(json.dumps(made, indent=2, ensure_ascii=False) + "\n", "utf-8")
-        say(f"Wrote {entry}; `mcp-publisher publish` sends it to the registry.")
+        print_data(f"Wrote {entry}; `mcp-publisher publish` sends it to the registry.")
     if contents.unpacked:
-        remark(
+        print_remark(
             f"the bundle does not have {', '.join(contents.unpacked)} of the file's `# /// script`"
             " block"
         )
@@ -318,7 +318,7 @@ def _about(
         version=str(info.get("version") or "0.0.0"),
         description=given.get("description")
         or _docstring(targets[0])
-        or f"{counted(len(tools), 'tool')}: {names}",
+        or f"{format_count(len(tools), 'tool')}: {names}",
         author=given["author"],
         tools=tools,
         has_prompts=has_prompts,

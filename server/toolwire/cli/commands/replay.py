@@ -13,7 +13,7 @@ from ... import log
 from ...errors import Failed, UsageError
 from ...transport.stdio import NotConnected, claim, leave
 from ..options import Option
-from ..output import counted, need_folders, say
+from ..output import check_folders, format_count, print_data
 from . import Command
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _write_shapes(name: str, options: dict[str, Any]) -> int:
     from ...wrapping.recording import BadRecording, read
     from ...wrapping.shapes import copy_shapes
 
-    need_folders(options, "shapes")
+    check_folders(options, "shapes")
     out = Path(options["shapes"])
     if out.exists() and out.samefile(name):
         raise UsageError(
@@ -78,8 +78,8 @@ def _write_shapes(name: str, options: dict[str, Any]) -> int:
         raise Failed(
             f"{out} cannot be written: {(error.strerror or str(error)).lower()}", 2
         ) from None
-    lines = counted(copy.count(b"\n"), "line")
-    say(f"Wrote {out}: {lines} without texts and numbers.")
+    lines = format_count(copy.count(b"\n"), "line")
+    print_data(f"Wrote {out}: {lines} without texts and numbers.")
     return 0
 
 

@@ -16,7 +16,7 @@ from toolwire_schemas.published import UnknownSchema, bundle, files_to_export, l
 from ...errors import UsageError
 from ..open_client import client_of
 from ..options import ADOPT, SET, Option
-from ..output import as_json, say, table
+from ..output import as_json, format_table, print_data
 from . import Command
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ COMMAND = Command(
 
 def run(words: Words) -> int:
     """Print what was asked for."""
-    say(_answer(words))
+    print_data(_answer(words))
     return 0
 
 
@@ -98,7 +98,7 @@ def _listed() -> str:
     rows = [
         (name, re.split(r"[.:] ", load(name)["description"])[0].rstrip(".")) for name in names()
     ]
-    return remove_emphasis(table(("schema", "what it describes"), rows))
+    return remove_emphasis(format_table(("schema", "what it describes"), rows))
 
 
 def _export(folder: Path, *, with_cases: bool) -> str:

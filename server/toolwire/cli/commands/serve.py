@@ -264,8 +264,8 @@ def _name_of(target: str) -> str:
 
 def _refuse(sentence: str) -> NoReturn:
     """Exit at once: threads that a loaded module started may never end."""
-    from ..output import remark
+    from ..output import print_remark
 
-    remark(sentence)
+    print_remark(sentence)
     sys.stderr.flush()
     os._exit(2)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import UsageError
 from ..options import HTML, MARKDOWN
-from ..output import need_folders, write_pages
+from ..output import check_folders, write_pages
 from . import Command
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def run(words: Words) -> int:
 
     if not words.words or words.command is not None:
         raise UsageError("name a transcript: toolwire transcript FILE")
-    need_folders(words.options, "html", "markdown")
+    check_folders(words.options, "html", "markdown")
     for name in set(words.words) & {words.options.get("html"), words.options.get("markdown")}:
         raise UsageError(
             f"{name} is a transcript, which the page would overwrite: name another file"

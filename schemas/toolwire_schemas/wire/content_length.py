@@ -93,15 +93,15 @@ class Headers:
 
     def close(self) -> list[Frame]:
         """As `AutoFraming.close`: a message that the end cuts off is a fault."""
-        rest = bytes(self._buffer)
-        self._buffer.clear()
-        if self._step == self._body:
+        step, rest = self._step, self._take(len(self._buffer))
+        self._expect_header()
+        if step == self._body:
             problem = (
                 f"the stream ended after {self._dropped + len(rest)} of {self._length} bytes"
                 " announced"
             )
             return [Fault(problem, head=self._head or rest[:KEPT_BYTES], tail=rest[-KEPT_BYTES:])]
-        if self._step == self._header and rest.strip():
+        if step == self._header and rest.strip():
             return [Fault("the stream ended inside a header")]
         return []
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import sys
+import tracemalloc
+from collections.abc import Callable
 from types import FrameType
 
 import pytest
@@ -29,11 +31,18 @@ def frames_byte_by_byte(data: bytes) -> list[Frame]:
     return frames_of(data, list(range(len(data))))
 
 
+NEXT_AFTER_8 = "Content-Length announced 9 bytes, but the next header came after 8"
+ENDED_AFTER_8 = "the stream ended after 8 of 9 bytes announced"
+LOST = "out of frame: expected a Content-Length header; skipped to the next one"
+
+
 def header(length: int, body: bytes) -> bytes:
     return b"Content-Length: %d\r\n\r\n%b" % (length, body)
 
 
 GOOD = b'{"id":2}'
+MENTION = b'{"Content-Length":1}'
+"""A message that looks like a header at first."""
 
 
 @pytest.mark.parametrize(
@@ -106,6 +115,11 @@ def test_headers_tell_messages_apart(data: bytes, expected: list[Frame]) -> None
             "whole number of bytes",
         ),
         (header(3000, b"z" * 3000) + header(8, GOOD), "a message of 3000 bytes; the limit is 2000"),
+        (header(9, b"") + header(8, GOOD), "the next header came after 0"),
+        (header(21, MENTION) + header(8, GOOD), "the next header came after 20"),
+        (header(22, MENTION) + header(8, GOOD), "the next header came after 20"),
+        (header(8, GOOD) + b"?" + header(8, GOOD), "expected a Content-Length header"),
+        (b"Content-X: " + b"y" * 8300 + header(8, GOOD), "a header of more than 8192 bytes"),
     ],
 )
 def test_after_a_fault_in_the_headers_the_next_message_is_served(data: bytes, told: str) -> None:
@@ -116,10 +130,96 @@ def test_after_a_fault_in_the_headers_the_next_message_is_served(data: bytes, to
     assert frames_byte_by_byte(data) == frames
 
 
-def test_a_message_cut_off_by_the_end_is_a_fault() -> None:
-    assert frames_of(header(9, GOOD)) == [
-        Fault("the stream ended after 8 of 9 bytes announced", head=GOOD, tail=GOOD)
-    ]
+def block_of(size: int) -> bytes:
+    """Return a header block of *size* bytes, for a message of 8 bytes."""
+    block = b"Content-Length: 8\r\nX: %b\r\n\r\n"
+    return block % (b"y" * (size - len(block) + len("%b")))
+
+
+@pytest.mark.parametrize("before", [b"", header(8, GOOD)], ids=["first", "later"])
+@pytest.mark.parametrize(("size", "is_served"), [(8191, True), (8192, True), (8193, False)])
+def test_a_header_has_at_most_8192_bytes(before: bytes, size: int, is_served: bool) -> None:
+    data = before + block_of(size) + GOOD
+
+    frames = frames_of(data)
+
+    assert (frames[-1] == GOOD) is is_served
+    assert any(isinstance(frame, Fault) for frame in frames) is not is_served
+    assert frames_byte_by_byte(data) == frames
+
+
+@pytest.mark.parametrize(("size", "faults"), [(8191, 0), (8192, 1)])
+def test_a_header_is_refused_as_soon_as_it_is_too_long(size: int, faults: int) -> None:
+    framing = AutoFraming(LIMIT)
+    framing.feed(header(8, GOOD))
+
+    assert len(framing.feed(block_of(9000)[:size])) == faults
+
+
+@pytest.mark.parametrize("wrap", [wrap_line, wrap_with_header])
+@pytest.mark.parametrize(("size", "is_served"), [(1999, True), (2000, True), (2001, False)])
+def test_a_message_of_the_most_bytes_is_whole_and_one_beyond_is_refused(
+    wrap: Callable[[bytes], bytes], size: int, is_served: bool
+) -> None:
+    message = bytes(ord("a") + index % 26 for index in range(size))
+    data = wrap(GOOD) + wrap(message)
+
+    frames = frames_of(data)
+
+    assert (frames == [GOOD, message]) is is_served
+    assert isinstance(frames[1], Fault) is not is_served
+    assert frames_byte_by_byte(data) == frames
+    assert frames_of(data, [len(data) - 300]) == frames
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (b"{}\n", [b"{}"]),
+        (b"\n{}\n", [b"{}"]),
+        (b"{}\n[]\n{", [b"{}", b"[]"]),
+        (b"null\n", [b"null"]),
+        (b"\n" * 4096 + b"Content-Length: 8\n", [b"Content-Length: 8"]),
+        (b"\n" * 5000 + b"{}\n", [b"{}"]),
+        (b"X: " + b"y" * 9000 + b"\n", [b"X: " + b"y" * 9000]),
+        (header(8, GOOD), [GOOD]),
+        (header(8, GOOD) + header(9, GOOD), [GOOD]),
+        (header(9, GOOD) + header(2, b"")[:-2], [Fault(NEXT_AFTER_8, head=GOOD, tail=GOOD)]),
+    ],
+)
+def test_a_frame_is_returned_with_its_last_byte(data: bytes, expected: list[Frame]) -> None:
+    assert AutoFraming(10_000).feed(data) == expected
+
+
+@pytest.mark.parametrize("size", [20, 511, 512, 513, 1024, 3000])
+def test_a_body_that_a_header_ends_is_a_fault_with_its_two_ends(size: int) -> None:
+    body = bytes(ord("a") + index % 26 for index in range(size))
+    data = header(5000, body) + header(8, GOOD)
+    problem = f"Content-Length announced 5000 bytes, but the next header came after {size}"
+
+    frames = frames_of(data)
+
+    assert frames == [Fault(problem, head=body[:512], tail=body[-512:]), GOOD]
+    assert frames_byte_by_byte(data) == frames
+
+
+@pytest.mark.parametrize(
+    ("data", "last"),
+    [
+        (header(9, GOOD), Fault(ENDED_AFTER_8, head=GOOD, tail=GOOD)),
+        (header(8, GOOD) + b"Content-Length: 8", Fault("the stream ended inside a header")),
+        (header(8, GOOD) + b"\r\n", GOOD),
+        (header(8, GOOD) + b"noise?", Fault(LOST)),
+    ],
+)
+def test_the_end_of_the_stream_is_a_fault_inside_a_message_or_a_header(
+    data: bytes, last: Frame
+) -> None:
+    framing = AutoFraming(LIMIT)
+    frames = framing.feed(data) + framing.close()
+
+    assert frames[-1] == last
+    assert framing.close() == []
 
 
 @pytest.mark.parametrize("wrap", [wrap_line, wrap_with_header])
@@ -130,6 +230,8 @@ def test_a_message_over_the_limit_is_refused_and_its_two_ends_are_kept(wrap: obj
 
     first, fault, last = frames_of(data)
 
+    for cut in (3000, 4000, len(data) - 20):
+        assert frames_of(data, [cut]) == [first, fault, last]
     assert (first, last) == (GOOD, GOOD)
     assert isinstance(fault, Fault)
     assert fault == Fault(
@@ -141,13 +243,20 @@ def test_a_message_over_the_limit_is_refused_and_its_two_ends_are_kept(wrap: obj
     assert frames_byte_by_byte(data) == [first, fault, last]
 
 
-def test_an_oversize_line_is_not_kept_in_memory() -> None:
+@pytest.mark.parametrize("start", [b"{", b"Content-Length: 10000000\r\n\r\n"])
+def test_a_message_beyond_the_limit_is_not_kept_in_memory(start: bytes) -> None:
     framing = AutoFraming(LIMIT)
-    for _ in range(100):
-        framing.feed(b"x" * 1000)
+    framing.feed(start)
+    chunk_bytes = 10_000
+    tracemalloc.start()
+    try:
+        for _ in range(100):
+            framing.feed(b"x" * chunk_bytes)
+        _, most_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
 
-    kept = sum(len(part) for part in framing._chosen._parts)  # type: ignore[union-attr]
-    assert kept <= LIMIT + 1000
+    assert most_bytes < 10 * chunk_bytes
 
 
 PIECES = st.lists(

@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from .equivalent import EQUIVALENT
 from .mutants import Mutant, mutants_of
 from .plugin import VARIABLE
 from .targets import TARGETS
@@ -28,10 +29,14 @@ NO_TESTS_FAILED = 0
 
 
 class Count(NamedTuple):
-    """How many faults were planted in a module, and those that no test noticed."""
+    """How many faults were planted in a module, and those that no test noticed.
+
+    Faults of equivalent.py are counted, and not planted.
+    """
 
     planted: int
     survivors: list[Mutant]
+    equivalent: int
 
 
 def main() -> int:
@@ -42,7 +47,10 @@ def main() -> int:
         count = _try_module(module, options.sample, options.seed)
         counts.append(count)
         killed = count.planted - len(count.survivors)
-        print(f"{module}: {killed} of {count.planted} noticed", flush=True)
+        print(
+            f"{module}: {killed} of {count.planted} noticed, {count.equivalent} are equivalent",
+            flush=True,
+        )
     planted = sum(count.planted for count in counts)
     killed = planted - sum(len(count.survivors) for count in counts)
     print(f"all: {killed} of {planted} noticed ({killed / planted:.0%})")
@@ -62,7 +70,9 @@ def _try_module(module: str, sample: int | None, seed: int) -> Count:
     assert spec is not None
     assert spec.origin is not None
     mutants = mutants_of(Path(spec.origin).read_text("utf-8"))
-    numbers = list(range(len(mutants)))
+    equivalent = EQUIVALENT.get(module, {})
+    numbers = [number for number, mutant in enumerate(mutants) if mutant.key not in equivalent]
+    equivalent_count = len(mutants) - len(numbers)
     if sample is not None and sample < len(numbers):
         numbers = sorted(random.Random(seed).sample(numbers, sample))
     began = time.monotonic()
@@ -75,7 +85,7 @@ def _try_module(module: str, sample: int | None, seed: int) -> Count:
         if _run_tests(module, number, limit_seconds) == NO_TESTS_FAILED:
             survivors.append(mutants[number])
             print(f"  survives, {module} {mutants[number]}", flush=True)
-    return Count(len(numbers), survivors)
+    return Count(len(numbers), survivors, equivalent_count)
 
 
 def _run_tests(module: str, number: int | None, limit_seconds: float | None) -> int | None:

@@ -32,11 +32,18 @@ class Mutant(NamedTuple):
     """One change: where it is, and both forms of the changed expression or statement."""
 
     line: int
+    statement: str
     before: str
     after: str
 
     def __str__(self) -> str:
-        return f"line {self.line}: {self.before}  ->  {self.after}"
+        return f"line {self.line}: {self.key}"
+
+    @property
+    def key(self) -> str:
+        """Its name in equivalent.py, which stays the same when lines above it change."""
+        change = f"{self.before} -> {self.after}"
+        return change if self.before == self.statement else f"{self.statement}: {change}"
 
 
 class _Planter(ast.NodeTransformer):
@@ -44,11 +51,14 @@ class _Planter(ast.NodeTransformer):
 
     def __init__(self, wanted: int | None) -> None:
         self._wanted = wanted
+        self._statement = ""
         self.found: list[Mutant] = []
 
     def visit(self, node: ast.AST) -> ast.AST:
         if _is_for_types(node):
             return node
+        if isinstance(node, ast.stmt):
+            self._statement = _shorten(node)
         changed = self._plant(node)
         return node if changed is None else changed
 
@@ -56,7 +66,7 @@ class _Planter(ast.NodeTransformer):
         for after in _changes_of(node):
             number = len(self.found)
             line = getattr(node, "lineno", 0)
-            self.found.append(Mutant(line, _shorten(node), _shorten(after)))
+            self.found.append(Mutant(line, self._statement, _shorten(node), _shorten(after)))
             if number == self._wanted:
                 return ast.copy_location(after, node)
         return self.generic_visit(node)

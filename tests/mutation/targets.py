@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 PROTOCOL = ("tests/server/protocol",)
-WIRE = ("tests/schemas/wire",)
+FRAMING = ("tests/schemas/wire/test_framing.py",)
 COMPARE = ("tests/schemas/compare",)
 READING = ("tests/tools/signature",)
 
@@ -17,8 +17,8 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "toolwire_agent.agent.approvals": ("tests/clients/agent/test_approval_decisions.py",),
     "toolwire_dialects.compare.proof": COMPARE,
     "toolwire_dialects.compare.subset": COMPARE,
-    "toolwire_schemas.wire.framing": WIRE,
-    "toolwire_schemas.wire.content_length": WIRE,
+    "toolwire_schemas.wire.framing": FRAMING,
+    "toolwire_schemas.wire.content_length": FRAMING,
     "toolwire_tools.signature.arguments": READING,
     "toolwire_tools.signature.second_reading": READING,
 }

@@ -11,11 +11,19 @@ from pathlib import Path
 
 import pytest
 
+from .equivalent import EQUIVALENT
 from .mutants import mutants_of, plant
 from .plugin import VARIABLE
 from .targets import TARGETS
 
 ROOT = Path(__file__).parents[2]
+
+
+def source_of(module: str) -> str:
+    spec = find_spec(module)
+    assert spec is not None
+    assert spec.origin is not None
+    return Path(spec.origin).read_text("utf-8")
 
 
 @pytest.mark.parametrize(
@@ -48,11 +56,26 @@ def test_each_place_gets_its_fault_and_types_get_none(source: str, planted: list
 
 @pytest.mark.parametrize("module", TARGETS)
 def test_every_module_has_faults_and_tests(module: str) -> None:
-    spec = find_spec(module)
-    assert spec is not None
-    assert spec.origin is not None
-    assert len(mutants_of(Path(spec.origin).read_text("utf-8"))) >= 10
+    assert len(mutants_of(source_of(module))) >= 10
     assert all((ROOT / path).exists() for path in TARGETS[module])
+
+
+@pytest.mark.parametrize("module", EQUIVALENT)
+def test_every_equivalent_fault_is_one_of_its_module(module: str) -> None:
+    assert module in TARGETS
+    keys = {mutant.key for mutant in mutants_of(source_of(module))}
+    assert EQUIVALENT[module].keys() <= keys
+
+
+def test_the_key_of_a_fault_has_its_statement_and_no_line() -> None:
+    faults = mutants_of("x = 1\nif a < 2:\n    f(3)\n")
+    assert [fault.key for fault in faults] == [
+        "x = 1: 1 -> 2",
+        "if a < 2:: a < 2 -> a <= 2",
+        "if a < 2:: 2 -> 3",
+        "f(3) -> pass",
+        "f(3): 3 -> 4",
+    ]
 
 
 @pytest.mark.process

@@ -1,0 +1,46 @@
+"""Faults that change nothing a caller can notice, each with the reason. They are not planted.
+
+A key is `Mutant.key`: the statement, and its change.
+"""
+
+from __future__ import annotations
+
+UNREAD = "the value is set again before it is read"
+TRUTH = "the caller asks only whether it is true"
+
+_FIND_FIRST = "at = self._buffer.find(_WORD, self._searched, end + len(_WORD) - 1)"
+_FIND_NEXT = "at = self._buffer.find(_WORD, at + 1, end + len(_WORD) - 1)"
+_BEYOND_END = "finds words from `end` on, too, and the loop goes only up to `end`"
+_MAY_BE_UNFINISHED = "self._searched and (not self._buffer.endswith((b'}', b']')))"
+
+EQUIVALENT: dict[str, dict[str, str]] = {
+    "toolwire_schemas.wire.framing": {
+        "if len(start) < len(BOM) and BOM.startswith(start):: "
+        "len(start) < len(BOM) -> len(start) <= len(BOM)": (
+            "a whole BOM is removed at once, or with the bytes after it"
+        ),
+    },
+    "toolwire_schemas.wire.content_length": {
+        "self._length = 0: 0 -> 1": UNREAD,
+        "self._dropped = 0: 0 -> 1": UNREAD,
+        "return False -> return None": TRUTH,
+        "self._searched = 0: 0 -> 1": "no header ends before its first letter",
+        "self._step, self._searched = (self._header, 0): 0 -> 1": (
+            "no header ends before its first letter"
+        ),
+        "self._searched = max(0, len(self._buffer) - 3): 0 -> 1": (
+            "no header ends before its first letter"
+        ),
+        "self._searched = max(0, len(self._buffer) - 3): 3 -> 4": "searches one byte again",
+        f"{_FIND_FIRST}: end + len(_WORD) - 1 -> end + len(_WORD) + 1": _BEYOND_END,
+        f"{_FIND_NEXT}: end + len(_WORD) - 1 -> end + len(_WORD) + 1": _BEYOND_END,
+        f"{_FIND_NEXT}: 1 -> 2": "no word begins right after the first letter of another",
+        f"if {_MAY_BE_UNFINISHED}:: {_MAY_BE_UNFINISHED} -> "
+        "self._searched or not self._buffer.endswith((b'}', b']'))": (
+            "searches in vain: a bracket ends no beginning of a header"
+        ),
+        "if surplus >= KEPT_BYTES:: surplus >= KEPT_BYTES -> surplus > KEPT_BYTES": (
+            "drops the same bytes, one byte later"
+        ),
+    },
+}

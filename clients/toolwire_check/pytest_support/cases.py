@@ -1,5 +1,8 @@
-"""The contract cases as tests of pytest, one for each case, with its id. pytest is imported when
-they are asked for.
+"""The contract cases as tests of pytest, one for each case, with its id.
+
+Strategy. A process can play many cases, so the first test that runs plays all selected cases, and
+each test reports the verdicts on its own. pytest is imported by `contract_cases` only, since
+`toolwire_check` is used without it too.
 """
 
 from __future__ import annotations
@@ -8,7 +11,7 @@ import warnings
 from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from toolwire_client.errors import NotStarted
 from toolwire_schemas.cases import cases
@@ -70,27 +73,23 @@ def contract_cases(
     """
     import pytest
 
-    for pattern in (*only, *skip):
-        if not any(
-            fnmatchcase(name, pattern) for name in (*(case.id for case in cases()), *FUZZ_IDS)
-        ):
-            raise ValueError(f"no case matches {pattern!r}: `toolwire check --list` has them all")
-    known = (
-        baselines.read(Path(baseline).read_text(encoding="utf-8")) if baseline is not None else []
-    )
     wanted = {case.id: case for case in select_cases(cases(), only, skip)}
-    no_fuzzing = "" if fuzzing is None else _reason_against_fuzzing()
+    _refuse_unknown_patterns((*only, *skip))
+    gaps: Sequence[baselines.Gap] = ()
+    if baseline is not None:
+        gaps = baselines.read(Path(baseline).read_text(encoding="utf-8"))
+    no_fuzzing = "" if fuzzing is None else _find_obstacle_to_fuzzing()
     fuzz_ids: tuple[str, ...] = ()
     if fuzzing is not None:
         fuzz_ids = (_NO_FUZZING,) if no_fuzzing else FUZZ_IDS
 
     @cache
-    def played(ids: frozenset[str]) -> Report | NotStarted | UnknownTool:
+    def play(ids: frozenset[str]) -> Report | NotStarted | UnknownTool:
         try:
             return check(
                 command,
                 cases=[case for case in wanted.values() if case.id in ids],
-                gaps=known,
+                gaps=gaps,
                 fuzzing=fuzzing if ids.intersection(FUZZ_IDS) else None,
                 settings=settings,
                 env=env,
@@ -104,25 +103,38 @@ def contract_cases(
     def test(contract_case: str, request: pytest.FixtureRequest) -> None:
         if contract_case == _NO_FUZZING:
             pytest.fail(no_fuzzing, pytrace=False)
-        items: list[Any] = [
-            item for item in request.session.items if getattr(item, "function", None) is test
-        ]
-        selected = frozenset(item.callspec.params["contract_case"] for item in items)
-        report = played(selected)
+        selected = _list_selected(request, test)
+        report = play(selected)
         if isinstance(report, Exception):
             pytest.fail(str(report), pytrace=False)
-        _settle(
-            [verdict for verdict in report.verdicts if _is_on(verdict, contract_case, selected)],
-            report,
-            severity,
-        )
+        verdicts = []
+        for verdict in report.verdicts:
+            if _is_about(verdict, contract_case, selected):
+                verdicts.append(verdict)
+        _report_outcome(verdicts, report, severity)
 
     test.__doc__ = f"What `{' '.join(command)}` starts keeps the contract."
     return test
 
 
-def _reason_against_fuzzing() -> str:
-    """Why no arguments can be generated, with the command that helps; empty if they can."""
+def _refuse_unknown_patterns(patterns: Sequence[str]) -> None:
+    ids = [*(case.id for case in cases()), *FUZZ_IDS]
+    for pattern in patterns:
+        if not any(fnmatchcase(each, pattern) for each in ids):
+            raise ValueError(f"no case matches {pattern!r}: `toolwire check --list` has them all")
+
+
+def _list_selected(request: pytest.FixtureRequest, test: Callable[..., None]) -> frozenset[str]:
+    """Return the ids of the cases whose tests this run of pytest has selected."""
+    ids = set()
+    for item in request.session.items:
+        if getattr(item, "function", None) is test:
+            ids.add(item.callspec.params["contract_case"])  # type: ignore[attr-defined]
+    return frozenset(ids)
+
+
+def _find_obstacle_to_fuzzing() -> str:
+    """Return why no arguments can be generated, with the command that helps; empty if they can."""
     from ..fuzz import MissingHypothesis, need_hypothesis
 
     try:
@@ -132,41 +144,43 @@ def _reason_against_fuzzing() -> str:
     return ""
 
 
-def _is_on(verdict: Verdict, case: str, selected: frozenset[str]) -> bool:
-    """Whether *verdict* is on this *case*, or fails although it was not selected: the server does
-    not answer.
+def _is_about(verdict: Verdict, case: str, selected: frozenset[str]) -> bool:
+    """Whether *verdict* is about this *case*.
+
+    A failure of a case that was not selected is about each case: the server does not answer.
     """
     if verdict.case.startswith("fuzz/"):
         return verdict.case.startswith(f"{case}/")
     return verdict.case == case or (verdict.case not in selected and is_bad(verdict))
 
 
-def _settle(verdicts: Sequence[Verdict], report: Report, severity: str) -> None:
-    """End the test as *verdicts*, which are some of the *report*, want it."""
+def _report_outcome(verdicts: Sequence[Verdict], report: Report, severity: str) -> None:
+    """End the test by *verdicts*, which are some of the *report*: the gravest decides."""
     import pytest
 
     failed = report.failed(severity)
-    texts = [_text(verdict) for verdict in verdicts if verdict in failed]
+    texts = [_format_verdict(verdict) for verdict in verdicts if verdict in failed]
     if texts:
         pytest.fail("\n\n".join(texts), pytrace=False)
-    for verdict in filter(is_bad, verdicts):
-        warnings.warn(_text(verdict), ContractWarning, stacklevel=2)
-    gaps = [verdict.reason for verdict in verdicts if verdict.outcome == "known gap"]
-    if gaps:
-        pytest.xfail(gaps[0])
+    for verdict in verdicts:
+        if is_bad(verdict):
+            warnings.warn(_format_verdict(verdict), ContractWarning, stacklevel=2)
+    for verdict in verdicts:
+        if verdict.outcome == "known gap":
+            pytest.xfail(verdict.reason)
     if all(verdict.outcome == "not applicable" for verdict in verdicts):
-        pytest.skip(
-            "; ".join(dict.fromkeys(verdict.reason for verdict in verdicts))
-            or "there is nothing to try it on"
-        )
+        reasons = dict.fromkeys(verdict.reason for verdict in verdicts)
+        pytest.skip("; ".join(reasons) or "there is nothing to try it on")
 
 
-def _text(verdict: Verdict) -> str:
+def _format_verdict(verdict: Verdict) -> str:
+    place = f" ({verdict.where})" if verdict.where else ""
+    came = verdict.came.replace("\n", "\n            ")
     lines = [
-        f"{verdict.case}{f' ({verdict.where})' if verdict.where else ''}: {verdict.behaviour}",
+        f"{verdict.case}{place}: {verdict.behaviour}",
         f"  source    {verdict.before_source}{verdict.source}",
         f"  expected  {verdict.expected}",
-        f"  came      {verdict.came}".replace("\n", "\n            "),
-        *(f"  {line}" for line in verdict.exchange),
+        f"  came      {came}",
     ]
+    lines += [f"  {line}" for line in verdict.exchange]
     return "\n".join(lines)

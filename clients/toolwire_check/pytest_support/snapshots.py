@@ -47,8 +47,8 @@ def assert_tools_unchanged(
     env: Mapping[str, str] | None = None,
     cwd: str | os.PathLike[str] | None = None,
 ) -> None:
-    """Do nothing if the tools of *server* are those that the file at *path* holds; with *update*
-    write them there.
+    """Compare the tools of *server* with those in the file at *path*; with *update*, write them
+    there.
 
     *server* is the command that starts it, or one in this process such as `toolwire.Server`. *env*
     is the whole environment of what is started, by default ours. The file is what
@@ -57,22 +57,21 @@ def assert_tools_unchanged(
     Raises:
         SnapshotMismatch: if something changed, or there is no such file.
     """
-    __tracebackhide__ = True  # here and below: pytest is to show the caller's test and what changed
-    tools = _tools(server, env, cwd)
+    # Here and below, so that pytest shows the caller's test and the changes.
+    __tracebackhide__ = True
+    tools = _list_tools(server, env, cwd)
     file = Path(path)
     if update:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        text = json.dumps({"tools": tools}, indent=2, ensure_ascii=False) + "\n"
-        file.write_text(text, encoding="utf-8")
-    elif not file.exists():
+        _write(tools, file)
+        return
+    if not file.exists():
         raise SnapshotMismatch(
             f"there is no {file} yet: {UPDATE_FLAG} writes it, with {len(tools)} tools"
         )
-    else:
-        _compare(_read(file), tools, file)
+    _compare(_read(file), tools, file)
 
 
-def _tools(
+def _list_tools(
     server: Sequence[str] | InProcess,
     env: Mapping[str, str] | None,
     cwd: str | os.PathLike[str] | None,
@@ -83,6 +82,12 @@ def _tools(
             return [tool.raw for tool in client.list_tools()]
     except ClientError as error:
         raise SnapshotMismatch(f"the server cannot be asked for its tools: {error}") from None
+
+
+def _write(tools: list[Any], file: Path) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    text = json.dumps({"tools": tools}, indent=2, ensure_ascii=False) + "\n"
+    file.write_text(text, encoding="utf-8")
 
 
 def _read(file: Path) -> list[Any]:
@@ -106,16 +111,14 @@ def _compare(old: list[Any], new: list[Any], file: Path) -> None:
         raise SnapshotMismatch(
             f"the tools cannot be compared with those in {file}: {error}"
         ) from None
-    if changes:
-        lines = [
-            f"the tools are not those in {file}; {_SEMVER[verdict(changes)]}",
-            *map(_line, changes),
-        ]
-        raise SnapshotMismatch(
-            "\n".join([*lines, f"If that is meant, {UPDATE_FLAG} writes the file anew."]), changes
-        )
+    if not changes:
+        return
+    lines = [f"the tools are not those in {file}; {_SEMVER[verdict(changes)]}"]
+    lines += map(_format_change, changes)
+    lines.append(f"If that is meant, {UPDATE_FLAG} writes the file anew.")
+    raise SnapshotMismatch("\n".join(lines), changes)
 
 
-def _line(change: Change) -> str:
+def _format_change(change: Change) -> str:
     where = " ".join(filter(None, (change.tool, change.place))) or "all tools"
     return f"  {change.level}: {where}: {change}"

@@ -1,6 +1,4 @@
-"""Every contract case can fail: a server with the one fault it is about fails it, as its rule
-shows.
-"""
+"""Servers with one fault each: every contract case fails for one of them, as its rule shows."""
 
 from __future__ import annotations
 
@@ -22,7 +20,7 @@ RECORD = (
 
 @pytest.mark.process
 @pytest.mark.parametrize("name", FAULTS)
-def test_a_server_with_one_fault_fails_the_cases_about_it_as_their_rules_show(name: str) -> None:
+def test_server_with_one_fault_fails_its_cases_as_their_rules_show(name: str) -> None:
     found = failing(name)
 
     assert sorted(FAULTS[name].cases) == sorted(found)
@@ -34,7 +32,7 @@ def test_a_server_with_one_fault_fails_the_cases_about_it_as_their_rules_show(na
 
 @pytest.mark.process
 @pytest.mark.parametrize("area", dict.fromkeys(case.area for case in cases()))
-def test_what_passes_is_what_the_rules_show(area: str) -> None:
+def test_passing_exchanges_are_those_of_the_rules(area: str) -> None:
     found = passing([case.id for case in cases() if case.area == area])
 
     assert comparable(found) == comparable(
@@ -43,7 +41,7 @@ def test_what_passes_is_what_the_rules_show(area: str) -> None:
 
 
 @pytest.mark.process
-def test_without_a_fault_nothing_fails() -> None:
+def test_server_without_a_fault_passes_every_case() -> None:
     # The cases with large messages take their time in two processes.
     everything = [case.id for case in cases() if case.area != "large"]
     verdicts = played([sys.executable, "-m", "broken", "Faultless"], everything, "lines")
@@ -51,7 +49,7 @@ def test_without_a_fault_nothing_fails() -> None:
     assert {verdict.case for verdict in verdicts if verdict.outcome in ("fail", "warn")} == set()
 
 
-def test_every_case_is_failed_by_a_server() -> None:
+def test_every_case_has_a_server_that_fails_it() -> None:
     assert {case.id for case in cases()} - {
         case for fault in FAULTS.values() for case in fault.cases
     } == set()

@@ -41,7 +41,7 @@ def steps(case: Case) -> Iterator[dict[str, Any]]:
         yield from step.get("steps", ())
 
 
-def test_every_case_is_as_the_published_schema_says() -> None:
+def test_every_case_fits_the_published_schema() -> None:
     judge = validator("contract-case")
     for path in files("toolwire_schemas.cases").iterdir():
         if path.name.endswith(".json"):
@@ -50,7 +50,7 @@ def test_every_case_is_as_the_published_schema_says() -> None:
                 assert case["id"].startswith(path.name.removesuffix(".json") + "/")
 
 
-def test_no_two_cases_have_the_same_id_or_are_about_the_same() -> None:
+def test_ids_and_behaviours_of_cases_are_unique() -> None:
     assert [key for key, count in Counter(case.id for case in cases()).items() if count > 1] == []
     assert [
         key for key, count in Counter(case.behaviour for case in cases()).items() if count > 1
@@ -62,7 +62,7 @@ def test_every_behaviour_is_a_sentence() -> None:
         assert re.fullmatch(r"[A-Z`].*\.", case.behaviour), case.id
 
 
-def test_a_case_says_that_it_needs_what_its_messages_use() -> None:
+def test_case_declares_the_needs_of_its_messages() -> None:
     for case in cases():
         used = {
             name for text in texts(case.steps) for name in re.findall(r"\$\{(\w+)[\w.]*\}", text)
@@ -72,7 +72,7 @@ def test_a_case_says_that_it_needs_what_its_messages_use() -> None:
         )
 
 
-def test_every_schema_and_rule_that_a_case_names_is_there() -> None:
+def test_schemas_and_rules_of_cases_exist() -> None:
     for case in cases():
         for text in texts(case.steps):
             if text.startswith(PREFIX):
@@ -97,7 +97,7 @@ def test_cases_that_share_a_conversation_do_not_share_ids() -> None:
     assert [key for key, count in used.items() if count > 1] == []
 
 
-def test_a_case_over_the_whole_run_only_expects() -> None:
+def test_case_for_the_whole_run_has_no_actions() -> None:
     expectations = {"none", "every", "quiet", "rule"}
     for case in cases():
         assert case.process != "run" or all(expectations & set(step) for step in case.steps), (
@@ -105,7 +105,7 @@ def test_a_case_over_the_whole_run_only_expects() -> None:
         )
 
 
-def test_every_case_expects_something() -> None:
+def test_every_case_has_an_expectation() -> None:
     expectations = {
         "answer",
         "refused",

@@ -26,7 +26,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str
     return status, told.out, told.err
 
 
-def test_a_check_prints_what_failed_and_how_much_of_everything_there_is(
+def test_check_prints_failures_and_counts(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     status, out, err = said(capsys, *ONE, "--", *STUBBORN)
@@ -37,14 +37,14 @@ def test_a_check_prints_what_failed_and_how_much_of_everything_there_is(
     assert "stubborn 1 speaks MCP 2025-11-25; lines; 1 tool. 8 pass, 3 warn" in out
 
 
-def test_the_exchanges_behind_warnings_are_shown_on_demand(
+def test_exchanges_of_warnings_are_shown_on_demand(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     _, out, _ = said(capsys, *ONE, "--verbose", "--", *STUBBORN)
     assert '    -> {"jsonrpc":"2.0","id":1.5,' in out
 
 
-def test_the_exit_status_is_by_severity(capsys: pytest.CaptureFixture[str]) -> None:
+def test_exit_status_depends_on_the_severity(capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, *ONE, "--fail-on", "should", "--", *STUBBORN)[0] == 1
     status, out, _ = said(capsys, *ONE, "--", *STUBBORN, "dies")
     assert status == 1
@@ -56,7 +56,7 @@ def test_the_exit_status_is_by_severity(capsys: pytest.CaptureFixture[str]) -> N
     assert advice.startswith("  try     run it by hand: ")
 
 
-def test_a_server_that_does_not_answer_is_reported_in_three_lines_with_the_option_for_slow_ones(
+def test_server_that_does_not_answer_is_reported_with_the_option_for_slow_ones(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     status, out, _ = said(capsys, *ONE, "--start-timeout", "0.3", "--", *STUBBORN, "hangs")
@@ -76,7 +76,7 @@ for line in sys.stdin:
 """  # noqa: E501
 
 
-def test_a_request_without_a_response_fails_its_case_in_time(
+def test_request_without_a_response_times_out(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     words = ["check", "--only", "ids/zero", "--framing", "lines", "--timeout", "0.3"]
@@ -85,7 +85,7 @@ def test_a_request_without_a_response_fails_its_case_in_time(
     assert "nothing in 0.9 s" in out  # it is repeated with three times the limit
 
 
-def test_what_cannot_be_started_is_an_error_of_the_command_line(
+def test_command_that_cannot_be_started_is_a_usage_error(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     status, out, err = said(capsys, *ONE, "--", "there-is-no-such-program")
@@ -97,7 +97,7 @@ def test_what_cannot_be_started_is_an_error_of_the_command_line(
     ("text", "told"),
     [(None, ": no file tools.py"), ("def (:\n", "cannot be loaded: SyntaxError (traceback above)")],
 )
-def test_a_target_that_cannot_be_loaded_is_a_mistake_and_no_broken_contract(
+def test_target_that_cannot_be_loaded_is_a_usage_error(
     text: str | None,
     told: str,
     capfd: pytest.CaptureFixture[str],
@@ -112,7 +112,7 @@ def test_a_target_that_cannot_be_loaded_is_a_mistake_and_no_broken_contract(
     assert told in err.splitlines()[-1]
 
 
-def test_a_target_that_ends_the_server_is_judged(
+def test_target_that_ends_the_server_is_a_failure(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "tools.py").write_text("import os\nos._exit(9)\n", "utf-8")
@@ -121,7 +121,7 @@ def test_a_target_that_ends_the_server_is_judged(
     assert "it ended with status 9" in out
 
 
-def test_a_report_in_json_is_as_its_published_schema_says(
+def test_json_report_fits_its_published_schema(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     status, out, _ = said(capsys, *ONE, "--json", "--", *STUBBORN)
@@ -131,7 +131,7 @@ def test_a_report_in_json_is_as_its_published_schema_says(
     assert report["counts"]["pass"] == 8
 
 
-def test_a_revision_of_the_servers_own_choice_is_no_obstacle_to_a_report_in_json(
+def test_json_report_may_have_a_revision_of_the_servers_choice(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     status, out, _ = said(capsys, "check", "--only", "batch/answered", "--json", "--", *STUBBORN)
@@ -140,7 +140,7 @@ def test_a_revision_of_the_servers_own_choice_is_no_obstacle_to_a_report_in_json
     assert verdict["reason"] == "offered 2025-03-26, the server speaks 2025-11-25"
 
 
-def test_a_failure_is_shown_with_the_command_that_replays_it(
+def test_failure_is_printed_with_the_command_that_replays_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     server = [*STUBBORN, "resents a zero"]
@@ -158,7 +158,7 @@ def test_a_failure_is_shown_with_the_command_that_replays_it(
     assert '    -> {"jsonrpc":"2.0","id":"open","method":"initialize"' in out
 
 
-def test_what_comes_from_an_sdk_is_one_line_and_does_not_fail_its_server(
+def test_failures_of_an_sdk_are_one_line_and_do_not_fail_the_check(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     strict = ["check", "--only", "ids/*", "--fail-on", "advice", "--framing", "lines"]
@@ -172,7 +172,7 @@ def test_what_comes_from_an_sdk_is_one_line_and_does_not_fail_its_server(
     assert "warn  ids/null" in out
 
 
-def test_gaps_that_were_written_down_do_not_fail_and_are_reported_when_fixed(
+def test_gaps_in_a_baseline_do_not_fail_and_are_reported_when_closed(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     known, xml = tmp_path / "known.json", tmp_path / "report.xml"
@@ -199,7 +199,7 @@ def test_gaps_that_were_written_down_do_not_fail_and_are_reported_when_fixed(
     assert ET.parse(xml).getroot().get("failures") == "0"
 
 
-def test_a_baseline_that_is_written_again_keeps_its_reasons(
+def test_rewritten_baseline_keeps_its_reasons(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     known = tmp_path / "known.json"
@@ -213,7 +213,7 @@ def test_a_baseline_that_is_written_again_keeps_its_reasons(
     assert [gap["case"] for gap in gaps] == ["ids/null", "ids/fraction", "ids/object"]
 
 
-def test_a_file_that_is_no_baseline_is_not_overwritten_by_one(
+def test_file_that_is_no_baseline_is_not_overwritten(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "tools.py").write_text("import toolwire\n", "utf-8")
@@ -224,7 +224,7 @@ def test_a_file_that_is_no_baseline_is_not_overwritten_by_one(
     assert (tmp_path / "tools.py").read_text("utf-8") == "import toolwire\n"
 
 
-def test_the_cases_are_listed_and_given_as_data(capsys: pytest.CaptureFixture[str]) -> None:
+def test_cases_are_listed_as_text_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = said(capsys, "check", "--list", "--only", "batch/*")
     assert status == 0
     assert [line.split()[0] for line in out.splitlines() if "/" in line.split()[0]] == [
@@ -259,7 +259,7 @@ def test_the_cases_are_listed_and_given_as_data(capsys: pytest.CaptureFixture[st
         (["tools.py"], "either a target or a command"),
     ],
 )
-def test_a_mistake_on_the_command_line_is_reported_before_anything_is_started(
+def test_usage_error_is_reported_before_a_server_starts(
     words: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     status, _, err = said(capsys, "check", *words, "--", "there-is-no-such-program")
@@ -267,7 +267,7 @@ def test_a_mistake_on_the_command_line_is_reported_before_anything_is_started(
     assert told in err
 
 
-def test_a_call_of_a_tool_that_the_server_does_not_have_is_a_mistake(
+def test_call_of_an_unknown_tool_is_a_usage_error(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     server = [sys.executable, str(SUPPORT / "fuzzed_server.py"), "none"]
@@ -276,7 +276,7 @@ def test_a_call_of_a_tool_that_the_server_does_not_have_is_a_mistake(
     assert "no tool 'cuont', did you mean 'count'? Known: count, wipe" in err
 
 
-def test_a_call_without_arguments_is_made_with_the_plainest_that_the_tool_takes(
+def test_named_call_without_arguments_gets_sample_arguments(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "tools.py").write_text(
@@ -295,7 +295,7 @@ def test_a_call_without_arguments_is_made_with_the_plainest_that_the_tool_takes(
     assert verdict("--call", "half") == ("pass", "")
 
 
-def test_reports_are_written_as_a_page_and_as_markdown_besides_the_text(
+def test_report_is_also_written_as_a_page_and_as_markdown(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     files = [str(tmp_path / name) for name in ("report.html", "report.md")]
@@ -319,14 +319,14 @@ def test_reports_are_written_as_a_page_and_as_markdown_besides_the_text(
         ("--badge", ".", "this is a folder, and no file"),
     ],
 )
-def test_a_file_that_cannot_be_written_is_refused_before_the_check(
+def test_unwritable_file_is_refused_before_the_check(
     capsys: pytest.CaptureFixture[str], option: str, file: str, reason: str
 ) -> None:
     status, out, err = said(capsys, *ONE, option, file, "--", "there-is-no-such-program")
     assert (status, out, f"{option} {file}: {reason}" in err) == (2, "", True)
 
 
-def test_a_report_has_the_cost_of_each_tool(
+def test_report_has_the_cost_of_each_tool(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "tools.py").write_text(

@@ -1,6 +1,4 @@
-"""Servers that fail with some arguments only, as real processes: these arguments are found, made
-small and told.
-"""
+"""Generated calls of servers that fail with some arguments only: these are found and shrunk."""
 
 from __future__ import annotations
 
@@ -48,7 +46,7 @@ def arguments(verdict: Verdict) -> Any:
     return json.loads(calls[-1].removeprefix("-> "))["params"]["arguments"]
 
 
-def test_a_server_without_a_fault_passes() -> None:
+def test_server_without_a_fault_passes_fuzzing() -> None:
     found = with_fault("none", examples=100)
     assert (found["fuzz/valid/count"].outcome, found["fuzz/invalid/count"].outcome) == (
         "pass",
@@ -72,7 +70,7 @@ FAULTS = [
 @pytest.mark.parametrize(
     ("fault", "kind", "came", "smallest"), FAULTS, ids=[fault for fault, *_ in FAULTS]
 )
-def test_a_fault_is_found_and_shown_by_the_smallest_arguments(
+def test_fault_is_shown_with_the_smallest_arguments(
     fault: str, kind: str, came: str, smallest: Any
 ) -> None:
     verdict = with_fault(fault)[f"fuzz/{kind}/count"]
@@ -81,7 +79,7 @@ def test_a_fault_is_found_and_shown_by_the_smallest_arguments(
     assert arguments(verdict) == smallest
 
 
-def test_a_crash_is_reported_with_its_status_and_last_words_and_how_to_see_it_again() -> None:
+def test_crash_is_reported_with_status_stderr_and_seed() -> None:
     verdict = with_fault("crashes")["fuzz/valid/count"]
     ended = (
         "the server ended with status 3; the end of its stderr: UnicodeEncodeError: out of range"
@@ -95,14 +93,14 @@ def test_a_crash_is_reported_with_its_status_and_last_words_and_how_to_see_it_ag
     assert sent == ["initialize", "notifications/initialized", "tools/call"]
 
 
-def test_a_call_that_is_never_answered_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_call_without_an_answer_times_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("toolwire_check.fuzz._SHRINK_SECONDS", 300.0)
     verdict = with_fault("hangs", timeout_seconds=0.6)["fuzz/valid/count"]
     assert (verdict.outcome, verdict.came) == ("fail", "no answer: nothing in 1.8 s")
     assert arguments(verdict) == {"text": "", "times": 0}
 
 
-def test_a_value_converted_though_it_is_wrong_counts_as_accepted() -> None:
+def test_conversion_of_an_invalid_value_counts_as_acceptance() -> None:
     # Few changes of a value make such a string, so it takes another seed now and then.
     tried = (
         with_fault("converts", examples=100, seed=seed)["fuzz/invalid/count"] for seed in range(20)
@@ -112,7 +110,7 @@ def test_a_value_converted_though_it_is_wrong_counts_as_accepted() -> None:
     assert arguments(verdict)["times"] == "1.5"
 
 
-def test_json_in_a_string_may_be_read_and_an_optional_null_left_out() -> None:
+def test_json_in_strings_and_optional_nulls_may_be_accepted() -> None:
     tried = (
         with_fault("reads", examples=100, seed=seed)["fuzz/invalid/count"] for seed in range(20)
     )
@@ -121,30 +119,30 @@ def test_json_in_a_string_may_be_read_and_an_optional_null_left_out() -> None:
     assert verdict.reason.startswith("no violation: it reads JSON in strings, or leaves out null")
 
 
-def test_a_crash_does_not_hide_behind_what_is_accepted() -> None:
+def test_crash_is_reported_before_accepted_arguments() -> None:
     verdict = with_fault("accepts and crashes")["fuzz/invalid/count"]
     assert verdict.came == "no answer: the server ended with status 3"
     assert arguments(verdict) == {"text": None}
 
 
-def test_a_fault_that_does_not_come_again_is_reported_as_such() -> None:
+def test_fault_that_does_not_happen_again_has_a_note() -> None:
     verdict = with_fault("fails now and then")["fuzz/valid/count"]
     assert verdict.outcome == "fail"
     assert verdict.came.endswith("; not so when the same was sent to a fresh process alone")
 
 
-def test_the_same_seed_leads_to_the_same_verdicts_and_exchanges() -> None:
+def test_same_seed_gives_the_same_verdicts_and_exchanges() -> None:
     first, second = (with_fault("has another type", seed=7)["fuzz/valid/count"] for _ in range(2))
     assert (first.came, first.exchange) == (second.came, second.exchange)
 
 
-def test_only_tools_that_say_they_are_read_only_are_called() -> None:
+def test_only_read_only_tools_are_called_by_default() -> None:
     found = with_fault("none", examples=5)
     assert found["fuzz/valid/wipe"].outcome == "not applicable"
     assert "readOnlyHint" in found["fuzz/valid/wipe"].reason
 
 
-def test_other_tools_are_called_if_they_are_named_or_all_may_be() -> None:
+def test_other_tools_are_called_if_the_settings_allow_them() -> None:
     named = with_fault(
         "none", examples=5, settings=CheckSettings(framings=("lines",), calls={"wipe": {}})
     )
@@ -157,7 +155,7 @@ def test_other_tools_are_called_if_they_are_named_or_all_may_be() -> None:
     )
 
 
-def test_what_a_tool_prints_is_a_matter_of_standard_output_and_of_no_arguments() -> None:
+def test_output_of_a_tool_is_noise_and_no_fault_of_arguments() -> None:
     report = check(
         [sys.executable, "-IS", str(SERVER), "prints"],
         cases=[case for case in cases() if case.id == "stdout/only-messages"],
@@ -173,13 +171,13 @@ def test_what_a_tool_prints_is_a_matter_of_standard_output_and_of_no_arguments()
     ]
 
 
-def test_an_unknown_argument_that_is_taken_weighs_as_little_as_in_the_case_about_it() -> None:
+def test_accepted_unknown_argument_is_only_a_warning() -> None:
     verdict = with_fault("takes unknown arguments", examples=100)["fuzz/invalid/count"]
     (case,) = (case for case in cases() if case.id == "calls/unknown-argument")
     assert (verdict.outcome, verdict.severity) == ("warn", case.severity)
     assert "is unknown" in verdict.expected
 
 
-def test_a_wrong_type_that_is_taken_does_not_hide_behind_an_unknown_argument() -> None:
+def test_accepted_wrong_type_is_reported_before_an_unknown_argument() -> None:
     verdict = with_fault("accepts everything", examples=100)["fuzz/invalid/count"]
     assert (verdict.outcome, verdict.severity) == ("fail", "must")

@@ -51,7 +51,7 @@ def index() -> str:
 
 
 @pytest.mark.parametrize("found", RULES.values(), ids=list(RULES))
-def test_a_rule_is_complete_and_as_its_published_schema_says(found: Rule | None) -> None:
+def test_rule_is_complete_and_fits_its_published_schema(found: Rule | None) -> None:
     assert found is not None
     about = json.loads(msgspec.json.encode(found))
     assert list(validator("contract-rule").iter_errors(about)) == []
@@ -63,7 +63,7 @@ def test_a_rule_is_complete_and_as_its_published_schema_says(found: Rule | None)
         assert "@" not in re.sub(r"`[^`]*`", "", text), text
 
 
-def test_each_page_is_read_in_a_minute() -> None:
+def test_each_page_of_a_rule_is_short() -> None:
     for path, page in pages().items():
         prose = re.sub(r"^```.*?^```", "", page, flags=re.MULTILINE | re.DOTALL)
         assert len(prose.split()) <= 250, path  # what people read in a minute
@@ -95,7 +95,7 @@ def test_every_shared_text_is_used_and_no_text_is_written_twice() -> None:
         ("the TypeScript SDK, @modelcontextprotocol/server 2", "typescript"),
     ],
 )
-def test_no_rule_says_that_an_sdk_does_what_it_is_known_not_to_do(sdk: str, language: str) -> None:
+def test_no_rule_contradicts_the_known_failures_of_an_sdk(sdk: str, language: str) -> None:
     (findings,) = (each.findings for each in load_sdks() if each.name == sdk)
     shared = json.loads((TEXTS / "shared.json").read_text("utf-8"))
     for case, found in RULES.items():
@@ -106,7 +106,7 @@ def test_no_rule_says_that_an_sdk_does_what_it_is_known_not_to_do(sdk: str, lang
         assert gap <= (case in findings), case
 
 
-def test_the_pages_are_what_the_rules_say() -> None:
+def test_pages_of_rules_are_up_to_date() -> None:
     written = {
         path.relative_to(PAGES).as_posix(): path.read_text("utf-8") for path in PAGES.rglob("*.md")
     }
@@ -116,7 +116,7 @@ def test_the_pages_are_what_the_rules_say() -> None:
     assert found[0] == index(), ANEW
 
 
-def test_the_address_of_a_rule_is_that_of_its_page() -> None:
+def test_address_of_a_rule_is_that_of_its_page() -> None:
     for case in RULES:
         url = rule_url(case)
         assert url is not None
@@ -124,7 +124,7 @@ def test_the_address_of_a_rule_is_that_of_its_page() -> None:
         assert (ROOT / path).is_file()
 
 
-def test_what_fuzzing_finds_has_the_rule_of_the_case_that_asks_the_same() -> None:
+def test_fuzz_verdict_has_the_rule_of_the_matching_case() -> None:
     assert rule("fuzz/valid/add") == RULES["calls/output-schema"]
     assert rule("fuzz/invalid/a/b") == RULES["calls/wrong-type"]
     assert rule_url("fuzz/invalid/add") == rule_url("calls/wrong-type")
@@ -137,7 +137,7 @@ def test_there_is_no_rule_without_a_case() -> None:
     ] == [None] * 6
 
 
-def test_check_prints_the_rules_of_cases_and_starts_no_server(
+def test_check_prints_rules_without_starting_a_server(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["check", "--rule", "ids/zero", "--rule", "ids/null"]) == 0
@@ -158,7 +158,7 @@ def test_check_prints_the_rules_of_cases_and_starts_no_server(
 
 
 @pytest.mark.process
-def test_a_list_of_the_cases_reads_no_rule() -> None:
+def test_list_of_cases_reads_no_rule() -> None:
     script = (
         "import sys; from toolwire.cli.main import main; main(['check', '--list']);"
         " print(sorted(sys.modules))"

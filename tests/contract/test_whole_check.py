@@ -1,6 +1,4 @@
-"""Whole checks over real pipes: of our own server, and of servers that do not want to be
-checked.
-"""
+"""Whole checks over real pipes: of our own server, and of servers that make a check difficult."""
 
 from __future__ import annotations
 
@@ -159,9 +157,7 @@ def running_with(mark: str) -> list[str]:
         ("floods", "lines on its standard output were not messages"),
     ],
 )
-def test_a_server_that_cannot_be_talked_to_is_one_failure_that_says_so(
-    fault: str, came: str, mark: str
-) -> None:
+def test_server_that_does_not_answer_is_one_failure(fault: str, came: str, mark: str) -> None:
     report = checked(fault, mark, "ids/*", start_seconds=20.0 if fault != "hangs" else 3.0)
     assert [verdict.case for verdict in report.failed()] == ["lifecycle/answers"]
     assert came in only(report, "lifecycle/answers").came
@@ -170,12 +166,12 @@ def test_a_server_that_cannot_be_talked_to_is_one_failure_that_says_so(
     assert running_with(mark) == []
 
 
-def test_a_command_that_is_no_program_is_an_error_at_once() -> None:
+def test_command_that_is_no_program_is_an_error() -> None:
     with pytest.raises(NotStarted, match="there-is-no-such-program"):
         check(["there-is-no-such-program"])
 
 
-def test_a_server_that_stays_whatever_is_done_fails_the_cases_about_that_alone(mark: str) -> None:
+def test_server_that_never_exits_fails_only_the_cases_about_its_exit(mark: str) -> None:
     report = checked("stays", mark, "ending/end-of-input", "ending/sigterm", "lifecycle/ping")
     assert only(report, "ending/end-of-input").came == "it is still running"
     assert only(report, "ending/sigterm").outcome == "fail"
@@ -183,7 +179,7 @@ def test_a_server_that_stays_whatever_is_done_fails_the_cases_about_that_alone(m
     assert running_with(mark) == []
 
 
-def test_a_failure_that_needs_an_earlier_case_names_that_case(mark: str) -> None:
+def test_failure_that_needs_an_earlier_case_names_it(mark: str) -> None:
     report = checked("resents a zero", mark, "ids/*")
     found = only(report, "ids/unicode")
     assert (found.outcome, found.after) == ("fail", ["ids/zero"])
@@ -191,7 +187,7 @@ def test_a_failure_that_needs_an_earlier_case_names_that_case(mark: str) -> None
     assert [verdict.case for verdict in report.failed()] == ["ids/unicode"]
 
 
-def test_a_failure_is_shown_from_the_start_of_a_process_of_its_own(mark: str) -> None:
+def test_exchange_of_a_failure_starts_with_its_own_process(mark: str) -> None:
     report = checked("", mark, "ids/*")
     found = only(report, "ids/object")
     assert (found.outcome, found.after) == ("warn", [])
@@ -202,7 +198,7 @@ def test_a_failure_is_shown_from_the_start_of_a_process_of_its_own(mark: str) ->
     assert not any('"id":1.5' in line for line in sent)
 
 
-def test_a_failure_is_seen_again_in_a_replay_with_the_cases_before_it(mark: str) -> None:
+def test_replay_with_the_cases_before_it_reproduces_a_failure(mark: str) -> None:
     command = [sys.executable, STUBBORN, "resents a zero", mark]
     settings = CheckSettings(framings=("lines",))
     alone = check(
@@ -215,7 +211,7 @@ def test_a_failure_is_seen_again_in_a_replay_with_the_cases_before_it(mark: str)
     assert '"method":"initialize"' in after.verdicts[0].exchange[0]
 
 
-def test_what_is_provoked_by_a_case_that_only_should_pass_is_reported_there_alone(
+def test_breach_in_a_should_case_is_reported_by_that_case_only(
     mark: str,
 ) -> None:
     report = checked(
@@ -233,14 +229,14 @@ def test_log_messages_without_the_capability_fail_a_case(mark: str) -> None:
     assert only(checked("", mark, "logging/*", "tools/list"), "logging/declared").outcome == "pass"
 
 
-def test_a_process_that_a_server_leaves_behind_is_found_and_ended(mark: str) -> None:
+def test_orphaned_process_of_a_server_is_found_and_killed(mark: str) -> None:
     report = checked("leaves", mark, "ending/no-orphans")
     assert only(report, "ending/no-orphans").outcome == "warn"
     assert f"sleep {mark}" in only(report, "ending/no-orphans").came
     assert running_with(mark) == []
 
 
-def test_a_server_that_stops_answering_is_started_again_for_the_next_case(mark: str) -> None:
+def test_server_that_stops_answering_is_restarted_for_the_next_case(mark: str) -> None:
     report = checked("tires", mark, "ids/zero", "ids/negative", "ids/text-of-digits", "ids/unicode")
     outcomes = [verdict.outcome for verdict in report.verdicts]
     assert "fail" in outcomes
@@ -249,7 +245,7 @@ def test_a_server_that_stops_answering_is_started_again_for_the_next_case(mark: 
     assert running_with(mark) == []
 
 
-def test_a_case_that_fails_for_lack_of_time_passes_if_it_does_alone(mark: str) -> None:
+def test_case_that_fails_for_lack_of_time_passes_if_its_repeat_does(mark: str) -> None:
     report = checked("is late with zero", mark, "ids/zero", "ids/negative")
     verdict = only(report, "ids/zero")
     assert (verdict.outcome, verdict.came) == ("pass", "")
@@ -258,13 +254,13 @@ def test_a_case_that_fails_for_lack_of_time_passes_if_it_does_alone(mark: str) -
     assert running_with(mark) == []
 
 
-def test_a_server_may_run_many_calls_one_after_the_other(mark: str) -> None:
+def test_server_may_run_concurrent_calls_in_sequence(mark: str) -> None:
     report = checked("calls one after the other", mark, "concurrency/calls")
     assert only(report, "concurrency/calls").outcome == "pass"
     assert only(report, "concurrency/calls").reason == ""
 
 
-def test_a_call_is_not_slow_because_every_request_is(mark: str) -> None:
+def test_call_is_not_slow_if_every_request_is(mark: str) -> None:
     settings = CheckSettings(any_tool=True, framings=("lines",))
     command = [sys.executable, STUBBORN, "is slow with everything", mark]
     report = check(
@@ -289,7 +285,7 @@ def test_a_call_is_not_slow_because_every_request_is(mark: str) -> None:
         ("asks too much", "no arguments were found that a would take; name some with --call"),
     ],
 )
-def test_why_no_tool_is_called_is_reported(fault: str, reason: str, mark: str) -> None:
+def test_reason_why_no_tool_is_called_is_reported(fault: str, reason: str, mark: str) -> None:
     verdict = only(checked(fault, mark, "calls/result"), "calls/result")
     assert (verdict.outcome, verdict.reason) == ("not applicable", reason)
 
@@ -304,7 +300,7 @@ def load() -> None:
 """
 
 
-def test_a_tool_whose_first_call_alone_takes_long_is_no_slow_one(tmp_path: Path) -> None:
+def test_tool_with_only_a_slow_first_call_is_not_slow(tmp_path: Path) -> None:
     (tmp_path / "tools.py").write_text(SLOW_AT_FIRST)
 
     report = check(

@@ -32,9 +32,7 @@ def report(*outcomes: tuple[str, str], **about: Any) -> Report:
         (report(("must", "fail"), revisions=[]), "no answer"),
     ],
 )
-def test_the_badge_says_the_verdict_to_eyes_and_to_screen_readers(
-    made: Report, message: str
-) -> None:
+def test_badge_has_the_verdict_as_text_and_for_screen_readers(made: Report, message: str) -> None:
     picture = ET.fromstring(badge(made))
     space = "{http://www.w3.org/2000/svg}"
     assert [text.text for text in picture.iter(f"{space}text")] == ["MCP contract", message]

@@ -65,7 +65,7 @@ WHOLE = report(
 )
 
 
-def test_a_rule_of_toolwire_is_not_passed_off_as_one_of_its_source() -> None:
+def test_stricter_rule_of_toolwire_is_marked_as_such() -> None:
     shown = {
         ours: Parsed(verdict_html(verdict("ids/zero", ours=ours))).text for ours in (True, False)
     }
@@ -73,7 +73,7 @@ def test_a_rule_of_toolwire_is_not_passed_off_as_one_of_its_source() -> None:
     assert "must, example.com/" in shown[False]
 
 
-def test_a_page_has_failures_first_each_once_and_everything_else_of_the_report() -> None:
+def test_page_has_each_failure_once_first_and_then_the_rest() -> None:
     text = Parsed(check_page(WHOLE, again=lambda one: f"check --replay {one.case}")).text
     order = [
         "It breaks 1 rule and 1 recommendation. 2 known gaps not counted.",
@@ -99,7 +99,7 @@ def test_a_page_has_failures_first_each_once_and_everything_else_of_the_report()
         assert part in text
 
 
-def test_a_finding_links_to_its_rule_and_its_source() -> None:
+def test_finding_links_to_its_rule_and_its_source() -> None:
     links = [
         attributes["href"]
         for tag, attributes in Parsed(verdict_html(WHOLE.verdicts[0])).elements
@@ -109,7 +109,7 @@ def test_a_finding_links_to_its_rule_and_its_source() -> None:
     assert links == [rule, "https://example.com/"]
 
 
-def test_a_finding_has_its_rule_to_be_read_without_a_network() -> None:
+def test_finding_contains_the_text_of_its_rule() -> None:
     found = rule("ids/fraction")
     assert found is not None
     text = Parsed(verdict_html(WHOLE.verdicts[0])).text
@@ -130,7 +130,7 @@ def test_generated_calls_have_the_rule_for_all_tools() -> None:
     assert f'href="{address}"' in html
 
 
-def test_a_page_needs_nothing_else_and_can_run_nothing() -> None:
+def test_page_is_self_contained_and_runs_no_script() -> None:
     page = Parsed(check_page(WHOLE))
     assert_inert(page)
     (policy,) = [
@@ -184,7 +184,7 @@ def rendered(markdown: str) -> Parsed:
     return Parsed(MarkdownIt("commonmark", {"html": True}).enable("table").render(markdown))
 
 
-def test_ten_thousand_verdicts_and_long_texts_make_a_page_of_limited_size() -> None:
+def test_page_of_ten_thousand_verdicts_has_a_limited_size() -> None:
     long = "x" * 100_000
     about = {"expected": long, "came": long, "exchange": [f"<- {long}"] * 300}
     many = report(*(verdict(f"area/{number}", "fail", **about) for number in range(10_000)))
@@ -199,14 +199,14 @@ def test_ten_thousand_verdicts_and_long_texts_make_a_page_of_limited_size() -> N
 
 
 @pytest.mark.parametrize("outcome", ["pass", "not applicable"])
-def test_many_cases_that_say_nothing_new_are_short(outcome: str) -> None:
+def test_many_equal_outcomes_take_little_space(outcome: str) -> None:
     many = report(
         *(verdict(f"area/{number}", outcome, reason="so it is") for number in range(10_000))
     )
     assert len(check_html(many)) < 400_000
 
 
-def test_a_server_that_cannot_be_talked_to_is_reported() -> None:
+def test_page_reports_a_server_that_does_not_answer() -> None:
     silent = report(
         verdict("lifecycle/answers", "fail", came="it ended"), server="", revisions=[], framings=[]
     )
@@ -214,7 +214,7 @@ def test_a_server_that_cannot_be_talked_to_is_reported() -> None:
     assert "It cannot be talked to" in check_markdown(silent)
 
 
-def test_a_good_server_is_reported_in_few_lines() -> None:
+def test_page_of_a_server_without_failures_is_short() -> None:
     made = check_markdown(report(verdict("ids/zero")))
     assert made.startswith(
         "### Contract of `library 1.2`\n\n**It keeps every rule that applies to it.** 1 pass.\n"

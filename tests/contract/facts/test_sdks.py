@@ -1,4 +1,4 @@
-"""What is known of SDKs: for each failure of a server, whose it is."""
+"""Known SDKs: their failures do not count against a server, and all others do."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ PYTHON = next(sdk for sdk in load_sdks() if sdk.name.endswith("mcp 2"))
 
 
 @pytest.mark.parametrize("sdk", load_sdks(), ids=lambda sdk: sdk.name)
-def test_what_is_known_of_an_sdk_is_about_cases_that_there_are(sdk: Sdk) -> None:
+def test_findings_of_sdks_name_existing_cases(sdk: Sdk) -> None:
     assert sdk.findings.keys() <= {case.id for case in cases()}
     assert sdk.versions
     for schema in sdk.signs.values():
@@ -47,7 +47,7 @@ def test_what_is_known_of_an_sdk_is_about_cases_that_there_are(sdk: Sdk) -> None
 @pytest.mark.parametrize(
     "sdk", [sdk for sdk in load_sdks() if sdk.name in MADE_WITH], ids=lambda sdk: sdk.name
 )
-def test_what_is_said_to_come_from_an_sdk_is_found_in_all_servers_made_with_it(sdk: Sdk) -> None:
+def test_findings_of_an_sdk_occur_in_all_its_servers(sdk: Sdk) -> None:
     for server in MADE_WITH[sdk.name]:
         gaps = json.loads((BASELINES / f"{server}.json").read_text("utf-8"))["gaps"]
         assert sdk.findings.keys() - {gap["case"] for gap in gaps} == BEYOND_THE_SDK.get(
@@ -55,7 +55,7 @@ def test_what_is_said_to_come_from_an_sdk_is_found_in_all_servers_made_with_it(s
         ), server
 
 
-def test_the_failure_of_an_sdk_is_a_known_gap_with_its_name() -> None:
+def test_failure_of_an_sdk_is_a_known_gap_with_its_name() -> None:
     (found,) = mark_sdk_gaps([verdict("batch/answered", "no answer")], PYTHON)
     assert (found.outcome, found.sdk) == ("known gap", PYTHON.name)
 
@@ -69,5 +69,5 @@ def test_the_failure_of_an_sdk_is_a_known_gap_with_its_name() -> None:
     ],
     ids=["another answer", "another case", "only after another case"],
 )
-def test_any_other_failure_is_the_servers_own(other: Verdict) -> None:
+def test_other_failures_count_against_the_server(other: Verdict) -> None:
     assert mark_sdk_gaps([other], PYTHON) == [other]

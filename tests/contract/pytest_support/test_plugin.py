@@ -1,6 +1,4 @@
-"""What tool authors write to test their own servers, as they would: runs of pytest in a folder of
-its own.
-"""
+"""Tests that tool authors write for their own servers: runs of pytest in a temporary folder."""
 
 from __future__ import annotations
 
@@ -49,7 +47,7 @@ def run(pytester: pytest.Pytester, *arguments: str) -> pytest.RunResult:
 
 
 @pytest.mark.process
-def test_each_case_is_a_test_with_its_id_that_ends_as_the_case_does(
+def test_each_case_is_a_test_with_its_id_and_outcome(
     pytester: pytest.Pytester,
 ) -> None:
     only = [
@@ -85,7 +83,7 @@ def test_each_case_is_a_test_with_its_id_that_ends_as_the_case_does(
 
 
 @pytest.mark.parametrize("patterns", [{"only": ["id/*"]}, {"skip": ["ids/zerro"]}])
-def test_a_pattern_that_matches_no_case_is_reported_when_tests_are_collected(
+def test_pattern_that_matches_no_case_is_an_error_of_collection(
     patterns: dict[str, list[str]],
 ) -> None:
     with pytest.raises(ValueError, match="no case matches 'id"):
@@ -93,7 +91,7 @@ def test_a_pattern_that_matches_no_case_is_reported_when_tests_are_collected(
 
 
 @pytest.mark.process
-def test_only_what_is_selected_is_played(
+def test_only_selected_cases_are_played(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     played: list[str] = []
@@ -109,7 +107,7 @@ def test_only_what_is_selected_is_played(
 
 
 @pytest.mark.process
-def test_generated_arguments_are_two_tests_more(pytester: pytest.Pytester) -> None:
+def test_fuzzing_adds_two_tests(pytester: pytest.Pytester) -> None:
     contract(
         pytester, "only=['ids/zero'], fuzzing=Fuzzing(20, seed=1)", [*SERVER, "has no structure"]
     )
@@ -137,7 +135,7 @@ def test_no_test_passes_or_is_skipped_if_there_is_no_server(
 
 
 @pytest.mark.process
-def test_a_changed_tool_fails_with_what_changed_until_the_flag_takes_it(
+def test_changed_tool_fails_with_its_changes_until_the_flag_updates_the_file(
     pytester: pytest.Pytester,
 ) -> None:
     tools = pytester.makepyfile(tools=TOOLS)
@@ -180,7 +178,7 @@ def test_a_changed_tool_fails_with_what_changed_until_the_flag_takes_it(
     gone.stdout.no_fnmatch_line("*toolwire_check/*.py*")  # no file of ours in the traceback
 
 
-def test_pytest_leaves_the_plugin_out_on_demand(pytester: pytest.Pytester) -> None:
+def test_plugin_can_be_disabled(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_it(): pass")
     run(pytester, "--toolwire-update-tools").assert_outcomes(passed=1)
     assert (
@@ -190,7 +188,7 @@ def test_pytest_leaves_the_plugin_out_on_demand(pytester: pytest.Pytester) -> No
 
 
 @pytest.mark.process
-def test_a_project_that_does_not_use_the_plugin_imports_nothing_of_it(
+def test_plugin_imports_nothing_in_a_project_that_does_not_use_it(
     pytester: pytest.Pytester,
 ) -> None:
     pytester.makepyfile(
@@ -211,7 +209,7 @@ def test_a_project_that_does_not_use_the_plugin_imports_nothing_of_it(
 
 
 @pytest.mark.process
-def test_without_hypothesis_the_cases_run_and_one_failure_names_the_extra(
+def test_without_hypothesis_only_fuzzing_fails_and_names_the_extra(
     pytester: pytest.Pytester,
 ) -> None:
     contract(pytester, "only=['ids/*'], fuzzing=Fuzzing(20)", [*SERVER, "none"])
@@ -228,7 +226,7 @@ def test_without_hypothesis_the_cases_run_and_one_failure_names_the_extra(
 
 
 @pytest.mark.process
-def test_the_cases_need_no_hypothesis(pytester: pytest.Pytester) -> None:
+def test_cases_without_fuzzing_need_no_hypothesis(pytester: pytest.Pytester) -> None:
     contract(pytester, "only=['ids/zero']", [*SERVER, "none"])
     pytester.makeconftest(
         "import sys\nsys.modules['hypothesis'] = sys.modules['hypothesis.configuration'] = None"

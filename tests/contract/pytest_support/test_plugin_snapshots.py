@@ -16,7 +16,7 @@ def add(a: int, b: int = 0) -> int:
     return a + b
 
 
-def test_a_server_in_this_process_is_compared_too(tmp_path: Path) -> None:
+def test_server_in_this_process_can_be_compared(tmp_path: Path) -> None:
     path = tmp_path / "of" / "tools.json"
     assert_tools_unchanged(toolwire.Server([add]), path, update=True)
     assert_tools_unchanged(toolwire.Server([add]), path)
@@ -25,7 +25,7 @@ def test_a_server_in_this_process_is_compared_too(tmp_path: Path) -> None:
     assert [(change.tool, change.level) for change in told.value.changes] == [("add", "major")]
 
 
-def test_only_a_changed_text_is_reported_to_be_a_patch(tmp_path: Path) -> None:
+def test_change_of_texts_only_is_a_patch(tmp_path: Path) -> None:
     path = tmp_path / "tools.json"
     assert_tools_unchanged(toolwire.Server([add]), path, update=True)
     saved = json.loads(path.read_text())
@@ -36,7 +36,7 @@ def test_only_a_changed_text_is_reported_to_be_a_patch(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"tools": 1}', '{"tools": [1]}', "\x00"])
-def test_a_file_that_holds_no_tools_is_reported_as_such(tmp_path: Path, text: str) -> None:
+def test_file_without_tools_is_an_error(tmp_path: Path, text: str) -> None:
     path = tmp_path / "tools.json"
     path.write_text(text)
     with pytest.raises(SnapshotMismatch, match=r"holds no tools|cannot be compared"):
@@ -44,7 +44,7 @@ def test_a_file_that_holds_no_tools_is_reported_as_such(tmp_path: Path, text: st
 
 
 @pytest.mark.process
-def test_a_server_that_does_not_answer_is_reported_as_such(tmp_path: Path) -> None:
+def test_server_that_does_not_answer_fails_the_comparison(tmp_path: Path) -> None:
     with pytest.raises(SnapshotMismatch, match="cannot be asked for its tools"):
         assert_tools_unchanged([sys.executable, "-c", "pass"], tmp_path / "tools.json", update=True)
     assert not (tmp_path / "tools.json").exists()

@@ -1,6 +1,4 @@
-"""Values made of schemas. jsonschema, which judges each of them here, has no part in choosing
-them.
-"""
+"""Values generated for schemas: jsonschema judges each of them, and takes no part in choosing."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Strings made for patterns: JavaScript, which JSON Schema's patterns are written for, agrees with
-what they are.
-"""
+"""Strings generated for patterns: JavaScript, whose patterns JSON Schema uses, agrees on them."""
 
 from __future__ import annotations
 

@@ -216,7 +216,7 @@ class _Search:
         from .values.document import ValueJudge
 
         self._tool = tool
-        self._schema = ValueJudge(tool["inputSchema"])
+        self._judge = ValueJudge(tool["inputSchema"])
         self._kind: Kind = kind
         self._play = play
         self._calls = calls
@@ -238,7 +238,7 @@ class _Search:
         """
         from .values import invalid_values, valid_values
 
-        root = self._schema.root
+        root = self._judge.schema
         if self._kind == "valid":
             arguments = valid_values(root)
         else:
@@ -295,7 +295,7 @@ class _Search:
     def _fails(self, arguments: dict[str, Any]) -> bool:
         from hypothesis import assume
 
-        is_valid = self._schema.is_valid(self._schema.root, arguments)
+        is_valid = self._judge.is_valid(self._judge.schema, arguments)
         assume(is_valid == (self._kind == "valid"))
         try:
             key = codec.encode(arguments)
@@ -341,11 +341,11 @@ class _Search:
         came = _find_fault_of_refusal(answer)
         if came is None:
             return None
-        if came == _ACCEPTED and is_read(arguments, self._schema.errors):
+        if came == _ACCEPTED and is_read(arguments, self._judge.find_errors):
             if self.leniently_read is None:
                 self.leniently_read = arguments
             return None
-        errors = self._schema.errors(arguments)
+        errors = self._judge.find_errors(arguments)
         is_about_unknown = all(error.validator in _WORDS_ABOUT_UNKNOWN for error in errors)
         reasons = join_errors(word_errors(errors, "arguments")[:_MAX_REASONS])
         return Breach(

@@ -1,5 +1,7 @@
-"""A whole schema: where its references lead, which dialect it is written in, and what in it is not
-supported.
+"""A whole schema: its graph, the dialect it is written in, and what in it is not supported.
+
+Strategy. The graph shows where values can be made; jsonschema judges each value that was made. Both
+work within one budget of steps, so that a schema that multiplies work ends with `NoValues`.
 """
 
 from __future__ import annotations
@@ -15,16 +17,17 @@ from toolwire_schemas.json_schema.bounded_validator import (
     SchemaValidator,
     faults_of_schema,
 )
+from toolwire_schemas.json_schema.graph import SchemaGraph
 from toolwire_schemas.json_schema.linear_regex import is_cheap
 from toolwire_schemas.json_schema.portable_regex import problem
-from toolwire_schemas.json_schema.subschemas import target, walk
+from toolwire_schemas.json_schema.subschemas import walk
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     Schema = dict[str, Any] | bool
-    Schemas = tuple[Schema, ...]
-    Parts = list[dict[str, Any]]
+    Fault = tuple[str, str]
+    """The place of something that is not supported, and why."""
 
 
 class NoValues(CannotJudge):
@@ -36,13 +39,12 @@ class NoValues(CannotJudge):
         self.why = why
 
 
-_LARGEST = {"minLength": 10**6, "minItems": 10**4, "minContains": 10**4, "minProperties": 10**3}
-_MAX_LENGTH = 1_000_000
-_PARTS = ("properties", "anyOf", "oneOf", "allOf")
-_MAX_PARTS = 500  # values of 1,000 optional members or alternatives take more than a minute
-_MAX_STEPS = (
-    100 * MAX_STEPS
-)  # all that is done with a schema's values together. Ordinary ones take a hundredth of it
+_MAX_SCHEMA_CHARS = 1_000_000
+_MAX_SIZES = {"minLength": 10**6, "minItems": 10**4, "minContains": 10**4, "minProperties": 10**3}
+_BRANCHING = ("properties", "anyOf", "oneOf", "allOf")
+_MAX_BRANCHES = 500  # values of 1,000 optional members or alternatives take more than a minute
+# Of everything that is done with a schema's values together. Ordinary ones take a hundredth of it.
+_MAX_STEPS = 100 * MAX_STEPS
 _LONG_TEXT = 500  # Hypothesis searches texts of this length for a pattern
 
 
@@ -57,30 +59,31 @@ class ValueJudge:
     """
 
     def __init__(self, schema: Schema) -> None:
-        self.root = schema
-        self.is_draft7 = _is_draft7(schema)
-        self._dialect = Draft7Validator if self.is_draft7 else Draft202012Validator
+        self.graph = SchemaGraph(schema)
         self.steps = Budget(_MAX_STEPS)
+        self.schema = schema
+        self._dialect = Draft7Validator if _is_draft7(schema) else Draft202012Validator
         try:
-            for where, why in self._faults():
+            for where, why in self._find_faults():
                 raise NoValues(where, why)
-            # A multiple for validators that divide exactly and for those that divide in binary.
-            self._judges = [
-                SchemaValidator(
-                    schema, dialect=self._dialect, checks=False, exact_multiples=is_exact
-                )
-                for is_exact in (True, False)
-            ]
-            self.errors(None)
+            self._validators = [self._make_validator(is_exact) for is_exact in (True, False)]
+            self.find_errors(None)
         except NoValues:
             raise
         except CannotJudge as error:
             raise NoValues("schema", str(error)) from None
-        except (
-            RecursionError,
-            TypeError,
-        ):  # a word that its draft does not know may have any value
+        except (RecursionError, TypeError):
+            # A word that its draft does not know may have a value of any type.
             raise NoValues("", "it is nested too deeply, or malformed") from None
+
+    def _make_validator(self, is_exact: bool) -> SchemaValidator:
+        """Return the validator that divides exactly, or the one that divides in binary.
+
+        A float has to be a multiple for both, since validators differ.
+        """
+        return SchemaValidator(
+            self.schema, dialect=self._dialect, checks=False, exact_multiples=is_exact
+        )
 
     def is_valid(self, schema: Schema, value: Any) -> bool:
         """Whether *value* is valid by *schema*, a part of this document. Formats are not judged.
@@ -88,57 +91,51 @@ class ValueJudge:
         Raises:
             CannotJudge: if jsonschema cannot validate it, or the budget is spent.
         """
-        judges = self._judges if isinstance(value, float) else self._judges[:1]
-        return all(judge.is_valid(value, schema, total=self.steps) for judge in judges)
+        validators = self._validators if isinstance(value, float) else self._validators[:1]
+        return all(each.is_valid(value, schema, total=self.steps) for each in validators)
 
-    def errors(self, value: Any) -> list[Any]:
+    def find_errors(self, value: Any) -> list[Any]:
         """Return jsonschema's errors about *value*.
 
         Raises:
             CannotJudge: as `is_valid`.
         """
-        return self._judges[0].errors(value, total=self.steps)
+        return self._validators[0].errors(value, total=self.steps)
 
-    def _faults(self) -> Iterator[tuple[str, str]]:
-        if len(json.dumps(self.root)) > _MAX_LENGTH:
-            yield "", f"no values are made of more than {_MAX_LENGTH:,} characters of schema"
-        for fault in faults_of_schema(self.root, dialect=self._dialect):
+    def _find_faults(self) -> Iterator[Fault]:
+        if len(json.dumps(self.schema)) > _MAX_SCHEMA_CHARS:
+            yield "", f"no values are made of more than {_MAX_SCHEMA_CHARS:,} characters of schema"
+        for fault in faults_of_schema(self.schema, dialect=self._dialect):
             where = ".".join(map(str, fault.absolute_path))
             yield where, f"this is not a valid schema: {fault.message[:200]}"
-        if isinstance(self.root, dict):
-            for where, schema in walk(self.root, "schema"):
-                yield from self._faults_at(where, schema)
+        if isinstance(self.schema, dict):
+            for where, schema in walk(self.schema, "schema"):
+                yield from self._find_faults_at(where, schema)
 
-    def _faults_at(self, where: str, schema: dict[str, Any]) -> Iterator[tuple[str, str]]:
-        sizes = [len(schema.get(word, ())) for word in _PARTS]
-        if max(sizes) > _MAX_PARTS:
-            yield "", f"no values are made of more than {_MAX_PARTS} members or alternatives"
-        if "$id" in schema and schema is not self.root:
+    def _find_faults_at(self, where: str, schema: dict[str, Any]) -> Iterator[Fault]:
+        if any(len(schema.get(word, ())) > _MAX_BRANCHES for word in _BRANCHING):
+            yield "", f"no values are made of more than {_MAX_BRANCHES} members or alternatives"
+        if "$id" in schema and schema is not self.schema:
             yield f"{where}.$id", "references from here on lead elsewhere"
-        for word, largest in _LARGEST.items():
-            if schema.get(word, 0) > largest:
-                yield f"{where}.{word}", f"nothing of more than {largest} is made"
+        for word, most in _MAX_SIZES.items():
+            if schema.get(word, 0) > most:
+                yield f"{where}.{word}", f"nothing of more than {most} is made"
         for pattern in (schema.get("pattern", ""), *schema.get("patternProperties", ())):
-            if found := problem(pattern):
-                yield f"{where}: the pattern {pattern}", found
-            elif not is_cheap(pattern, _LONG_TEXT):
-                too_slow = "it takes too long to search a text for it"
-                yield f"{where}: the pattern {pattern}", too_slow
-        if not self._leads_to_schema(schema.get("$ref", "#")):
-            reference = schema["$ref"]
-            leads_out = "leads out of the schema, or to no schema; only #/… is followed"
-            yield f"{where}.$ref", f"{reference} {leads_out}"
-
-    def _leads_to_schema(self, reference: Any) -> bool:
-        try:
-            return isinstance(target(self.root, reference), dict | bool)
-        except (LookupError, ValueError):
-            return False
+            why = problem(pattern)
+            if not why and not is_cheap(pattern, _LONG_TEXT):
+                why = "it takes too long to search a text for it"
+            if why:
+                yield f"{where}: the pattern {pattern}", why
+        node = self.graph.node(schema)
+        if node.pointer and node.reference is None:
+            why = "leads out of the schema, or to no schema; only #/… is followed"
+            yield where, f"the reference {node.pointer} {why}"
 
 
 def _is_draft7(schema: Schema) -> bool:
     if not isinstance(schema, dict):
         return False
-    if isinstance(dialect := schema.get("$schema"), str):
+    dialect = schema.get("$schema")
+    if isinstance(dialect, str):
         return "json-schema.org/draft-0" in dialect
     return any(isinstance(inner.get("items"), list) for _, inner in walk(schema, ""))

@@ -1,10 +1,10 @@
 """Values that fit a schema: made from its structural words, and kept if the validator accepts them.
 
-Strategy. At each place, references, `allOf` and one branch of each choice are collected into a list
-of plain schemas. A value is made within their bounds for types, sizes, members and items. All other
-words (`not`, `if`, a second branch of `oneOf`, …) only filter: a value that does not fit is made
-again, a few times. `has_value` follows required members and items, so that an optional part of a
-recursive schema is made only where the depth left is enough for it.
+Strategy. At each place, one branch of each choice is drawn, and the demands of all schemas that
+apply then are collected (`demands.py`). A value is made within their bounds for types, sizes,
+members and items. All other words (`not`, `if`, a second branch of `oneOf`, …) only filter: a value
+that does not fit is made again, a few times. `has_value` follows required members and items, so
+that an optional part of a recursive schema is made only where the depth left is enough for it.
 """
 
 from __future__ import annotations
@@ -16,25 +16,25 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import reject
 from hypothesis import strategies as st
 from toolwire_schemas.json_schema.bounded_validator import identity
-from toolwire_schemas.json_schema.linear_regex import Budget, search
-from toolwire_schemas.json_schema.subschemas import target
 
-from . import scalars
+from .demands import KINDS, Demands, collect, is_only_reference
 from .document import NoValues
+from .nasty_values import NAMES
+from .numbers import numbers
+from .strings import strings, strings_matching
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
 
     from hypothesis.strategies import DrawFn
+    from toolwire_schemas.json_schema.graph import SchemaNode
 
-    from .document import Parts, Schema, Schemas, ValueJudge
+    from .demands import Nodes
+    from .document import ValueJudge
 
-
-_KINDS = ("null", "boolean", "integer", "fraction", "string", "array", "object")
 _MAX_DEPTH = 16
-_MORE_LEVELS = (
-    3  # than the smallest value has: enough to reach what is optional, and trees stay small
-)
+# More levels than the smallest value has: enough to reach what is optional, and trees stay small.
+_MORE_LEVELS = 3
 _MORE_ITEMS = 3
 _MORE_MEMBERS = 2
 _TRIES = 8
@@ -46,271 +46,202 @@ class Maker:
     """Makes values that fit *document* or parts of it.
 
     Raises:
-        NoValues: if only values that are nested very deeply fit it, or none.
+        NoValues: if only values that are nested very deeply fit it, or no value does.
     """
 
     def __init__(self, document: ValueJudge) -> None:
         self.document = document
-        self._known: dict[tuple[int, int], bool] = {}
+        self.root = document.graph.root
+        self._has_value: dict[tuple[SchemaNode, int], bool] = {}
+        self.depth = self._find_least_depth() + _MORE_LEVELS
+
+    def _find_least_depth(self) -> int:
         try:
-            least = next(
-                (depth for depth in range(_MAX_DEPTH) if self.has_value(document.root, depth)), None
-            )
+            for depth in range(_MAX_DEPTH):
+                if self.has_value(self.root, depth):
+                    return depth
         except RecursionError:
             raise NoValues("", "it is nested too deeply") from None
-        if least is None:
-            raise NoValues("", "nothing fits the schema, or only what is nested very deeply")
-        self.depth = least + _MORE_LEVELS
+        raise NoValues("", "nothing fits the schema, or only what is nested very deeply")
 
     def values(self) -> st.SearchStrategy[Any]:
         """Return a strategy for values that fit the document."""
-        return st.composite(lambda draw: self.value(draw, (self.document.root,), self.depth))()
+        return st.composite(lambda draw: self.draw_value(draw, [self.root], self.depth))()
 
-    def value(self, draw: DrawFn, schemas: Schemas, depth: int) -> Any:
-        """Draw a value that fits all *schemas*, nested at most *depth* levels deep."""
+    def draw_value(self, draw: DrawFn, nodes: Nodes, depth: int) -> Any:
+        """Draw a value that fits all *nodes*, nested at most *depth* levels deep."""
         for _ in range(_TRIES):
-            parts = self.parts(schemas, lambda schema: self._drawn_branches(draw, schema, depth))
-            if parts is not None and (kinds := self._kinds(parts, depth)):
-                value = self._made(draw, parts, kinds, depth)
-                if all(self.document.is_valid(schema, value) for schema in schemas):
-                    return value
+            demands = self._draw_demands(draw, nodes, depth)
+            if demands is None:
+                continue
+            kinds = self._list_kinds(demands, depth)
+            if not kinds:
+                continue
+            value = self._draw_of_kinds(draw, demands, kinds, depth)
+            if all(self.document.is_valid(node.schema, value) for node in nodes):
+                return value
         return reject()
 
-    def has_value(self, schema: Schema, depth: int) -> bool:
-        """Whether a value nested at most *depth* levels deep may fit *schema*, as far as its
+    # --- whether there is a value ---
+
+    def has_value(self, node: SchemaNode, depth: int) -> bool:
+        """Whether a value nested at most *depth* levels deep may fit *node*, as far as its
         structural words say.
         """
-        if isinstance(schema, bool):
-            return schema and depth >= 0
-        key = (id(schema), depth)
-        if key not in self._known:
+        key = (node, depth)
+        if key not in self._has_value:
             self.document.steps.spend()
-            self._known[key] = (
-                False  # while it is looked for: a schema that refers to itself alone has no value
-            )
-            self._known[key] = depth >= 0 and self._has_value(schema, depth)
-        return self._known[key]
+            # While it is looked for: a schema that refers to itself alone has no value.
+            self._has_value[key] = False
+            self._has_value[key] = self._find_value(node, depth)
+        return self._has_value[key]
 
-    def _has_value(self, schema: dict[str, Any], depth: int) -> bool:
-        if "$ref" in schema:
-            fits = self.has_value(target(self.document.root, schema["$ref"]), depth)
-            if not fits or self.document.is_draft7:
-                return fits
-        return (
-            all(self.has_value(each, depth) for each in schema.get("allOf", ()))
-            and all(
-                any(self.has_value(each, depth) for each in branches)
-                for branches in choices(schema)
-            )
-            and ("enum" in schema or "const" in schema or bool(self._kinds([schema], depth)))
-        )
+    def _find_value(self, node: SchemaNode, depth: int) -> bool:
+        if node.is_false or depth < 0:
+            return False
+        if not self._have_values(node.applied(), depth):
+            return False
+        if is_only_reference(node):
+            return True
+        for branches in node.choices:
+            if not any(self.has_value(branch, depth) for branch in branches):
+                return False
+        return node.values is not None or self._list_kinds(Demands([node]), depth) != []
 
-    def _kinds(self, parts: Parts, depth: int) -> list[str]:
-        """The kinds of values that all *parts* allow."""
-        return [
-            kind
-            for kind in _KINDS
-            if all(kind in _types(part) for part in parts)
-            and (
-                kind != "array" or _bound(max, parts, "minItems", 0) <= self._capacity(parts, depth)
-            )
-            and (
-                kind != "object"
-                or all(self._can_have(name, parts, depth) for name in names_in(parts, "required"))
-            )
-        ]
+    def _have_values(self, nodes: Nodes, depth: int) -> bool:
+        return all(self.has_value(node, depth) for node in nodes)
 
-    def parts(
-        self, schemas: Iterable[Schema], chosen: Callable[[dict[str, Any]], Iterable[Schema]]
-    ) -> Parts | None:
-        """Return the plain schemas that apply to a value to which *schemas* apply; `None` if one is
-        `false`.
+    def _list_kinds(self, demands: Demands, depth: int) -> list[str]:
+        """Return the kinds of values that all demands allow, within *depth*."""
+        kinds = [kind for kind in KINDS if demands.allows_kind(kind)]
+        if "array" in kinds:
+            least = max(demands.list_all("minItems"), default=0)
+            if least > self._count_items(demands, depth):
+                kinds.remove("array")
+        if "object" in kinds:
+            names = demands.list_required()
+            if not all(self._can_have(name, demands, depth) for name in names):
+                kinds.remove("object")
+        return kinds
 
-        *chosen* returns the branches of a schema that apply.
-        """
-        found: dict[int, dict[str, Any]] = {}
-        pending = list(schemas)
-        for schema in pending:  # which grows
-            self.document.steps.spend()
-            if schema is False:
-                return None
-            if schema is True or id(schema) in found:
-                continue
-            if "$ref" in schema:
-                pending.append(target(self.document.root, schema["$ref"]))
-                if self.document.is_draft7:
-                    continue
-            found[id(schema)] = schema
-            pending += [*schema.get("allOf", ()), *chosen(schema)]
-        return list(found.values())
+    def _count_items(self, demands: Demands, depth: int) -> float:
+        """Return how many items there can be."""
+        for index in range(demands.prefix_length + 1):
+            if not self._have_values(demands.find_item(index), depth - 1):
+                return index
+        return math.inf
 
-    def _drawn_branches(self, draw: DrawFn, schema: dict[str, Any], depth: int) -> Iterator[Schema]:
-        for branches in choices(schema):
+    def _can_have(self, name: str, demands: Demands, depth: int) -> bool:
+        """Whether an object can have a member of this *name*."""
+        if not self._have_values(demands.find_member(name), depth - 1):
+            return False
+        for schema in demands.list_all("propertyNames"):
+            if not self.document.is_valid(schema, name):
+                return False
+        return True
+
+    # --- drawing ---
+
+    def _draw_demands(self, draw: DrawFn, nodes: Nodes, depth: int) -> Demands | None:
+        def draw_branches(node: SchemaNode) -> Iterator[SchemaNode]:
+            return self._draw_branches(draw, node, depth)
+
+        return collect(nodes, draw_branches, spend=self.document.steps.spend)
+
+    def _draw_branches(self, draw: DrawFn, node: SchemaNode, depth: int) -> Iterator[SchemaNode]:
+        graph = self.document.graph
+        for branches in node.choices:
             possible = [branch for branch in branches if self.has_value(branch, depth)]
-            yield draw(st.sampled_from(possible or [False]))
-        if "if" in schema:
-            yield from draw(
-                st.sampled_from(
-                    ((schema["if"], schema.get("then", True)), (schema.get("else", True),))
-                )
-            )
+            yield draw(st.sampled_from(possible or [graph.node(False)]))
+        words = node.keywords
+        if "if" in words:
+            is_met = (words["if"], words.get("then", True))
+            is_not_met = (words.get("else", True),)  # the validator checks that `if` is not met
+            for schema in draw(st.sampled_from((is_met, is_not_met))):
+                yield graph.node(schema)
 
-    def _made(self, draw: DrawFn, parts: Parts, kinds: list[str], depth: int) -> Any:
-        listed = [[part["const"]] for part in parts if "const" in part] + [
-            p["enum"] for p in parts if "enum" in p
-        ]
-        if listed:
-            return deepcopy(draw(st.sampled_from(min(listed, key=len))))  # it is the schema's own
+    def _draw_of_kinds(self, draw: DrawFn, demands: Demands, kinds: list[str], depth: int) -> Any:
+        allowed = demands.list_allowed_values()
+        if allowed is not None:
+            return deepcopy(draw(st.sampled_from(allowed)))  # it is the schema's own
         match draw(st.sampled_from(kinds)):
             case "null":
                 return None
             case "boolean":
                 return draw(st.booleans())
             case "string":
-                return draw(scalars.strings(parts))
+                return draw(strings(demands))
             case "array":
-                return self._array(draw, parts, depth)
+                return self._draw_array(draw, demands, depth)
             case "object":
-                return self._object(draw, parts, depth)
+                return self._draw_object(draw, demands, depth)
             case kind:
-                return draw(scalars.numbers(parts, is_integer=kind == "integer"))
+                return draw(numbers(demands, is_integer=kind == "integer"))
 
-    def _capacity(self, parts: Parts, depth: int) -> float:
-        """How many items there can be."""
-        for index in range(1 + max((len(prefix_and_rest(part)[0]) for part in parts), default=0)):
-            if not all(self.has_value(schema, depth - 1) for schema in item(index, parts)):
-                return index
-        return math.inf
-
-    def _array(self, draw: DrawFn, parts: Parts, depth: int) -> list[Any]:
-        counts = [
-            (part["contains"], int(part.get("minContains", 1)))
-            for part in parts
-            if "contains" in part
-        ]
-        wanted = [schema for schema, count in counts for _ in range(count)]
-        least = max(int(_bound(max, parts, "minItems", 0)), len(wanted))
+    def _draw_array(self, draw: DrawFn, demands: Demands, depth: int) -> list[Any]:
+        contained = demands.list_contained()
+        least = int(max([len(contained), *demands.list_all("minItems")]))
         most = min(
-            _bound(min, parts, "maxItems", math.inf),
-            self._capacity(parts, depth),
-            least + _MORE_ITEMS,
+            [
+                least + _MORE_ITEMS,
+                self._count_items(demands, depth),
+                *demands.list_all("maxItems"),
+            ]
         )
         if least > most:
             return reject()
-        size = draw(st.integers(least, int(most)))
-        items = [
-            self.value(draw, item(n, parts) + tuple(wanted[n : n + 1]), depth - 1)
-            for n in range(size)
-        ]
-        if any(part.get("uniqueItems") for part in parts):
+        items = []
+        for index in range(draw(st.integers(least, int(most)))):
+            nodes = demands.find_item(index) + contained[index : index + 1]
+            items.append(self.draw_value(draw, nodes, depth - 1))
+        if any(demands.list_all("uniqueItems")):
             items = list({identity(item): item for item in items}.values())
         return items
 
-    def _can_have(self, name: str, parts: Parts, depth: int) -> bool:
-        return all(self.has_value(schema, depth - 1) for schema in member(name, parts)) and all(
-            self.document.is_valid(part["propertyNames"], name)
-            for part in parts
-            if "propertyNames" in part
-        )
+    def _draw_object(self, draw: DrawFn, demands: Demands, depth: int) -> dict[str, Any]:
+        names = self._draw_names(draw, demands, depth)
+        members = {}
+        for name in names:
+            members[name] = self.draw_value(draw, demands.find_member(name), depth - 1)
+        return members
 
-    def _object(self, draw: DrawFn, parts: Parts, depth: int) -> dict[str, Any]:
-        least = int(_bound(max, parts, "minProperties", 0))
-        most = _bound(min, parts, "maxProperties", math.inf)
-        names = names_in(parts, "required")
-        optional = [
-            name
-            for name in known_names(parts)
-            if name not in names and self._can_have(name, parts, depth)
-        ]
-        some = (
-            st.lists(st.sampled_from(optional), unique=True, max_size=_MAX_OPTIONAL)
-            if optional
-            else st.just([])
-        )
-        more = draw(some)
-        if any("patternProperties" in part for part in parts) or self._can_have(
-            _UNDECLARED, parts, depth
-        ):
-            missing = max(least - len(names) - len(more), 0)
-            count = missing * 2 + draw(st.sampled_from((0, 0, 0, 1, _MORE_MEMBERS)))
-            more += [
-                name
-                for _ in range(count)
-                if self._can_have(name := self._name(draw, parts), parts, depth)
-            ]
+    def _draw_names(self, draw: DrawFn, demands: Demands, depth: int) -> list[str]:
+        """Draw the names of members: the required ones, and some of the others."""
+        least = int(max(demands.list_all("minProperties"), default=0))
+        most = min(demands.list_all("maxProperties"), default=math.inf)
+        names = demands.list_required()
+        optional = []
+        for name in demands.list_known():
+            if name not in names and self._can_have(name, demands, depth):
+                optional.append(name)
+        more: list[str] = []
+        if optional:
+            some = st.lists(st.sampled_from(optional), unique=True, max_size=_MAX_OPTIONAL)
+            more = draw(some)
+        missing = max(least - len(names) - len(more), 0)
+        more += self._draw_other_names(draw, demands, depth, missing)
         for name in more:
             if name not in names and len(names) < most:
                 names.append(name)
-        names += [name for name in optional if name not in names][: max(least - len(names), 0)]
-        return {name: self.value(draw, member(name, parts), depth - 1) for name in names}
+        for name in optional:  # if they are still too few
+            if name not in names and len(names) < least:
+                names.append(name)
+        return names
 
-    def _name(self, draw: DrawFn, parts: Parts) -> str:
-        patterns = [pattern for part in parts for pattern in part.get("patternProperties", ())]
-        some = st.one_of(
-            st.sampled_from(scalars.NAMES), st.text(max_size=6), *map(scalars.matching, patterns)
+    def _draw_other_names(
+        self, draw: DrawFn, demands: Demands, depth: int, missing: int
+    ) -> list[str]:
+        """Draw some names that the schemas do not mention, twice as many as *missing* and more."""
+        patterns = demands.list_patterns()
+        if not patterns and not self._can_have(_UNDECLARED, demands, depth):
+            return []
+        any_name = st.one_of(
+            st.sampled_from(NAMES), st.text(max_size=6), *map(strings_matching, patterns)
         )
-        return str(draw(some))
-
-
-def _types(part: dict[str, Any]) -> set[str]:
-    types = part.get("type", list(_KINDS))
-    found = {types} if isinstance(types, str) else set(types)
-    return found | {"integer", "fraction"} if "number" in found else found
-
-
-def _bound(best: Any, parts: Iterable[dict[str, Any]], word: str, default: float) -> float:
-    found: float = best([part[word] for part in parts if word in part], default=default)
-    return found
-
-
-def choices(schema: dict[str, Any]) -> list[list[Schema]]:
-    """Return the lists of branches of which a value must fit one each."""
-    return [schema[word] for word in ("anyOf", "oneOf") if word in schema]
-
-
-def names_in(parts: Iterable[dict[str, Any]], *words: str) -> list[str]:
-    """Return the names that *parts* list by these *words*, or have as their keys."""
-    return list(
-        dict.fromkeys(name for word in words for part in parts for name in part.get(word, ()))
-    )
-
-
-def known_names(parts: Parts) -> list[str]:
-    """Return the names of members that *parts* name, apart from required ones."""
-    needed = [
-        name
-        for part in parts
-        for names in part.get("dependentRequired", {}).values()
-        for name in names
-    ]
-    named = names_in(parts, "properties", "dependentRequired", "dependentSchemas", "dependencies")
-    return list(dict.fromkeys([*named, *needed]))
-
-
-def member(name: str, parts: Iterable[dict[str, Any]]) -> Schemas:
-    """Return the schemas that the member of this *name* must fit."""
-    return tuple(schema for part in parts for schema in _member(name, part))
-
-
-def _member(name: str, part: dict[str, Any]) -> list[Schema]:
-    properties, patterns = part.get("properties", {}), part.get("patternProperties", {})
-    found = [properties[name]] if name in properties else []
-    found += [
-        schema for pattern, schema in patterns.items() if search(pattern, name, Budget().spend)
-    ]
-    return found or [part.get("additionalProperties", True)]
-
-
-def item(index: int, parts: Iterable[dict[str, Any]]) -> Schemas:
-    """Return the schemas that the item at *index* must fit."""
-    return tuple(
-        prefix[index] if index < len(prefix) else rest
-        for prefix, rest in map(prefix_and_rest, parts)
-    )
-
-
-def prefix_and_rest(part: dict[str, Any]) -> tuple[list[Schema], Schema]:
-    """Return the schemas of the first items, and that of the rest."""
-    if isinstance(items := part.get("items", True), list):  # as up to draft-07
-        return items, part.get("additionalItems", True)
-    return part.get("prefixItems", []), items
+        names = []
+        count = 2 * missing + draw(st.sampled_from((0, 0, 0, 1, _MORE_MEMBERS)))
+        for _ in range(count):
+            name = draw(any_name)
+            if self._can_have(name, demands, depth):
+                names.append(name)
+        return names

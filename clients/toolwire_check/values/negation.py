@@ -1,8 +1,9 @@
 """Values that break a schema: a valid value with one change, if the validator refuses it then.
 
 Strategy. A place in the value is drawn, and a change of what is there: a value of another type, one
-item or member more or less, or a value just outside a bound of the schemas for that place. The
-validator decides whether the changed value is invalid.
+item or member more or less, or a value just outside a bound of the schemas for that place. These
+are all schemas that may apply there, under any condition. The validator decides whether the changed
+value is invalid.
 """
 
 from __future__ import annotations
@@ -13,29 +14,39 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import reject
 from hypothesis import strategies as st
-from toolwire_schemas.json_schema.subschemas import walk
 
+from .demands import Demands, collect
 from .document import NoValues
-from .generate import item, known_names, member
-from .scalars import LOOKALIKES, matches_somewhere
+from .nasty_values import LOOKALIKES
+from .strings import matches_somewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from hypothesis.strategies import DrawFn
+    from toolwire_schemas.json_schema.graph import SchemaNode
 
-    from .document import Parts, Schema
+    from .demands import Nodes
+    from .document import Schema
     from .generate import Maker
 
     Place = tuple[str | int, ...]
+    """The steps that lead to a part of a value."""
 
 _MAX_PLACES = 100
 _MAX_LEVELS = 4
 _TRIES = 8
-_MAX_COUNT = (
-    1000  # values with more items or members than this are not made, only to have one too many
-)
+_MAX_COUNT = 1000  # values with more items or members are not made, only to have one too many
 _UNKNOWN = ("unknown", "__proto__", "", "x" * 300, "1", "A", "a-b", "é")
+
+_CONDITIONS = ("not", "if", "then", "else")
+# Words that refuse no value themselves; neither do those that start with a dollar sign.
+_ACCEPTING = frozenset(
+    (
+        *("title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"),
+        *("format", "definitions", "properties", "items", "prefixItems", "allOf", "anyOf"),
+    )
+)
 
 
 def broken_values(maker: Maker, within: Schema) -> st.SearchStrategy[Any]:
@@ -44,172 +55,182 @@ def broken_values(maker: Maker, within: Schema) -> st.SearchStrategy[Any]:
     Raises:
         NoValues: if every value fits the schema.
     """
-    root = maker.document.root
-    words: dict[str, Any] = root if isinstance(root, dict) else {}
+    root = maker.root
     known: dict[str, Any] = within if isinstance(within, dict) else {}
-    own = {word: value for word, value in words.items() if (word, value) not in known.items()}
-    if not any(_refuses(part) for _, part in walk(own, "")):
+    own = {}
+    for word, value in root.keywords.items():
+        if (word, value) not in known.items():
+            own[word] = value
+    inner_nodes = (node for node in root.graph.nodes() if node is not root)
+    if not _refuses_any(own) and not any(map(_refuses_values, inner_nodes)):
         raise NoValues("", "everything fits the schema")
-    return st.composite(_broken)(maker, within)
+    return st.composite(_draw_broken)(maker, within)
 
 
-def _broken(draw: DrawFn, maker: Maker, within: Schema) -> Any:
-    root = (maker.document.root,)
-    value = maker.value(draw, root, maker.depth)
-    places = list(_places(value, _MAX_LEVELS))[:_MAX_PLACES]
+def _refuses_values(node: SchemaNode) -> bool:
+    return node.is_false or _refuses_any(node.keywords)
+
+
+def _refuses_any(keywords: dict[str, Any]) -> bool:
+    """Whether a schema with these *keywords* may refuse a value itself."""
+    for word, value in keywords.items():
+        if word in _ACCEPTING or word.startswith("$"):
+            continue
+        accepts_all = value is True or value in ({}, [])
+        if not accepts_all or word == "uniqueItems":
+            return True
+    return False
+
+
+def _draw_broken(draw: DrawFn, maker: Maker, within: Schema) -> Any:
+    value = maker.draw_value(draw, [maker.root], maker.depth)
+    places = list(_list_places(value, _MAX_LEVELS))[:_MAX_PLACES]
     for _ in range(_TRIES):
         place = draw(st.sampled_from(places))
-        inner, parts = value, maker.parts(root, _every_branch) or []
-        for step in place:
-            inner = inner[step]
-            schemas = member(step, parts) if isinstance(step, str) else item(step, parts)
-            parts = maker.parts(schemas, _every_branch) or []
-        changed = _changed(
-            value, place, draw(st.sampled_from(draw(st.sampled_from(_changes(inner, parts)))))
-        )
-        if maker.document.is_valid(within, changed) and _is_broken(maker.document.errors(changed)):
+        part, demands = _look_up(maker, value, place)
+        group = draw(st.sampled_from(_list_changes(part, demands)))
+        changed = _replace(value, place, draw(st.sampled_from(group)))
+        judge = maker.document
+        if judge.is_valid(within, changed) and _is_broken(judge.find_errors(changed)):
             return deepcopy(changed)  # parts of it are the schema's own
     return reject()
 
 
+def _look_up(maker: Maker, value: Any, place: Place) -> tuple[Any, Demands]:
+    """Return the part of *value* at *place*, and the demands of all that may apply to it."""
+    demands = _collect_all(maker, [maker.root])
+    for step in place:
+        value = value[step]
+        nodes = demands.find_member(step) if isinstance(step, str) else demands.find_item(step)
+        demands = _collect_all(maker, nodes)
+    return value, demands
+
+
+def _collect_all(maker: Maker, nodes: Nodes) -> Demands:
+    demands = collect(nodes, _list_all_branches, spend=maker.document.steps.spend)
+    return Demands([]) if demands is None else demands
+
+
 def _is_broken(errors: list[Any]) -> bool:
-    return any(
-        error.validator != "pattern" or not matches_somewhere(error.validator_value, error.instance)
-        for error in errors
-    )
+    """Whether some of *errors* is one for each validator: readings of patterns differ."""
+    for error in errors:
+        if error.validator != "pattern":
+            return True
+        if not matches_somewhere(error.validator_value, error.instance):
+            return True
+    return False
 
 
-_ACCEPTING = frozenset(
-    (
-        *(
-            "title",
-            "description",
-            "default",
-            "examples",
-            "deprecated",
-            "readOnly",
-            "writeOnly",
-            "$comment",
-            "format",
-        ),
-        *(
-            "$schema",
-            "$id",
-            "$ref",
-            "$defs",
-            "definitions",
-            "properties",
-            "items",
-            "prefixItems",
-            "allOf",
-            "anyOf",
-        ),
-    )
-)
-"""Words that refuse no value themselves."""
-
-
-def _refuses(part: dict[str, Any]) -> bool:
-    values = [part[word] for word in part if word not in _ACCEPTING]
-    return (
-        any(value is not True and value not in ({}, []) for value in values)
-        or "uniqueItems" in part
-    )
-
-
-def _every_branch(schema: dict[str, Any]) -> Iterator[Schema]:
-    """What *schema* applies to the same value, under any condition; also what it forbids, for its
-    bounds.
+def _list_all_branches(node: SchemaNode) -> Iterator[SchemaNode]:
+    """Yield what *node* applies to the same value, under any condition; also what it forbids, for
+    its bounds.
     """
-    yield from (schema[word] for word in ("not", "if", "then", "else") if word in schema)
-    yield from (branch for word in ("anyOf", "oneOf") for branch in schema.get(word, ()))
-    yield from schema.get("dependentSchemas", {}).values()
+    for word in _CONDITIONS:
+        if word in node.keywords:
+            yield node.graph.node(node.keywords[word])
+    for branches in node.choices:
+        yield from branches
+    for schema in node.keywords.get("dependentSchemas", {}).values():
+        yield node.graph.node(schema)
 
 
-def _places(value: Any, levels: int) -> Iterator[Place]:
+def _list_places(value: Any, levels: int) -> Iterator[Place]:
     yield ()
-    inside = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
-    for step, inner in inside if levels else ():
-        yield from ((step, *place) for place in _places(inner, levels - 1))
+    if levels == 0:
+        return
+    members: Iterable[tuple[str | int, Any]] = ()
+    if isinstance(value, dict):
+        members = value.items()
+    elif isinstance(value, list):
+        members = enumerate(value)
+    for step, member in members:
+        for place in _list_places(member, levels - 1):
+            yield (step, *place)
 
 
-def _changed(value: Any, place: Place, new: Any) -> Any:
-    """A copy of *value* with *new* at *place*."""
+def _replace(value: Any, place: Place, new: Any) -> Any:
+    """Return a copy of *value* with *new* at *place*."""
     if not place:
         return new
+    step, *rest = place
     copy = value.copy()
-    copy[place[0]] = _changed(value[place[0]], place[1:], new)
+    copy[step] = _replace(value[step], tuple(rest), new)
     return copy
 
 
-def _changes(value: Any, parts: Parts) -> list[list[Any]]:
-    """What can take the place of *value*, to which *parts* apply, in groups that are equally
-    likely.
-    """
-    near = [
-        new
-        for part in parts
-        for word, bound in part.items()
-        if word in _NEAR
-        for new in _NEAR[word](bound)
-    ]
-    containers = [*_similar({}, parts), *_similar([], parts)]
-    return [group for group in (LOOKALIKES, _similar(value, parts), near, containers) if group]
+def _list_changes(value: Any, demands: Demands) -> list[list[Any]]:
+    """Return the values to put in place of *value*, in groups that are equally likely."""
+    near = []
+    for word, list_near in _NEAR.items():
+        for bound in demands.list_all(word):
+            near += list_near(bound)
+    containers = [*_list_similar({}, demands), *_list_similar([], demands)]
+    groups = (LOOKALIKES, _list_similar(value, demands), near, containers)
+    return [group for group in groups if group]
 
 
-def _similar(value: Any, parts: Parts) -> list[Any]:
-    found: list[Any] = []
+def _list_similar(value: Any, demands: Demands) -> list[Any]:
+    """Return values like *value* that a schema may refuse."""
     match value:
         case str():
-            found = [value + "x", "x" + value, value[:-1], value.swapcase(), value + "\n!"]
+            return [value + "x", "x" + value, value[:-1], value.swapcase(), value + "\n!"]
         case int() | float() if abs(value) < 2**53:
-            found = [value + 0.5]
+            return [value + 0.5]
         case list():
-            found = [
-                value[:index] + value[index + 1 :] for index in range(len(value[:_MAX_PLACES]))
-            ]
-            found += [[*value, item] for item in (*value[:_MAX_PLACES], None, "0")]
-            found += [
-                (value + [None] * size)[:size] for size in _sizes(parts, "minItems", "maxItems")
-            ]
+            return _list_similar_arrays(value, demands)
         case dict():
-            found = [
-                {name: value[name] for name in value if name != gone}
-                for gone in list(value)[:_MAX_PLACES]
-            ]
-            new = [name for name in (*_UNKNOWN, *known_names(parts)) if name not in value]
-            found += [{**value, name: inner} for name in new for inner in (None, "0")]
-            for size in _sizes(parts, "minProperties", "maxProperties"):
-                more = {f"member {number}": None for number in range(size)}
-                found.append(dict(list({**value, **more}.items())[:size]))
-    return found
+            return _list_similar_objects(value, demands)
+    return []
 
 
-def _sizes(parts: Parts, least: str, most: str) -> list[int]:
-    """The sizes that are just outside the bounds of *parts*."""
-    too_small = [int(part[least]) - 1 for part in parts if part.get(least)]
-    return too_small + [
-        int(part[most]) + 1 for part in parts if part.get(most, _MAX_COUNT) < _MAX_COUNT
-    ]
+def _list_similar_arrays(items: list[Any], demands: Demands) -> list[list[Any]]:
+    arrays = []
+    for index in range(len(items[:_MAX_PLACES])):
+        arrays.append(items[:index] + items[index + 1 :])
+    for item in (*items[:_MAX_PLACES], None, "0"):  # a second one, for `uniqueItems`
+        arrays.append([*items, item])
+    for size in _list_wrong_sizes(demands, "minItems", "maxItems"):
+        filled = items + [None] * size
+        arrays.append(filled[:size])
+    return arrays
 
 
-def _beyond(bound: float, sign: int) -> list[float]:
-    far = bound + sign * abs(bound)  # unlike one more, this differs from a huge float
-    return [bound + sign, bound if math.inf in (far, -far) else far]
+def _list_similar_objects(members: dict[str, Any], demands: Demands) -> list[dict[str, Any]]:
+    objects = []
+    for name in list(members)[:_MAX_PLACES]:
+        fewer = dict(members)
+        del fewer[name]
+        objects.append(fewer)
+    for name in (*_UNKNOWN, *demands.list_known()):
+        if name not in members:
+            objects += [{**members, name: None}, {**members, name: "0"}]
+    for size in _list_wrong_sizes(demands, "minProperties", "maxProperties"):
+        filled = {**members, **{f"member {number}": None for number in range(size)}}
+        objects.append(dict(list(filled.items())[:size]))
+    return objects
+
+
+def _list_wrong_sizes(demands: Demands, least: str, most: str) -> list[int]:
+    """Return the sizes that are just outside the bounds of *demands*."""
+    too_small = [int(bound) - 1 for bound in demands.list_all(least) if bound]
+    too_large = [int(bound) + 1 for bound in demands.list_all(most) if bound < _MAX_COUNT]
+    return too_small + too_large
+
+
+def _go_beyond(bound: float, sign: int) -> list[float]:
+    # Unlike one more, twice as much differs from a huge float.
+    far = bound + sign * abs(bound)
+    if math.isinf(far):
+        return [bound + sign, bound]
+    return [bound + sign, far]
 
 
 # Values at or just outside the bound of a keyword.
 _NEAR: dict[str, Callable[[Any], list[Any]]] = {
     "const": lambda bound: [bound],
     "enum": lambda bound: bound[:3],
-    "minimum": lambda bound: _beyond(bound, -1),
-    "maximum": lambda bound: _beyond(bound, 1),
+    "minimum": lambda bound: _go_beyond(bound, -1),
+    "maximum": lambda bound: _go_beyond(bound, 1),
     "exclusiveMinimum": lambda bound: [bound],
     "exclusiveMaximum": lambda bound: [bound],
     "multipleOf": lambda bound: [bound / 2] if bound < 2**53 else [1],

@@ -25,24 +25,24 @@ DRAFT7 = "http://json-schema.org/draft-07/schema#"
 
 @PATIENT
 @given(st.data(), documents())
-def test_a_valid_value_of_any_schema_is_valid(data: st.DataObject, schema: Any) -> None:
+def test_valid_values_fit_any_schema(data: st.DataObject, schema: Any) -> None:
     value = data.draw(made(valid_values, schema))
     assert list(Draft202012Validator(schema).iter_errors(value)) == []
 
 
 @PATIENT
 @given(st.data(), documents())
-def test_an_invalid_value_of_any_schema_is_invalid(data: st.DataObject, schema: Any) -> None:
+def test_invalid_values_do_not_fit_their_schema(data: st.DataObject, schema: Any) -> None:
     value = data.draw(made(invalid_values, schema))
     assert not Draft202012Validator(schema).is_valid(value)
 
 
 @PATIENT
 @given(st.data(), documents())
-def test_an_invalid_value_fits_whatever_else_it_is_asked_to(
+def test_invalid_values_fit_the_schema_within_which_they_are_made(
     data: st.DataObject, schema: Any
 ) -> None:
-    value = data.draw(made(lambda said: invalid_values(said, within={"type": "object"}), schema))
+    value = data.draw(made(lambda each: invalid_values(each, within={"type": "object"}), schema))
     assert isinstance(value, dict)
 
 
@@ -65,8 +65,8 @@ def breaches(errors: Iterable[ValidationError]) -> Iterator[tuple[tuple[Any, ...
         yield from breaches(error.context or ())
 
 
-# What is reached, each with a claim about some value of a schema.
-REACHED: dict[str, tuple[Any, Callable[[Any], bool]]] = {
+# Rare values, each with a claim about some value of a schema.
+RARE: dict[str, tuple[Any, Callable[[Any], bool]]] = {
     "integers beyond 64 bits": ({"type": "integer"}, lambda value: value > 2**64),
     "integral floats as integers": ({"type": "integer"}, lambda value: isinstance(value, float)),
     "minus zero": ({"type": "number"}, lambda value: str(value) == "-0.0"),
@@ -126,9 +126,9 @@ REACHED: dict[str, tuple[Any, Callable[[Any], bool]]] = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("what", REACHED)
-def test_what_is_reached(what: str) -> None:
-    schema, claim = REACHED[what]
+@pytest.mark.parametrize("what", RARE)
+def test_rare_values_are_generated(what: str) -> None:
+    schema, claim = RARE[what]
     assert Draft202012Validator(schema).is_valid(
         find(valid_values(schema), lambda v: bool(claim(v)), settings=SEARCH)
     )
@@ -164,6 +164,7 @@ BROKEN: list[tuple[Any, set[tuple[tuple[Any, ...], str]]]] = [
         },
         {((), "type"), ((), "uniqueItems"), ((), "maxItems"), ((), "contains"), ((0,), "type")},
     ),
+    ({"type": "object", "properties": {"a": False}}, {((), "type"), ((), "false schema")}),
     ({"anyOf": [{"type": "integer"}, {"type": "null"}]}, {((), "anyOf")}),
     ({"oneOf": [{"multipleOf": 2}, {"multipleOf": 3}]}, {((), "oneOf")}),
     (
@@ -185,7 +186,7 @@ BROKEN: list[tuple[Any, set[tuple[tuple[Any, ...], str]]]] = [
 @pytest.mark.parametrize(
     ("schema", "words"), BROKEN, ids=[", ".join(schema) for schema, _ in BROKEN]
 )
-def test_every_word_is_broken(schema: Any, words: set[Any]) -> None:
+def test_every_keyword_is_broken(schema: Any, words: set[Any]) -> None:
     seen = set()
 
     @settings(SEARCH, max_examples=100)  # enough to see every word
@@ -205,8 +206,8 @@ UNSUPPORTED: dict[str, tuple[Any, str]] = {
         "schema.properties.a: the pattern \\p{L}",
     ),
     "a pattern of Python": ({"pattern": "\\Aa"}, "schema: the pattern \\Aa"),
-    "a reference to elsewhere": ({"items": {"$ref": "https://example.com/s"}}, "schema.items.$ref"),
-    "a reference to nothing": ({"$ref": "#/$defs/no"}, "schema.$ref"),
+    "a reference to elsewhere": ({"items": {"$ref": "https://example.com/s"}}, "schema.items"),
+    "a reference to nothing": ({"$ref": "#/$defs/no"}, "schema"),
     "an $id that leads references elsewhere": (
         {"items": {"$id": "urn:x", "$ref": "#"}},
         "schema.items.$id",
@@ -229,16 +230,16 @@ UNSUPPORTED: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("what", UNSUPPORTED)
-def test_what_is_not_supported_is_said_with_its_place(what: str) -> None:
+def test_unsupported_part_is_an_error_with_its_place(what: str) -> None:
     schema, where = UNSUPPORTED[what]
     for values in (valid_values, invalid_values):
-        with pytest.raises(NoValues) as told:
+        with pytest.raises(NoValues) as error:
             values(schema)
-        assert told.value.where.startswith(where)
+        assert error.value.where.startswith(where)
 
 
 @pytest.mark.slow
-def test_a_circle_is_found_however_deep_the_caller_is() -> None:
+def test_circle_of_references_is_found_at_any_depth_of_the_stack() -> None:
     circle, _ = UNSUPPORTED["what refers to itself through others"]
 
     def below(levels: int) -> None:
@@ -266,7 +267,7 @@ def test_a_circle_is_found_however_deep_the_caller_is() -> None:
     ],
     ids=str,
 )
-def test_nothing_is_made_of_what_nothing_fits(schema: Any) -> None:
+def test_schema_without_values_is_an_error(schema: Any) -> None:
     with pytest.raises((NoValues, Unsatisfiable)):
         find(valid_values(schema), lambda _: True, settings=SEARCH)
 
@@ -275,7 +276,7 @@ def test_nothing_is_made_of_what_nothing_fits(schema: Any) -> None:
 @pytest.mark.parametrize(
     "schema", [True, {}, {"title": "anything"}, {"type": "string", "minLength": 0}], ids=str
 )
-def test_nothing_is_broken_where_everything_fits(schema: Any) -> None:
+def test_schema_that_accepts_everything_has_no_invalid_values(schema: Any) -> None:
     with pytest.raises((NoValues, Unsatisfiable)):
         find(invalid_values(schema, within={"type": "string"}), lambda _: True, settings=SEARCH)
 
@@ -298,13 +299,13 @@ OLDER = {
 
 @PATIENT
 @given(valid_values(OLDER))
-def test_the_words_of_draft_07_are_kept(value: Any) -> None:
+def test_valid_values_fit_draft_07(value: Any) -> None:
     assert Draft7Validator(OLDER).is_valid(value)
 
 
 @PATIENT
 @given(invalid_values(OLDER))
-def test_the_words_of_draft_07_are_broken(value: Any) -> None:
+def test_invalid_values_break_draft_07(value: Any) -> None:
     assert not Draft7Validator(OLDER).is_valid(value)
 
 
@@ -317,7 +318,7 @@ def test_keywords_next_to_a_reference_are_ignored_in_draft_07() -> None:
 
 # Formats that jsonschema judges without other packages.
 @pytest.mark.parametrize("name", ["date", "email", "ipv4", "ipv6", "regex", "uuid"])
-def test_strings_are_of_their_format(name: str) -> None:
+def test_strings_have_their_format(name: str) -> None:
     schema = {"type": "string", "format": name}
     validator = Draft202012Validator(schema, format_checker=FormatChecker())
 
@@ -329,7 +330,7 @@ def test_strings_are_of_their_format(name: str) -> None:
     check()
 
 
-def test_a_value_can_be_changed_without_changing_the_schema() -> None:
+def test_values_do_not_share_objects_with_the_schema() -> None:
     schema = {"enum": [[]]}
 
     @settings(max_examples=3)
@@ -343,7 +344,7 @@ def test_a_value_can_be_changed_without_changing_the_schema() -> None:
 
 
 @pytest.mark.process
-def test_neither_hypothesis_nor_pytest_is_imported_before_it_is_used() -> None:
+def test_hypothesis_and_pytest_are_imported_at_first_use() -> None:
     import subprocess
 
     code = "import sys, toolwire_check; print({'hypothesis', 'pytest'} & set(sys.modules))"
@@ -352,9 +353,7 @@ def test_neither_hypothesis_nor_pytest_is_imported_before_it_is_used() -> None:
 
 
 @pytest.mark.slow
-def test_the_many_thousand_values_of_a_list_are_not_each_looked_for_in_it() -> (
-    None
-):  # which would take minutes
+def test_long_enum_is_not_searched_for_each_of_its_values() -> None:  # which would take minutes
     listed = [f"city {number}" for number in range(20_000)]
     schema = {"enum": listed, "minLength": 9}
 
@@ -366,7 +365,7 @@ def test_the_many_thousand_values_of_a_list_are_not_each_looked_for_in_it() -> (
     check()
 
 
-def test_a_number_too_large_for_a_float_is_divided_exactly() -> None:
+def test_multiples_beyond_floats_are_exact() -> None:
     halves = {"type": "integer", "multipleOf": 0.5, "minimum": 10**400}
 
     @settings(max_examples=3)
@@ -377,14 +376,14 @@ def test_a_number_too_large_for_a_float_is_divided_exactly() -> None:
     check()
 
 
-def test_an_object_of_many_members_gets_no_values() -> None:
+def test_object_with_too_many_members_is_an_error() -> None:
     wide = {"properties": {f"member {number}": {"type": "integer"} for number in range(501)}}
     with pytest.raises(NoValues, match="more than 500 members"):
         valid_values(wide).example()
 
 
 @pytest.mark.parametrize("word", ["anyOf", "oneOf", "allOf"])
-def test_a_choice_of_many_alternatives_gets_no_values(word: str) -> None:
+def test_choice_with_too_many_alternatives_is_an_error(word: str) -> None:
     wide = {word: [{"minimum": number} for number in range(501)]}
     with pytest.raises(NoValues, match="more than 500 members or alternatives"):
         valid_values(wide).example()

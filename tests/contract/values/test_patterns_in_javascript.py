@@ -41,7 +41,7 @@ def test_javascript_agrees_on_which_strings_match() -> None:
     if node is None:
         assert "TOOLWIRE_REQUIRE_PEERS" not in os.environ, "Node is not installed"
         pytest.skip("Node is not installed")
-    pairs = [pair for case in CORPUS if case["ok"] for pair in made(case["pattern"])]
+    pairs = [pair for case in CORPUS if case["ok"] for pair in make_pairs(case["pattern"])]
     text = json.dumps([pair[:2] for pair in pairs]).encode()
     done = subprocess.run(
         [node, "-e", _MATCHES], input=text, capture_output=True, timeout=60, check=True
@@ -54,17 +54,17 @@ def test_javascript_agrees_on_which_strings_match() -> None:
     ] == []
 
 
-def made(pattern: str) -> Iterator[tuple[str, str, bool]]:
-    """The pattern with strings that are to match it, or not to."""
+def make_pairs(pattern: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield the pattern with strings, each with whether it is to match."""
     schema = {"type": "string", "pattern": pattern}
-    for text in strings(lambda: valid_values(schema)):
+    for text in draw_strings(lambda: valid_values(schema)):
         yield pattern, text, True
-    for text in strings(lambda: invalid_values(schema, within={"type": "string"})):
+    for text in draw_strings(lambda: invalid_values(schema, within={"type": "string"})):
         yield pattern, text, False
 
 
-def strings(values: Callable[[], st.SearchStrategy[str]]) -> list[str]:
-    """Some of them, if there are any: some patterns match everything, and some nothing."""
+def draw_strings(values: Callable[[], st.SearchStrategy[str]]) -> list[str]:
+    """Draw some strings; there may be none: some patterns match everything, and some nothing."""
     found: list[str] = []
     with suppress(NoValues, Unsatisfiable):
         SEARCH(given(values())(lambda text: found.append(text)))()

@@ -59,7 +59,7 @@ class Page:
             "server": None,
         }
         lists: dict[str, Any] = {
-            name: [] for name in ("tools", "resources", "templates", "prompts", "findings")
+            name: [] for name in ("tools", "forms", "resources", "templates", "prompts", "findings")
         }
         self.state = {**nothing, **lists, **state}
         self.server: InspectedServer | None = None

@@ -32,6 +32,7 @@ from toolwire_schemas.wire.codec import EncodingError, decode, encode
 from .. import log
 from ..guarded_process import guarded
 from ..wrapping.recording import Recorder
+from .form_nodes import FormNode, write_form
 from .snippets import snippets
 from .traffic import Feed, Traffic
 
@@ -145,9 +146,8 @@ class InspectedServer:
         id, answers = secrets.token_hex(8), OnEventLoop().inbox()
         self._questions[id] = question, answers
         try:
-            feed.add(
-                "question", question=id, message=question.message, schema=question.schema, url=None
-            )
+            form = write_form(question.schema or {})
+            feed.add("question", question=id, message=question.message, form=form)
             return await answers.next(None)
         finally:
             if self._questions.pop(id, None) is not None:
@@ -171,12 +171,14 @@ class InspectedServer:
                 lists[name] = []
                 problems.append(f"{name}: {error}")
         findings = await anyio.to_thread.run_sync(audit, lists["tools"])
-        tools = enumerate(lists["tools"])
-        lists["tools"] = [
-            {**(tool if isinstance(tool, dict) else {}), "name": shown_name(tool, n)}
-            for n, tool in tools
-        ]
-        self._state.update(lists, findings=findings)  # all at once: the page may ask in between
+        tools = []
+        for number, tool in enumerate(lists["tools"]):
+            members = tool if isinstance(tool, dict) else {}
+            tools.append({**members, "name": shown_name(tool, number)})
+        lists["tools"] = tools
+        forms = await anyio.to_thread.run_sync(_write_forms, tools)
+        # All at once: the page may ask in between.
+        self._state.update(lists, forms=forms, findings=findings)
         return "; ".join(problems)
 
     async def call(self, tool: str, arguments: Object) -> Work:
@@ -280,3 +282,7 @@ class InspectedServer:
             process.kill()
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(process.close)
+
+
+def _write_forms(tools: list[Object]) -> list[list[FormNode | None]]:
+    return [write_form(tool.get("inputSchema", {})) for tool in tools]

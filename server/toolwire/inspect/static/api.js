@@ -2,17 +2,18 @@
 import { parse, write } from "./json.js";
 
 /**
+ * @import { FormNodes } from "./form.js"
  * @import { Prompt, RecordingEntry, Resource, ResourceTemplate, Tool } from "toolwire"
  * @typedef {"starting" | "ready" | "ended"} Status
  * @typedef {Record<"tool" | "where" | "problem" | "remedy" | "severity" | "concerns", string>} Finding
  * @typedef {{ name: string, version: string, revision: string, pid?: number | null }} Server
  * @typedef {{ title: string, command: string[] | null, target: string | null, views: string[], status: Status,
- *   problem: string, server: Server | null, tools: Tool[], findings: Finding[], resources: Resource[],
- *   templates: ResourceTemplate[], prompts: Prompt[] }} State
+ *   problem: string, server: Server | null, tools: Tool[], forms: FormNodes[], findings: Finding[],
+ *   resources: Resource[], templates: ResourceTemplate[], prompts: Prompt[] }} State The forms are those of the tools.
  * @typedef {{ type: "message", entry: RecordingEntry } | { type: "stderr", at: string, text: string }
  *   | { type: "gap", dropped: number } | { type: "run", html: string }
  *   | { type: "status", status: Status, problem: string }} PageEvent
- * @typedef {{ question: string, message: string, schema: object | null }} Question
+ * @typedef {{ question: string, message: string, form: FormNodes }} Question
  */
 
 /** @param {string} path @param {object} [body] @param {AbortSignal} [signal] */

@@ -1,16 +1,21 @@
-// A form from a JSON Schema, made of controls: an element, and the value that it says. A control that does not say the
-// value that it was made for cannot show it, and a field for JSON takes its place.
+// A form from nodes of the server (form_nodes.py), made of controls: an element, and the value that it says. A control
+// that does not say the value that it was made for cannot show it, and a field for JSON takes its place.
 import { button, hint, make, put } from "./dom.js";
 import { isObject, parse, worded, write } from "./json.js";
-import { choices, expected, kindsOf, list, nameOf, narrowed, properties, resolve, typeOf, words } from "./schema.js";
 
 /**
- * @import { Schema } from "./schema.js"
+ * What a place takes. Numbers are those of other nodes; null is any JSON. A place that has only texts is what `of` is.
+ * @typedef {{ control: string, type?: string, of?: number, title?: string, description?: string, default?: unknown,
+ *   hint?: string, choices?: { value: unknown, label: string }[], kinds?: { name: string, at: number | null }[],
+ *   properties?: Record<string, number | null>, required?: string[], first?: (number | null)[],
+ *   other?: number | null, isClosed?: boolean, format?: string, contentMediaType?: string, example?: unknown,
+ *   minimum?: unknown, maximum?: unknown, minLength?: unknown, maxLength?: unknown, maxItems?: unknown }} FormNode
+ * @typedef {(FormNode | null)[]} FormNodes Where there is null, no form fits.
  * @typedef {{ node: HTMLElement, read: () => any }} Control Its value is undefined while something is missing.
  * @typedef {(name: string, value: string) => Promise<string[]>} Propose
- * @typedef {{ root: unknown, depth: number, counts: { left: number, misfits: number }, propose: Propose | undefined }}
- *   Form References point into the root. A misfit is a value that a schema has no place for, or a lack of one.
- * @typedef {(form: Form, schema: Schema, value: unknown) => Control | null} Maker
+ * @typedef {{ nodes: FormNodes, depth: number, counts: { left: number, misfits: number },
+ *   propose: Propose | undefined }} Form A misfit is a value that a node has no place for, or a lack of one.
+ * @typedef {(form: Form, node: FormNode, value: unknown) => Control | null} Maker
  * @typedef {[string, unknown]} Entry
  */
 
@@ -20,18 +25,35 @@ const MOST_ITEMS = 200;
 const LAST_MEMBER = ":scope > .field:nth-last-child(2) :is(input, select, textarea, .add)";
 const FIRST_ADDER = ":scope > :last-child > .add";
 
+/** @param {unknown} value @returns {unknown[]} */
+const list = (value) => (Array.isArray(value) ? value : []);
+
+/** @param {Form} form @param {number | null | undefined} number @returns {FormNode | null} */
+function nodeAt({ nodes }, number) {
+  const node = typeof number === "number" ? nodes[number] : { control: "any" };
+  if (!node) return null;
+  return node.of === undefined ? node : { .../** @type {FormNode} */ (nodes[node.of]), ...node };
+}
+
+/** The only kind of values, which may be one besides null; else all. @param {Form} form @param {FormNode} node */
+function narrowed(form, node, withNull = false) {
+  const kinds = (node.kinds ?? []).map(({ at }) => nodeAt(form, at));
+  const [kind, ...others] = kinds.filter((one) => withNull || one?.type !== "null");
+  return others.length ? node : (kind ?? node);
+}
+
 /**
- * Fields for the members of a schema, and the same as JSON, each in step with the other.
- * @param {unknown} schema @param {Propose} [propose] @param {...[string, HTMLElement]} others More to choose from.
+ * Fields for the members of node 0, and the same as JSON, each in step with the other.
+ * @param {FormNodes} nodes @param {Propose} [propose] @param {...[string, HTMLElement]} others More to choose from.
  */
-export function fieldsOf(schema, propose, ...others) {
+export function fieldsOf(nodes, propose, ...others) {
   const place = make("div");
   const json = ofJson(undefined);
   json.node.ariaLabel = "Arguments as JSON";
   /** @type {Control} */
   let form;
   const draw = (/** @type {unknown} */ value) => {
-    form = control({ root: schema, depth: 0, counts: { left: MOST_PARTS, misfits: 0 }, propose }, schema, value);
+    form = control({ nodes, depth: 0, counts: { left: MOST_PARTS, misfits: 0 }, propose }, 0, value);
     put(place, form.node);
   };
   const say = () => json.show(form.read());
@@ -53,15 +75,15 @@ export function fieldsOf(schema, propose, ...others) {
 
 /**
  * The control of a place. Without a value it begins with the default, or with what is needed.
- * @param {Form} form @param {unknown} raw @param {unknown} value @returns {Control}
+ * @param {Form} form @param {number | null | undefined} number @param {unknown} value @returns {Control}
  */
-function control(form, raw, value, isNeeded = true) {
+function control(form, number, value, isNeeded = true) {
   form.counts.left -= 20; // about as many elements as it has
-  const schema = form.depth < MOST_DEPTH ? resolve(form.root, raw, form.counts) : null;
-  const preset = isNeeded || schema?.default !== null ? schema?.default : undefined;
+  const place = form.depth < MOST_DEPTH && form.counts.left > 0 ? nodeAt(form, number) : null;
+  const preset = isNeeded || place?.default !== null ? place?.default : undefined;
   const given = value === undefined ? preset : value;
-  const kind = schema && narrowed(form.root, schema, isNeeded || given === null);
-  for (const type of kind ? [typeOf(kind), words(kind, "type")] : []) {
+  const kind = place && narrowed(form, place, isNeeded || given === null);
+  for (const type of kind ? [kind.control, kind.type ?? ""] : []) {
     const made = kind && Object.hasOwn(MAKERS, type) && MAKERS[type]?.(form, kind, given);
     if (made && (given === undefined || write(made.read()) === write(given))) return made;
   }
@@ -70,30 +92,25 @@ function control(form, raw, value, isNeeded = true) {
 }
 
 /** The members of an object or an array: each with its name, its control and a button that removes it. @type {Maker} */
-function ofMembers(form, schema, value) {
-  const isArray = typeOf(schema) === "array";
-  const listed = isArray ? [] : Object.entries(properties(schema)).slice(0, MOST_PARTS / 20);
-  const known = new Map(listed.map(([name, one]) => [name, resolve(form.root, one, form.counts) ?? {}]));
-  const needed = new Set(list(schema.required));
-  const first = list(schema.prefixItems);
-  const [pattern = schema.additionalProperties] = Object.values(schema.patternProperties ?? {});
-  const other = isArray ? schema.items : pattern;
-  const isClosed = other === false || (other === undefined && known.size > 0);
-  const most = Math.min(Number(schema.maxItems ?? MOST_ITEMS), isClosed ? first.length : MOST_ITEMS);
+function ofMembers(form, { control: kind, properties = {}, required, first = [], other, isClosed, maxItems }, value) {
+  const isArray = kind === "array";
+  const known = new Map(Object.entries(properties).slice(0, MOST_PARTS / 20));
+  const needed = new Set(required);
+  const most = Math.min(Number(maxItems ?? MOST_ITEMS), isClosed ? first.length : MOST_ITEMS);
   const node = make("div", { class: "members", role: "group" });
   let members = /** @type {{ box: HTMLElement, name: HTMLInputElement, inner: Control }[]} */ ([]);
   const entries = () => members.map(({ name, inner }) => /** @type {Entry} */ ([name.value, inner.read()]));
   /** @param {Entry} entry @param {number} index */
   const memberOf = ([key, given], index) => {
-    const raw = known.get(key) ?? first[index] ?? other;
-    const one = resolve(form.root, raw, form.counts) ?? {};
+    const number = known.get(key) ?? first[index] ?? other;
+    const one = nodeAt(form, number);
     const isNeeded = needed.has(key);
-    const inner = control({ ...form, depth: form.depth + 1 }, raw, given, isNeeded);
-    const label = isArray ? `Item ${index + 1}` : known.has(key) ? words(one, "title") || key || '""' : "";
-    const about = words(one, "description");
+    const inner = control({ ...form, depth: form.depth + 1 }, number, given, isNeeded);
+    const label = isArray ? `Item ${index + 1}` : known.has(key) ? one?.title || key || '""' : "";
+    const about = one?.description;
     inner.node.id ||= crypto.randomUUID();
     inner.node.ariaLabel = label || "Value";
-    inner.node.ariaDescription = about;
+    inner.node.ariaDescription = about ?? "";
     const name = make("input", { "aria-label": "Name", required: true });
     name.value = key;
     name.addEventListener("input", () => {
@@ -104,7 +121,7 @@ function ofMembers(form, schema, value) {
     remove.ariaLabel = `Remove ${label || key}`;
     const shown = label ? make("label", { for: inner.node.id, class: isNeeded && "needed" }, label) : name;
     const code = !isArray && label && key !== label && make("code", {}, key);
-    const head = make("div", { class: "head" }, shown, code, hint(expected(form.root, one)), !isNeeded && remove);
+    const head = make("div", { class: "head" }, shown, code, hint(one?.hint ?? "any"), !isNeeded && remove);
     const proposed = inner.node instanceof HTMLInputElement && proposals(inner.node, key, form.propose);
     const parts = [head, about && make("p", { class: "description" }, about), inner.node, proposed];
     return { box: make("div", { class: "field" }, ...parts), name, inner };
@@ -127,7 +144,7 @@ function ofMembers(form, schema, value) {
     changed(node);
     /** @type {HTMLElement | null} */ (node.querySelector(focused))?.focus();
   };
-  const begins = [...known].filter(([name, one]) => needed.has(name) || (one.default ?? null) !== null);
+  const begins = [...known].filter(([name, at]) => needed.has(name) || (nodeAt(form, at)?.default ?? null) !== null);
   const fresh = begins.map(([name]) => /** @type {Entry} */ ([name, undefined]));
   const given = Object.entries(isArray ? list(value) : isObject(value) ? value : {}).slice(0, MOST_ITEMS);
   const absent = draw(value === undefined ? fresh : given);
@@ -189,24 +206,22 @@ const MAKERS = {
   number: ofNumber,
   integer: ofNumber,
 
-  choice(form, schema, value) {
-    const listed = choices(schema) ?? [];
-    form.counts.left -= listed.length;
-    const sought = value === undefined && listed.length === 1 ? listed[0]?.value : value;
-    const at = listed.findIndex((one) => write(one.value) === write(sought));
-    const options = listed.map(({ label }, index) => make("option", { value: index, selected: index === at }, label));
+  choice(form, { choices = [] }, value) {
+    form.counts.left -= choices.length;
+    const sought = value === undefined && choices.length === 1 ? choices[0]?.value : value;
+    const at = choices.findIndex((one) => write(one.value) === write(sought));
+    const options = choices.map(({ label }, index) => make("option", { value: index, selected: index === at }, label));
     const unchosen = make("option", { value: "", disabled: true, selected: at < 0 }, "Choose…");
     const node = make("select", { required: true }, unchosen, ...options);
-    return { node, read: () => listed[node.selectedIndex - 1]?.value };
+    return { node, read: () => choices[node.selectedIndex - 1]?.value };
   },
 
   /** A choice of the kind, and the control of the chosen one. */
-  union(form, schema, value) {
-    const kinds = kindsOf(form.root, schema);
+  union(form, { kinds = [] }, value) {
     const place = make("div");
     /** @type {Control} */
     let inner;
-    /** @param {Schema | undefined} kind @param {unknown} given */
+    /** @param {number | null | undefined} kind @param {unknown} given */
     const draw = (kind, given) => {
       const { misfits } = form.counts;
       inner = control(form, kind, given);
@@ -216,18 +231,18 @@ const MAKERS = {
       form.counts.misfits = misfits;
       return fits;
     };
-    const at = kinds.findIndex((kind) => draw(kind, value));
-    const options = kinds.map((kind, index) => make("option", { selected: index === at }, nameOf(kind)));
+    const chosen = kinds.findIndex(({ at }) => draw(at, value));
+    const options = kinds.map(({ name }, index) => make("option", { selected: index === chosen }, name));
     const choice = make("select", { "aria-label": "Kind" }, ...options);
     choice.addEventListener("input", () => {
       form.counts.left = MOST_PARTS;
-      draw(kinds[choice.selectedIndex], undefined);
+      draw(kinds[choice.selectedIndex]?.at, undefined);
     });
     const node = make("div", { class: "kinds", role: "group" }, choice, place);
-    return at < 0 ? null : { node, read: () => inner.read() };
+    return chosen < 0 ? null : { node, read: () => inner.read() };
   },
 
-  boolean(_form, _schema, value) {
+  boolean(_form, _node, value) {
     const node = make("input", { type: "checkbox", checked: value === true });
     return { node, read: () => node.checked };
   },
@@ -240,10 +255,10 @@ const MAKERS = {
     return { node, read: () => (node.value ? text() : undefined) };
   },
 
-  file(_form, schema, value) {
+  file(_form, { contentMediaType: accept }, value) {
     let data = typeof value === "string" ? value : undefined;
     const title = data && `${data.length} characters of Base64`;
-    const node = make("input", { type: "file", title, required: !data, accept: words(schema, "contentMediaType") });
+    const node = make("input", { type: "file", title, required: !data, accept });
     node.addEventListener("change", async () => {
       node.setCustomValidity("");
       const read = await node.files?.[0]?.arrayBuffer().catch((error) => node.setCustomValidity(error.message));
@@ -253,9 +268,7 @@ const MAKERS = {
     return { node, read: () => data };
   },
 
-  string(form, schema, value) {
-    const { minLength: minlength, maxLength: maxlength, examples } = schema;
-    const [example] = list(examples);
+  string(form, { minLength: minlength, maxLength: maxlength, example }, value) {
     const placeholder = example !== undefined && `e.g. ${worded(example)}`;
     const attributes = { placeholder, minlength, maxlength, required: Boolean(minlength) };
     const node = make(form.propose ? "input" : "textarea", attributes);
@@ -264,5 +277,5 @@ const MAKERS = {
   },
 
   null: () => ({ node: make("code", {}, "null"), read: () => null }),
-  any: (_form, _schema, value) => ofJson(value),
+  any: (_form, _node, value) => ofJson(value),
 };

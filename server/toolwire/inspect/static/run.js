@@ -63,8 +63,8 @@ export async function run(path, body, output) {
 }
 
 /** What a tool asks its user. @param {import("./api.js").Question} event @param {(card: Element) => void} remove */
-function questionCard({ question, schema, message }, remove) {
-  const fields = fieldsOf(schema ?? {});
+function questionCard({ question, form, message }, remove) {
+  const fields = fieldsOf(form);
   const answer = (/** @type {unknown} The fields, or what is done instead. */ given) =>
     get("answer", { question, answer: given }).then(
       () => remove(card),

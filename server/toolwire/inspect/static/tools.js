@@ -8,7 +8,8 @@ import { run } from "./run.js";
 /**
  * @import { PromptArgument } from "toolwire"
  * @import { Finding, State } from "./api.js"
- * @typedef {{ verb: string, path: string, schema: unknown, body?: object, ref?: string,
+ * @import { FormNodes } from "./form.js"
+ * @typedef {{ verb: string, path: string, form: FormNodes, body?: object, ref?: string,
  *   uriOf?: (values: unknown) => string }} Request What is asked of the server; it proposes values for a reference.
  * @typedef {{ name: string, title?: string, description?: string }} Named
  * @typedef {{ kind: string, href: string, one: Named, request: Request, findings: Finding[], panel?: Node }} Item
@@ -38,10 +39,15 @@ const expanded = (template, values) =>
     return parts.length ? operator.replace("+", "") + parts.join(separator) : "";
   });
 
-function schemaOf(/** @type {PromptArgument[]} */ texts) {
-  const properties = texts.map((one) => [one.name, { ...one, type: "string", minLength: 1 }]);
+/** A form of texts. @param {PromptArgument[]} texts @returns {FormNodes} */
+function formOf(texts) {
+  const properties = Object.fromEntries(texts.map((one, index) => [one.name, index + 1]));
   const required = texts.filter((one) => one.required).map((one) => one.name);
-  return { properties: Object.fromEntries(properties), required, additionalProperties: false };
+  const fields = texts.map(({ title, description }) => {
+    const said = { title: title ? worded(title) : "", description: description ? worded(description) : "" };
+    return { ...said, control: "string", minLength: 1, hint: "string · minLength 1" };
+  });
+  return [{ control: "object", properties, required, isClosed: true }, ...fields];
 }
 
 /** @param {{ uri?: string, uriTemplate: string }} one A resource, or a template. @returns {Request} */
@@ -50,16 +56,16 @@ function reading({ uri, uriTemplate: ref = uri ?? "" }) {
   const texts = variables.flatMap(([, operator = "", inside = ""]) =>
     namesIn(inside).map((name) => ({ name, required: !/[?&]/.test(operator) })),
   );
-  return { verb: "Read", path: "read", schema: schemaOf(texts), ref, uriOf: (values) => uri ?? expanded(ref, values) };
+  return { verb: "Read", path: "read", form: formOf(texts), ref, uriOf: (values) => uri ?? expanded(ref, values) };
 }
 
-/** What is asked of the server, by the kind of an item. @type {Record<string, (one: any) => Request>} */
+/** What is asked of the server, by the kind of an item. @type {Record<string, (one: any, form?: any) => Request>} */
 const KINDS = {
-  tool: ({ name: tool, inputSchema: schema }) => ({ verb: "Call", path: "call", schema, body: { tool } }),
+  tool: ({ name: tool }, form) => ({ verb: "Call", path: "call", form, body: { tool } }),
   resource: reading,
   template: reading,
   prompt({ name, arguments: texts = [] }) {
-    return { verb: "Get", path: "prompt", schema: schemaOf(texts), ref: name, body: { name } };
+    return { verb: "Get", path: "prompt", form: formOf(texts), ref: name, body: { name } };
   },
 };
 
@@ -67,13 +73,13 @@ function show(/** @type {State} */ state) {
   const known = new Map(items.map((item) => [item.href, item]));
   const findingsOf = Map.groupBy(state.findings, (finding) => finding.tool);
   items = Object.entries(KINDS).flatMap(([kind, requestOf]) =>
-    /** @type {any} */ (state)[`${kind}s`].map((/** @type {any} */ one) => {
+    /** @type {any} */ (state)[`${kind}s`].map((/** @type {any} */ one, /** @type {number} */ index) => {
       const id = String(one.uri ?? one.uriTemplate ?? one.name).toWellFormed();
       const href = `#tools/${kind}/${encodeURIComponent(id)}`;
       const findings = (kind === "tool" && findingsOf.get(one.name)) || [];
       const before = known.get(href);
       const isSame = before && write([before.one, before.findings]) === write([one, findings]);
-      return isSame ? before : { kind, href, one, findings, request: requestOf(one) };
+      return isSame ? before : { kind, href, one, findings, request: requestOf(one, state.forms[index]) };
     }),
   );
   choose(chosen);
@@ -118,10 +124,10 @@ function rowOf(/** @type {Item} */ { href, one, findings }) {
 
 /** What an item is, its form, and the place of its result. @param {Item} item */
 function panelOf({ one, request, findings }) {
-  const { verb, path, schema, ref, uriOf, body } = request;
+  const { verb, path, form: nodes, ref, uriOf, body } = request;
   /** @param {string} argument @param {string} value */
   const propose = async (argument, value) => (await get("complete", { name: ref, argument, value })).values;
-  const fields = fieldsOf(schema, ref === undefined ? undefined : propose, ["Definition", tree(one)]);
+  const fields = fieldsOf(nodes, ref === undefined ? undefined : propose, ["Definition", tree(one)]);
   const address = make("input", { required: true });
   const fill = () => (address.value = uriOf?.(fields.read()) ?? "");
   fields.node.addEventListener("input", fill);

@@ -1,0 +1,215 @@
+"""The nodes of a form, which the page draws: visits the graph of a schema.
+
+Strategy. The page reads no schema. A form is a list of nodes with what a control needs to know, and
+nodes have the numbers of others; node 0 is the whole. So circles and large definitions are written
+once. A place that only describes another node has its own texts, and the number of that node as
+`of`. Null is a place that no form fits: the page asks for JSON there.
+
+The page draws few controls at once, so only the first nodes, level by level, are written. What they
+refer to beyond has no number: it takes any JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas.json_schema.graph import NO_DEFAULT, SchemaGraph, SchemaNode
+from toolwire_schemas.json_schema.variant_names import name_variants
+from toolwire_schemas.wire.codec import encode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FormNode = dict[str, Any]
+
+_MAX_NODES = 10_000
+_MAX_CHOICES = 1_000
+_MAX_KINDS = 100
+_MAX_HINT = 200
+
+_LIMIT = re.compile(
+    r"(exclusiveM|m)(in|ax)imum|m(in|ax)(Length|Items|Properties)|multipleOf|pattern"
+)
+_FILES = ("base64", "binary", "byte")
+_TIMES = ("date", "time", "date-time")
+_KEPT = ("format", "contentMediaType", "minimum", "maximum", "minLength", "maxLength", "maxItems")
+"""Keywords that a control has an attribute for."""
+
+
+def write_form(schema: Any) -> list[FormNode | None]:
+    """Return the nodes of a form for *schema*, which may be anything."""
+    return _FormWriter(schema).write()
+
+
+class _FormWriter:
+    def __init__(self, schema: Any) -> None:
+        self._root = SchemaGraph(schema).root
+        self._numbers: dict[SchemaNode, int] = {}
+        self._places: list[SchemaNode] = []
+
+    def write(self) -> list[FormNode | None]:
+        """Return all nodes, the root first."""
+        self._number(self._root)
+        return [self._write(place) for place in self._places]  # which grows on the way
+
+    def _number(self, place: SchemaNode | None) -> int | None:
+        """Return the number of *place*; None if it takes any JSON."""
+        if place is None:
+            return None
+        if place not in self._numbers:
+            if len(self._places) >= _MAX_NODES:
+                return None
+            self._numbers[place] = len(self._places)
+            self._places.append(place)
+        return self._numbers[place]
+
+    def _write(self, place: SchemaNode) -> FormNode | None:
+        node = place.resolved
+        if node.is_false or _has_broken_reference(place):
+            return None
+        form = _texts_of(place)
+        form["hint"] = _hint_at(place)
+        of = None if node is place else self._number(node)
+        if of is not None:
+            return {**form, "of": of}
+        control = _control_of(node)
+        form |= {"control": control, "type": node.types[0] if len(node.types) == 1 else ""}
+        form |= {word: node.keywords[word] for word in _KEPT if word in node.keywords}
+        match control:
+            case "choice":
+                form["choices"] = _choices_of(node)
+            case "union":
+                form["kinds"] = self._kinds_of(node)
+            case "object":
+                form |= self._object(node)
+            case "array":
+                form |= self._array(node)
+            case "string":
+                examples = node.keywords.get("examples")
+                if isinstance(examples, list) and examples:
+                    form["example"] = examples[0]
+        return form
+
+    def _object(self, node: SchemaNode) -> FormNode:
+        other = next(iter(node.pattern_properties.values()), node.additional)
+        is_closed = bool(node.properties) if other is None else other.is_false
+        properties = {name: self._number(member) for name, member in node.properties.items()}
+        return {
+            "properties": properties,
+            "required": list(node.required),
+            "other": self._number(other),
+            "isClosed": is_closed,
+        }
+
+    def _array(self, node: SchemaNode) -> FormNode:
+        return {
+            "first": [self._number(item) for item in node.prefix_items],
+            "other": self._number(node.items),
+            "isClosed": node.items is not None and node.items.is_false,
+        }
+
+    def _kinds_of(self, node: SchemaNode) -> list[FormNode]:
+        kinds = _kinds_of(node)
+        names = name_variants(kinds)
+        return [
+            {"name": name, "at": self._number(kind)}
+            for name, kind in zip(names, kinds, strict=True)
+        ]
+
+
+def _has_broken_reference(place: SchemaNode) -> bool:
+    if place.resolved is place.graph.anything:
+        return bool(place.applied())
+    return any(part.pointer and part.reference is None for part in place.parts())
+
+
+def _texts_of(place: SchemaNode) -> FormNode:
+    texts: FormNode = {}
+    if place.title:
+        texts["title"] = place.title
+    if place.description:
+        texts["description"] = place.description
+    if place.default is not NO_DEFAULT:
+        texts["default"] = place.default
+    return texts
+
+
+def _control_of(node: SchemaNode) -> str:
+    """Return what shows the values of *node*."""
+    if _choices_of(node):
+        return "choice"
+    if len(node.types) > 1 or node.variants:
+        return "union"
+    if node.types in ((), ("string",)):
+        text_format = node.keywords.get("contentEncoding", node.keywords.get("format"))
+        if text_format in _FILES:
+            return "file"
+        if text_format in _TIMES:
+            return "time"
+    if node.types:
+        return node.types[0]
+    if "properties" in node.keywords:
+        return "object"
+    return "array" if node.items is not None or node.is_tuple else "any"
+
+
+def _choices_of(node: SchemaNode) -> list[FormNode]:
+    """Return the values to choose from, if they are listed."""
+    values: Sequence[Any] = node.values or ()
+    names = node.keywords.get("enumNames")
+    labels: list[Any] = names if isinstance(names, list) else []
+    if node.values is None:
+        constants = [variant for variant in node.variants if "const" in variant.keywords]
+        if len(constants) == len(node.variants):
+            values = [variant.keywords["const"] for variant in constants]
+            labels = [variant.title or None for variant in constants]
+    if len(values) > _MAX_CHOICES:
+        return []
+    choices = []
+    for index, value in enumerate(values):
+        label = labels[index] if index < len(labels) else None
+        choices.append(
+            {"value": value, "label": _to_text(value if label is None else label) or '""'}
+        )
+    return choices
+
+
+def _kinds_of(node: SchemaNode) -> list[SchemaNode]:
+    """Return the kinds of values that *node* takes, by its alternatives or its types."""
+    if len(node.types) > 1:
+        rest = {word: node.keywords[word] for word in node.keywords if word not in _TEXTS}
+        return [node.graph.node({**rest, "type": name}) for name in node.types]
+    kinds = []
+    for variant in node.variants[:_MAX_KINDS]:
+        merged = node.of_variant(variant)
+        kinds.append(variant if merged is variant.resolved else merged)
+    return kinds
+
+
+_TEXTS = ("title", "description", "default")
+
+
+def _hint_at(place: SchemaNode) -> str:
+    """Return in a few words what a value must be."""
+    node = place.resolved
+    kinds = [kind for kind in _kinds_of(node) if kind.resolved.types != ("null",)]
+    if len(kinds) == 1:
+        node = kinds[0].resolved
+    text_format = node.keywords.get("format")
+    words = [text_format if isinstance(text_format, str) else _control_of(node)]
+    for word, value in node.keywords.items():
+        if _LIMIT.fullmatch(word):
+            words.append(f"{word} {_to_text(value)}")
+    default = place.default if place.default is not NO_DEFAULT else place.resolved.default
+    if default is not NO_DEFAULT and default is not None:
+        words.append(f"default {_to_json(default)}")
+    return " · ".join(words)[:_MAX_HINT]
+
+
+def _to_text(value: Any) -> str:
+    return value if isinstance(value, str) else _to_json(value)
+
+
+def _to_json(value: Any) -> str:
+    return encode(value).decode()

@@ -24,7 +24,7 @@ from .agent_options import (
 )
 from .agent_servers import ServersToStart
 from .open_client import is_attended, is_typed_at
-from .output import check_folders, write_pages
+from .output_files import check_folders, write_pages
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator

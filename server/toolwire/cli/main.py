@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         status = INTERRUPTED
     except OSError as error:
-        from .output import explain_os_error
+        from .output_files import explain_os_error
 
         return _complain(*explain_os_error(error))
     if status == INTERRUPTED and arguments is None:
@@ -112,7 +112,7 @@ def _announced_command(name: str) -> Any:
 
 def _help(name: str | None, command: Command | None = None, *, shows_all: bool = False) -> int:
     from .help import help_text, overview
-    from .output import find_width
+    from .layout import find_width
 
     if name is None:
         return _say(overview())

@@ -5,13 +5,9 @@ import io
 from typing import TYPE_CHECKING
 
 import pytest
-from toolwire.cli.output import (
-    ProgressLine,
-    format_progress,
-    format_result,
-    format_table,
-    format_tools,
-)
+from toolwire.cli.layout import format_table, format_tools
+from toolwire.cli.progress import ProgressLine, format_progress
+from toolwire.cli.result_content import format_content, save_data
 from toolwire_schemas.output import BOLD, Output, emphasize, remove_emphasis
 
 if TYPE_CHECKING:
@@ -173,12 +169,18 @@ def test_data_is_described_or_saved(tmp_path: Path) -> None:
     }
     link = {"type": "resource_link", "uri": "file:///y", "name": "y"}
     text = {"type": "text", "text": "hello"}
-    assert format_result([text, image, link], hint="; saved by -o").splitlines() == [
+    assert format_content([text, image, link], hint="; saved by -o").splitlines() == [
         "hello",
         "[image/png, 4 bytes; saved by -o]",
         "[resource_link: file:///y]",
     ]
-    format_result([image, blob], str(tmp_path / "a.png"))
+    files = save_data([image, text, blob], str(tmp_path / "a.png"))
+    assert files == [tmp_path / "a.png", tmp_path / "a-2.png"]
+    assert format_content([image, text, blob], files).splitlines() == [
+        f"[image/png, 4 bytes, saved to {files[0]}]",
+        "hello",
+        f"[application/zip, 4 bytes, saved to {files[1]}]",
+    ]
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {
         "a.png": b"\x89PNG",
         "a-2.png": b"\x89PNG",

@@ -14,15 +14,9 @@ from ...loading import bundled_targets as bundled
 from ...loading import targets as load
 from ..open_client import ask_user, client_of, is_mounting, limit_of
 from ..options import JSON, LOADING, Option
-from ..output import (
-    ProgressLine,
-    as_json,
-    format_result,
-    has_data,
-    print_data,
-    print_error,
-    print_remark,
-)
+from ..output import format_json, print_data, print_error, print_remark
+from ..progress import ProgressLine
+from ..result_content import format_content, save_data
 from . import Command
 
 if TYPE_CHECKING:
@@ -124,12 +118,14 @@ def _tool(name: str, tools: list[ToolDescription], target: str | None) -> ToolDe
 
 def _print(answer: CallResult, options: dict[str, Any]) -> None:
     if options.get("json"):
-        print_data(as_json(answer.raw))
+        print_data(format_json(answer.raw))
         return
     if answer.is_error:
-        print_error(emphasize(RED, format_result(answer.content)))
+        print_error(emphasize(RED, format_content(answer.content)))
         return
-    save_to = options.get("output")
-    print_data(format_result(answer.content, save_to, hint="; -o FILE saves it"))
-    if save_to and not has_data(answer.content):
-        print_remark("nothing was saved: the result is only text")
+    files = []
+    if "output" in options:
+        files = save_data(answer.content, options["output"])
+        if not files:
+            print_remark("nothing was saved: the result is only text")
+    print_data(format_content(answer.content, files, hint="; -o FILE saves it"))

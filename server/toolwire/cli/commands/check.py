@@ -19,19 +19,12 @@ from toolwire_schemas.did_you_mean import unknown_name
 from toolwire_schemas.output import BOLD, DIM, RED, emphasize, printable
 
 from ...errors import Failed, UsageError
+from ..layout import find_width, format_count, format_table
 from ..open_client import client_of, command_of, loading_words
 from ..options import HTML, JSON, LOADING, MARKDOWN, Option
-from ..output import (
-    ProgressLine,
-    as_json,
-    check_folders,
-    find_width,
-    format_count,
-    format_table,
-    print_data,
-    print_report,
-    write_pages,
-)
+from ..output import format_json, print_data, print_report
+from ..output_files import check_folders, write_pages
+from ..progress import ProgressLine
 from . import Command
 
 if TYPE_CHECKING:
@@ -145,7 +138,7 @@ def run(words: Words) -> int:
     if options.get("list"):
         cases = _cases(options)
         if options.get("json"):
-            print_data(as_json(cases))
+            print_data(format_json(cases))
         else:
             rows = [(case.id, case.severity, case.behaviour) for case in cases]
             print_report(format_table(("case", "severity", "behaviour"), rows))
@@ -167,7 +160,7 @@ def run(words: Words) -> int:
 
         _event(report=report.as_json(), html=check_html(report))
     elif options.get("json"):
-        print_data(as_json(report.as_json()))
+        print_data(format_json(report.as_json()))
     else:
         print_report(_as_text(report, words))
     return 1 if report.failed(options.get("fail_on", "must")) else 0
@@ -184,7 +177,7 @@ def _show_rules(options: dict[str, Any]) -> None:
     cases = _cases({"only": list(map(rule_id, options["rule"]))})
     rules = [found for case in cases if (found := rule(case.id)) is not None]
     if options.get("json"):
-        print_data(as_json(rules))
+        print_data(format_json(rules))
     else:
         print_report("\n\n".join(_wrapped(rule_page(found)) for found in rules))
 

@@ -12,8 +12,11 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.output import BOLD, DIM, RED, emphasize, printable
 
 from ...errors import UsageError
+from ..layout import format_tools
 from ..open_client import connected, own_command
-from ..output import format_progress, format_result, format_tools, print_report
+from ..output import print_report
+from ..progress import format_progress
+from ..result_content import format_content
 from . import Command
 
 if TYPE_CHECKING:
@@ -79,7 +82,7 @@ def run(words: Words) -> int:
 def _call(client: Client, name: str, arguments: dict[str, Any]) -> None:
     start = _started(name, arguments)
     answer = client.start(name, arguments, on_progress=_progress).result(_TIMEOUT_SECONDS)
-    text = printable(format_result(answer.content))
+    text = printable(format_content(answer.content))
     if name == "find_primes":
         text = f"{text[:60]}... ({len(text):,} characters)"
     print_report(indent(emphasize(RED, text) if answer.is_error else text, "  "))

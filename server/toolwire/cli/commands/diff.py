@@ -17,17 +17,11 @@ from toolwire_dialects.compare.words import WHOM, sentence
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 from ...errors import Failed, UsageError
+from ..layout import format_count, format_table
 from ..open_client import connected, limit_of, own_command, words_of
 from ..options import HTML, MARKDOWN, Option
-from ..output import (
-    as_json,
-    check_folders,
-    format_count,
-    format_table,
-    print_data,
-    print_report,
-    write_pages,
-)
+from ..output import format_json, print_data, print_report
+from ..output_files import check_folders, write_pages
 from . import Command
 
 if TYPE_CHECKING:
@@ -108,7 +102,7 @@ def run(words: Words) -> int:
     if _write(report, words.options):
         pass
     elif words.options.get("json"):
-        print_data(as_json(report))
+        print_data(format_json(report))
     else:
         print_report(_as_text(report))
     return _status(changes, words.options)

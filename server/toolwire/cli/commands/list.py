@@ -9,18 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
+from ..layout import format_count, format_table, format_tools, summarize
 from ..open_client import client_of, limit_of
 from ..options import EXCLUDE, INCLUDE, JSON, LOADING, Option
-from ..output import (
-    as_json,
-    format_count,
-    format_table,
-    format_tools,
-    print_data,
-    print_remark,
-    print_report,
-    summarize,
-)
+from ..output import format_json, print_data, print_remark, print_report
 from . import Command
 
 if TYPE_CHECKING:
@@ -113,10 +105,10 @@ def _list(words: Words) -> int:
         if is_table:
             others = {what: _others_or_none(client, what, limit) for what in _HEADINGS}
     if words.options.get("json"):
-        print_data(as_json(entries))
+        print_data(format_json(entries))
     elif words.options.get("as"):
         tools, notes = in_dialect(entries, words.options["as"], strict="strict" in words.options)
-        print_data(tools if isinstance(tools, str) else as_json(tools))
+        print_data(tools if isinstance(tools, str) else format_json(tools))
         for note in notes:
             print_remark(note)
     else:
@@ -172,7 +164,7 @@ def _others(words: Words, limit: Deadline) -> int:
     with client_of(words, words.words, limit=limit) as client:
         entries = _entries_of(client, what, limit)
     if words.options.get("json"):
-        print_data(as_json(entries))
+        print_data(format_json(entries))
     elif entries:
         print_report(_table_of(what, entries))
     else:
@@ -277,7 +269,7 @@ def _lint(words: Words) -> int:
         entries = client.list_entries(timeout_seconds=limit.left())
     findings = audit(entries)
     if words.options.get("json"):
-        print_data(as_json(findings))
+        print_data(format_json(findings))
     else:
         _show_findings(findings, len(entries), notes=words.options.get("notes", False))
     return 1 if any(finding.severity == "error" for finding in findings) else 0
@@ -323,7 +315,7 @@ def _bundled(words: Words) -> int:
         for tool in found
     ]
     if words.options.get("json"):
-        print_data(as_json(found))
+        print_data(format_json(found))
     else:
         print_report(format_table(("tool", "what it does", "needs", "here"), rows))
     return 0

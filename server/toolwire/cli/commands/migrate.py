@@ -16,8 +16,9 @@ from toolwire_schemas.output import printable
 
 from ...errors import Failed, UsageError
 from ...hosts.safe_write import NotRewritten, rewrite
+from ..layout import format_count
 from ..options import Option
-from ..output import format_count, print_data
+from ..output import print_data
 from . import Command
 
 if TYPE_CHECKING:

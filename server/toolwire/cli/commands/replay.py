@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from ... import log
 from ...errors import Failed, UsageError
 from ...transport.stdio import NotConnected, claim, leave
+from ..layout import format_count
 from ..options import Option
-from ..output import check_folders, format_count, print_data
+from ..output import print_data
+from ..output_files import check_folders
 from . import Command
 
 if TYPE_CHECKING:

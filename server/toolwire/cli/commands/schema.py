@@ -14,9 +14,10 @@ from toolwire_schemas.output import remove_emphasis
 from toolwire_schemas.published import UnknownSchema, bundle, files_to_export, load, names, text
 
 from ...errors import UsageError
+from ..layout import format_table
 from ..open_client import client_of
 from ..options import ADOPT, SET, Option
-from ..output import as_json, format_table, print_data
+from ..output import format_json, print_data
 from . import Command
 
 if TYPE_CHECKING:
@@ -86,9 +87,9 @@ def _answer(words: Words) -> str:
             case "export", [folder]:
                 return _export(Path(folder), with_cases="cases" in words.options)
             case "bundle", _:
-                return as_json(bundle(*rest))
+                return format_json(bundle(*rest))
             case "reply", [_, *_]:
-                return as_json(_replies(words, is_strict="strict" in words.options))
+                return format_json(_replies(words, is_strict="strict" in words.options))
     except UnknownSchema as error:
         raise UsageError(str(error)) from None
     raise UsageError(f"usage: {usages[what]}")

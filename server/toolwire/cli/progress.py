@@ -1,0 +1,45 @@
+"""Shows how far a call is."""
+
+from __future__ import annotations
+
+from typing import IO
+
+from toolwire_schemas.output import Output, printable
+
+from .layout import cut, find_width
+
+_BAR_COLUMNS = 24
+
+
+class ProgressLine:
+    """A bar on a terminal's last line that shows how far a call is. Elsewhere it shows nothing."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._output = Output(stream)
+        self._is_terminal = stream.isatty()
+
+    def __call__(self, done: float, total: float | None, message: str | None) -> None:
+        if not self._is_terminal:
+            return
+        text = format_progress(done, total, message).replace("\n", " ")
+        self._output.status(cut(text, find_width() - 1))
+
+    def clear(self) -> None:
+        """Take the bar away."""
+        if self._is_terminal:
+            self._output.status()
+
+
+def format_progress(done: float, total: float | None, message: str | None) -> str:
+    """Return a bar, or a count if the total is unknown, followed by *message*."""
+    text = _format_bar(done / total) if total else f"{done:g}"
+    if message:
+        text += f"  {printable(message.strip())}"
+    return text
+
+
+def _format_bar(share: float) -> str:
+    share = min(max(share, 0.0), 1.0)
+    full = round(_BAR_COLUMNS * share)
+    empty = _BAR_COLUMNS - full
+    return f"[{'#' * full}{'.' * empty}] {share:4.0%}"

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .all_of import merge_schemas
-from .subschemas import TYPES, directly_inside, target
+from .subschemas import ASSERTIONS, LISTS, NAMED, ONE, TYPES, directly_inside, target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,14 +45,6 @@ MAX_DEPTH = 50
 _MAX_MERGES = 50_000
 """Keywords and members that are merged in one graph. Ordinary schemas need some hundred."""
 
-_ANNOTATIONS = frozenset(
-    (
-        *("$id", "$schema", "$anchor", "$dynamicAnchor", "$dynamicRef", "$vocabulary", "$comment"),
-        *("$defs", "definitions", "title", "description", "default", "examples", "enumNames"),
-        *("deprecated", "readOnly", "writeOnly"),
-    )
-)
-"""Keywords that restrict no value."""
 _COMBINING = frozenset(("$ref", "allOf"))
 
 NO_DEFAULT = msgspec.UNSET
@@ -170,6 +162,8 @@ class SchemaNode:
         self.graph = graph
         self.is_false = schema is False
         self.keywords: Keywords = schema if isinstance(schema, dict) else {}
+
+        self._under: dict[str, dict[Any, SchemaNode]] = {}
 
     # --- texts ---
 
@@ -377,6 +371,40 @@ class SchemaNode:
         rest = {word: value for word, value in self.keywords.items() if word not in _OF_WHOLE}
         return self.graph.node(rest)
 
+    # --- exactly what it says ---
+
+    @cached_property
+    def assertions(self) -> Keywords:
+        """Its keywords that may refuse values; for `false`, an `enum` without values."""
+        if self.is_false:
+            return {"enum": []}
+        return {word: value for word, value in self.keywords.items() if word in ASSERTIONS}
+
+    @property
+    def target(self) -> SchemaNode:
+        """The node that it refers to, if it refuses nothing else; otherwise itself."""
+        node = self
+        seen: set[SchemaNode] = set()
+        while node.assertions.keys() == {"$ref"} and node not in seen:
+            seen.add(node)
+            node = node.reference or node
+        return node
+
+    def under(self, word: str) -> dict[Any, SchemaNode]:
+        """Return the nodes of the schemas under the keyword *word*, by their names or places."""
+        if word not in self._under:
+            self._under[word] = self._read_under(word)
+        return self._under[word]
+
+    def _read_under(self, word: str) -> dict[Any, SchemaNode]:
+        if word == "$ref" and self.reference is not None:
+            return {"": self.reference}
+        if word in ONE and word in self.keywords:
+            return {"": self.graph.node(self.keywords[word])}
+        if word in LISTS:
+            return dict(enumerate(self._several(word)))
+        return self._named(word) if word in NAMED else {}
+
     # --- all links ---
 
     def inside(self) -> list[SchemaNode]:
@@ -413,7 +441,7 @@ class SchemaNode:
         """Whether it refuses values itself, apart from the nodes that it combines."""
         if self.graph.is_draft_07 and self.reference is not None:
             return False
-        return self.is_false or not self.keywords.keys() <= _ANNOTATIONS | _COMBINING
+        return not self.assertions.keys() <= _COMBINING
 
     def _only_part(self) -> SchemaNode | None:
         """The node that a schema without restrictions of its own consists of, if it is one."""
@@ -457,10 +485,9 @@ def _without_wide_types(parts: list[SchemaNode]) -> list[SchemaNode]:
 
 
 def _is_type_alone(part: SchemaNode) -> bool:
-    return bool(part.types) and part.keywords.keys() <= _ANNOTATIONS | _WITH_TYPE
+    return bool(part.types) and part.assertions.keys() <= _COMBINING | {"type"}
 
 
-_WITH_TYPE = _COMBINING | {"type"}
 _CHOICES = ("anyOf", "oneOf")
 _OF_WHOLE = (*_CHOICES, "title", "description", "default", "examples")
 """Keywords that say nothing about a single alternative."""

@@ -20,6 +20,26 @@ LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 HOLDING = ("$ref", *ONE, *LISTS, *NAMED)
 """Keywords that have schemas, or refer to one."""
+ASSERTIONS: dict[str, str] = {
+    **dict.fromkeys(("type", "enum", "const"), "any"),
+    **dict.fromkeys(
+        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), "number"
+    ),
+    **dict.fromkeys(("minLength", "maxLength", "pattern"), "string"),
+    "format": "any",  # some schemas have a format of numbers, such as `int32`
+    **dict.fromkeys(("contentEncoding", "contentMediaType"), "string"),
+    **dict.fromkeys(("prefixItems", "items", "minItems", "maxItems", "uniqueItems"), "array"),
+    **dict.fromkeys(("contains", "minContains", "maxContains", "unevaluatedItems"), "array"),
+    **dict.fromkeys(
+        ("properties", "patternProperties", "additionalProperties", "propertyNames"), "object"
+    ),
+    **dict.fromkeys(("required", "minProperties", "maxProperties"), "object"),
+    **dict.fromkeys(("dependentRequired", "dependentSchemas", "unevaluatedProperties"), "object"),
+    **dict.fromkeys(("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$ref"), "any"),
+}
+"""The keywords that may refuse a value, each with the type of values that it is about. Others are
+annotations.
+"""
 _INDEX = re.compile("0|[1-9][0-9]{0,8}")
 
 

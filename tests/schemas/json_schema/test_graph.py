@@ -156,7 +156,7 @@ def test_a_described_reference_resolves_to_the_definition_itself() -> None:
             "properties": {
                 "a": {"$ref": "#/$defs/A", "description": "first"},
                 "b": {"allOf": [{"$ref": "#/$defs/A"}], "default": "x"},
-                "c": {"allOf": [{"$ref": "#/$defs/A"}, {"title": "C"}]},
+                "c": {"allOf": [{"$ref": "#/$defs/A"}, {"title": "C"}], "x-order": 1},
                 "d": {"$ref": "#/$defs/Alias"},
             },
             "$defs": {"A": TEXT, "Alias": {"$ref": "#/$defs/A"}},

@@ -1,4 +1,9 @@
-"""Schemas within their documents, read as JSON Schema 2020-12."""
+"""Schemas that are compared: nodes of the schema graph, read exactly, as JSON Schema 2020-12.
+
+A proof holds for every value, so it needs what a schema says, no more and no less. It reads a
+node's own keywords (`assertions`, `under`, `target`), never the merged ones of `resolved`, which
+may accept more.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +18,8 @@ from toolwire_schemas.json_schema.bounded_validator import (
     faults_of_schema,
     identity,
 )
-from toolwire_schemas.json_schema.subschemas import HOLDING, LISTS, ONE, children, target, walk
+from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
+from toolwire_schemas.json_schema.subschemas import ASSERTIONS, children, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -24,28 +30,7 @@ KINDS = ("null", "boolean", "integer", "fraction", "string", "array", "object")
 """The types of JSON values, with numbers divided into integers and others."""
 NUMBERS = ("integer", "fraction")
 
-ASSERTIONS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("type", "enum", "const"), KINDS),
-    **dict.fromkeys(
-        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), NUMBERS
-    ),
-    **dict.fromkeys(("minLength", "maxLength", "pattern"), ("string",)),
-    "format": KINDS,  # some schemas have a format of numbers, such as `int32`
-    **dict.fromkeys(("contentEncoding", "contentMediaType"), ("string",)),
-    **dict.fromkeys(("prefixItems", "items", "minItems", "maxItems", "uniqueItems"), ("array",)),
-    **dict.fromkeys(("contains", "minContains", "maxContains", "unevaluatedItems"), ("array",)),
-    **dict.fromkeys(
-        ("properties", "patternProperties", "additionalProperties", "propertyNames"), ("object",)
-    ),
-    **dict.fromkeys(("required", "minProperties", "maxProperties"), ("object",)),
-    **dict.fromkeys(
-        ("dependentRequired", "dependentSchemas", "unevaluatedProperties"), ("object",)
-    ),
-    **dict.fromkeys(("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$ref"), KINDS),
-}
-"""The keywords that may reject a value, each with the kinds of values that it may reject. Others
-are annotations.
-"""
+_KINDS_OF_TYPES = {"any": KINDS, "number": NUMBERS}
 
 _IN_PLACE = ("$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else")
 
@@ -58,7 +43,13 @@ _NOT_IN_DRAFT_07 = (
 )
 
 
-class ComparedSchema:
+def kinds_about(word: str) -> tuple[str, ...]:
+    """Return the kinds of values that the keyword *word* may refuse."""
+    about = ASSERTIONS[word]
+    return _KINDS_OF_TYPES.get(about, (about,))
+
+
+class ComparedSchema(SchemaGraph):
     """A whole schema, in which references are resolved.
 
     It is readable if it is a JSON Schema of a known draft, without references out of it and without
@@ -66,49 +57,36 @@ class ComparedSchema:
     """
 
     def __init__(self, root: Any) -> None:
-        self._nodes: dict[int, Node] = {}
         named = root.get("$schema") if isinstance(root, dict) else None
         dialect = next((known for known in _DIALECTS if known in str(named)), None)
-        self.root = _as_2020_12(root, _NOT_IN_DRAFT_07 if dialect == "draft-07" else ())
-        self.top = self.node(self.root)
-        inner = [schema for _, schema in walk(self.root, "")] if isinstance(self.root, dict) else []
-        self._parts = set(map(id, inner))
-        self._has_formats = any("format" in schema for schema in inner)
-        is_known = (named is None or dialect is not None) and _is_schema(self.root)
-        self.is_readable = is_known and all(self._is_common(schema, dialect) for schema in inner)
+        ignored = _NOT_IN_DRAFT_07 if dialect == "draft-07" else ()
+        super().__init__(_as_2020_12(root, ignored))
+        inner = [self.node(schema) for _, schema in walk(self.root.keywords, "")]
+        self._has_formats = any("format" in node.keywords for node in inner)
+        is_known = named is None or dialect is not None
+        self.is_readable = is_known and _is_schema(self.document) and self._is_common(inner)
 
-    def _is_common(self, schema: dict[str, Any], dialect: str | None) -> bool:
-        # References below an `$id` lead into another document, and next to a reference draft 7
-        # ignores all keywords.
-        if not schema.keys().isdisjoint(_NOT_READ) or ("$id" in schema and schema is not self.root):
+    def _is_common(self, inner: list[SchemaNode]) -> bool:
+        """Return whether all drafts and validators read the nodes of the document alike."""
+        written = set(inner)
+        for node in inner:
+            if not node.keywords.keys().isdisjoint(_NOT_READ):
+                return False
+            # References below an `$id` lead into another document.
+            if "$id" in node.keywords and node is not self.root:
+                return False
+            if "$ref" in node.keywords and not self._is_common_reference(node, written):
+                return False
+        return True
+
+    def _is_common_reference(self, node: SchemaNode, written: set[SchemaNode]) -> bool:
+        target = node.reference
+        if target is None or (isinstance(target.schema, dict) and target not in written):
             return False
-        if "$ref" not in schema:
-            return True
-        try:
-            is_circle = list(self.target(schema["$ref"]).resolved().words) == ["$ref"]
-        except LookupError:
-            return False
-        return not is_circle and (
-            dialect != "draft-07" or schema.keys() & ASSERTIONS.keys() == {"$ref"}
-        )
-
-    def node(self, schema: Any) -> Node:
-        """Return the only node of *schema*, which is a part of the document or was made for it."""
-        if id(schema) not in self._nodes:
-            self._nodes[id(schema)] = Node(schema, self)  # keeps the schema, and thereby its id
-        return self._nodes[id(schema)]
-
-    def target(self, reference: str) -> Node:
-        """Return the node that *reference* leads to.
-
-        Raises:
-            LookupError: if it leads out of the document or nowhere, or to something that is not a
-                schema.
-        """
-        found = target(self.root, reference)
-        if not isinstance(found, bool) and id(found) not in self._parts:
-            raise LookupError(reference)
-        return self.node(found)
+        is_circle = target.target.assertions.keys() == {"$ref"}
+        # Next to a reference, draft 7 ignores all keywords.
+        is_alone = node.assertions.keys() == {"$ref"}
+        return not is_circle and (is_alone or not self.is_draft_07)
 
     def judge(self, schema: Any, value: Any, budget: Budget) -> bool | None:
         """Return whether *value* fits *schema* by jsonschema; `None` if it has no answer, or if
@@ -117,10 +95,10 @@ class ComparedSchema:
         Raises:
             TooExpensive: if that takes more steps than the *budget* has.
         """
+        verdicts = set()
         try:
-            verdicts = {
-                validator.is_valid(value, schema, total=budget) for validator in self._validators
-            }
+            for validator in self._validators:
+                verdicts.add(validator.is_valid(value, schema, total=budget))
         except TooExpensive:
             raise
         except CannotJudge:
@@ -135,7 +113,7 @@ class ComparedSchema:
         checkers = (None, Dialect.FORMAT_CHECKER) if self._has_formats else (None,)
         return [
             SchemaValidator(
-                self.root,
+                self.document,
                 dialect=Dialect,
                 checks=False,
                 format_checker=checker,
@@ -143,6 +121,14 @@ class ComparedSchema:
             )
             for checker in checkers
         ]
+
+
+def judge(node: SchemaNode, schema: Any, value: Any, budget: Budget) -> bool | None:
+    """Return whether *value* fits *schema*, a part of the document of *node*; see
+    `ComparedSchema.judge`.
+    """
+    assert isinstance(node.graph, ComparedSchema)
+    return node.graph.judge(schema, value, budget)
 
 
 def _is_schema(root: Any) -> bool:
@@ -167,72 +153,25 @@ def _as_2020_12(schema: Any, ignored: tuple[str, ...]) -> Any:
     rest = made.pop("additionalItems", None)
     if isinstance(made.get("items"), list) and "prefixItems" not in made:
         made["prefixItems"] = made.pop("items")
-        made |= {} if rest is None else {"items": _as_2020_12(rest, ignored)}
+        if rest is not None:
+            made["items"] = _as_2020_12(rest, ignored)
     return made
 
 
-class Node:
-    """A schema in its document. There is one node for each, so that nodes are equal only if they
-    are the same.
+def applied_nodes(start: SchemaNode) -> Iterator[SchemaNode]:
+    """Yield *start* and all nodes that apply to the same value: references, alternatives and
+    conditions.
     """
-
-    __slots__ = ("_parts", "document", "schema", "words")
-
-    def __init__(self, schema: Any, document: ComparedSchema) -> None:
-        self.schema = schema
-        self.document = document
-        self._parts: dict[str, dict[Any, Node]] = {}
-        # `false` accepts no value, like an empty enum.
-        given = schema if isinstance(schema, dict) else {} if schema else {"enum": []}
-        self.words: dict[str, Any] = {
-            word: value for word, value in given.items() if word in ASSERTIONS
-        }
-
-    def at(self, schema: Any) -> Node:
-        """Return the node of a *schema* inside this one."""
-        return self.document.node(schema)
-
-    def parts(self, word: str) -> dict[Any, Node]:
-        """Return the schemas under *word*, or what it refers to, by their names or places, if
-        any.
-        """
-        if word not in self._parts:
-            value = self.words.get(word)
-            found: dict[Any, Node] = {}
-            if value is not None and word == "$ref":
-                found = {"": self.document.target(value)}
-            elif value is not None and word in HOLDING:
-                inner: Any = (
-                    {"": value}
-                    if word in ONE
-                    else dict(enumerate(value))
-                    if word in LISTS
-                    else value
-                )
-                found = {name: self.at(schema) for name, schema in inner.items()}
-            self._parts[word] = found
-        return self._parts[word]
-
-    def resolved(self) -> Node:
-        """Return the node it refers to, if it does nothing else; otherwise itself."""
-        node, seen = self, set[Node]()
-        while list(node.words) == ["$ref"] and node not in seen:
-            seen.add(node)
-            node = node.document.target(node.words["$ref"])
-        return node
-
-    def within(self) -> Iterator[Node]:
-        """Yield this node and all that apply to the same value: references, alternatives and
-        conditions.
-        """
-        seen, waiting = set[Node](), [self]
-        while waiting:
-            node = waiting.pop(0)
-            if node in seen:
-                continue
-            seen.add(node)
-            yield node
-            waiting += [part for word in _IN_PLACE for part in node.parts(word).values()]
+    seen = set[SchemaNode]()
+    waiting = [start]
+    while waiting:
+        node = waiting.pop(0)
+        if node in seen:
+            continue
+        seen.add(node)
+        yield node
+        for word in _IN_PLACE:
+            waiting += node.under(word).values()
 
 
 class Claims:
@@ -269,8 +208,8 @@ def equal(one: Any, other: Any) -> bool:
     known.
     """
     try:
-        return msgspec.json.encode(one, order="sorted") == msgspec.json.encode(
-            other, order="sorted"
-        ) or bool(identity(one) == identity(other))
+        if msgspec.json.encode(one, order="sorted") == msgspec.json.encode(other, order="sorted"):
+            return True
+        return bool(identity(one) == identity(other))
     except RecursionError:
         return False

@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.json_schema.bounded_validator import identity
-from toolwire_schemas.json_schema.error_text import place as written
+from toolwire_schemas.json_schema.error_text import place as place_text
 from toolwire_schemas.json_schema.error_text import shown
+from toolwire_schemas.json_schema.subschemas import ASSERTIONS
 
-from .nodes import ASSERTIONS, ComparedSchema, Node, equal
+from .nodes import ComparedSchema, equal
 from .subset import UNKNOWN, YES, Comparison, SubsetVerdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from toolwire_schemas.json_schema.graph import SchemaNode
     from toolwire_schemas.json_schema.linear_regex import Budget
 
 _TEXTS = ("title", "description", "examples", "deprecated")
@@ -31,6 +33,8 @@ _OF_OBJECTS |= {"minProperties", "maxProperties", "dependentRequired"}
 _OF_ARRAYS = {"type", "items", "minItems", "maxItems", "uniqueItems"}
 
 _KINDS = {("yes", "no"): "widened", ("no", "yes"): "narrowed", ("no", "no"): "changed"}
+
+_WHOLE_CHANGED = "more of it may have changed: to compare all of it takes too many steps"
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -46,11 +50,15 @@ class Difference(msgspec.Struct, frozen=True):
 
     def within(self, whole: Difference) -> Difference | None:
         """Return what it means for the *whole*, `None` if nothing."""
-        ahead = YES if whole.new_takes_old == YES else self.new_takes_old
-        back = YES if whole.old_takes_new == YES else self.old_takes_new
-        found = msgspec.structs.replace(self, new_takes_old=ahead, old_takes_new=back)
-        is_explained = found != self and (ahead, back) == (YES, YES)
-        return None if is_explained and self.kind in ("undecided", *_KINDS.values()) else found
+        found = self
+        if whole.new_takes_old == YES:
+            found = msgspec.structs.replace(found, new_takes_old=YES)
+        if whole.old_takes_new == YES:
+            found = msgspec.structs.replace(found, old_takes_new=YES)
+        is_harmless = (found.new_takes_old, found.old_takes_new) == (YES, YES)
+        is_explained = found != self and is_harmless
+        is_about_values = self.kind in ("undecided", *_KINDS.values())
+        return None if is_explained and is_about_values else found
 
 
 def differences(old: Any, new: Any, place: str, budget: Budget) -> list[Difference]:
@@ -62,25 +70,34 @@ def differences(old: Any, new: Any, place: str, budget: Budget) -> list[Differen
     try:
         before, after = ComparedSchema(old), ComparedSchema(new)
         if before.is_readable and after.is_readable:
-            return _between(before.top, after.top, place, budget)
+            return _differences_between(before.root, after.root, place, budget)
     except RecursionError:
         pass
     return [Difference(place, "undecided", "it changed, but cannot be compared", UNKNOWN, UNKNOWN)]
 
 
-def _between(old: Node, new: Node, place: str, budget: Budget) -> list[Difference]:
+def _differences_between(
+    old: SchemaNode, new: SchemaNode, place: str, budget: Budget
+) -> list[Difference]:
     walk = _Walk(budget)
-    whole = walk.values(old.resolved(), new.resolved(), place) or Difference(place, "same", "")
-    found = [
-        part for below in walk.below(old, new, place) if (part := below.within(whole)) is not None
-    ]
-    ahead = YES if any(part.new_takes_old != YES for part in found) else whole.new_takes_old
-    back = YES if any(part.old_takes_new != YES for part in found) else whole.old_takes_new
-    if "no" in (ahead.answer, back.answer) or ((ahead, back) != (YES, YES) and not budget.is_spent):
-        found.insert(0, Difference(place, _kind(ahead, back), whole.text, ahead, back))
+    whole = walk.values(old.target, new.target, place) or Difference(place, "same", "")
+    found = []
+    for below in walk.below(old, new, place):
+        part = below.within(whole)
+        if part is not None:
+            found.append(part)
+    # What parts explain, the whole does not repeat.
+    explains_old = any(part.new_takes_old != YES for part in found)
+    explains_new = any(part.old_takes_new != YES for part in found)
+    new_takes_old = YES if explains_old else whole.new_takes_old
+    old_takes_new = YES if explains_new else whole.old_takes_new
+    answers = (new_takes_old.answer, old_takes_new.answer)
+    is_left = answers != ("yes", "yes") and not budget.is_spent
+    if "no" in answers or is_left:
+        kind = _kind_of(new_takes_old, old_takes_new)
+        found.insert(0, Difference(place, kind, whole.text, new_takes_old, old_takes_new))
     if budget.is_spent:
-        text = "more of it may have changed: to compare all of it takes too many steps"
-        found.insert(0, Difference(place, "undecided", text, UNKNOWN, UNKNOWN))
+        found.insert(0, Difference(place, "undecided", _WHOLE_CHANGED, UNKNOWN, UNKNOWN))
     return found if found or whole.kind == "same" else [whole]
 
 
@@ -91,10 +108,11 @@ class _Walk:
 
     def __init__(self, budget: Budget) -> None:
         self._budget = budget
-        self._described, self._any = (Comparison(budget, mode) for mode in (True, False))
-        self._within: list[tuple[Node, Node]] = []
+        self._described = Comparison(budget, is_described=True)
+        self._any = Comparison(budget, is_described=False)
+        self._open: list[tuple[SchemaNode, SchemaNode]] = []
 
-    def values(self, old: Node, new: Node, place: str) -> Difference | None:
+    def values(self, old: SchemaNode, new: SchemaNode, place: str) -> Difference | None:
         """Return the difference between the values of two schemas, or `None`.
 
         If it is only one of values that are not described, users do not notice it, and it says so.
@@ -102,182 +120,228 @@ class _Walk:
         if self._described.same(old, new):
             return None
         for comparison in (self._described, self._any):
-            ahead, back = comparison.verdict(old, new), comparison.verdict(new, old)
-            if (ahead, back) != (YES, YES):
-                text = self._about_null(old, new) or _in_words(old, new)
-                is_noticed = comparison is self._described
-                return Difference(
-                    place, _kind(ahead, back), text, *((ahead, back) if is_noticed else ())
-                )
+            new_takes_old = comparison.verdict(old, new)
+            old_takes_new = comparison.verdict(new, old)
+            if (new_takes_old, old_takes_new) == (YES, YES):
+                continue
+            kind = _kind_of(new_takes_old, old_takes_new)
+            text = self._about_null(old, new) or _changed_words(old, new)
+            if comparison is self._any:
+                return Difference(place, kind, text)
+            return Difference(place, kind, text, new_takes_old, old_takes_new)
         return None
 
-    def _about_null(self, old: Node, new: Node) -> str:
-        for one, other, text in (
-            (old, new, "may be null now"),
-            (new, old, "may not be null any more"),
-        ):
-            nullable = _besides_null(other)
-            if nullable and not _besides_null(one) and self._described.same(one, nullable):
-                return text
-        return ""
+    def _about_null(self, old: SchemaNode, new: SchemaNode) -> str:
+        if self._is_nullable_form(old, new):
+            return "may be null now"
+        return "may not be null any more" if self._is_nullable_form(new, old) else ""
 
-    def below(self, old: Node, new: Node, place: str) -> Iterator[Difference]:
+    def _is_nullable_form(self, one: SchemaNode, other: SchemaNode) -> bool:
+        """Return whether *other* is *one* or null."""
+        inner = _besides_null(other)
+        return inner is not None and _besides_null(one) is None and self._described.same(one, inner)
+
+    def below(self, old: SchemaNode, new: SchemaNode, place: str) -> Iterator[Difference]:
         """Yield the differences at *place*, and at all places below it."""
         if self._budget.is_spent:
             return
         remarks = _remarks(old, new, place)
-        old, new = old.resolved(), new.resolved()
+        old, new = old.target, new.target
         yield from dict.fromkeys([*remarks, *_remarks(old, new, place)])
-        if (old, new) in self._within:  # a schema that contains itself
+        if (old, new) in self._open:  # a schema that contains itself
             return
-        self._within.append((old, new))
-        if (inner := _besides_null(old)) and (inner_now := _besides_null(new)):
+        self._open.append((old, new))
+        inner, inner_now = _besides_null(old), _besides_null(new)
+        if inner is not None and inner_now is not None:
             yield from self.below(inner, inner_now, place)
         else:
-            parts = _walked(old, new)
-            if found := self.values(old, _with_parts_of(old, new, parts), place):
-                yield found
-            if "properties" in parts:
-                yield from self._members(old, new, place)
-            for word, where in (("additionalProperties", ".*"), ("items", "[]")):
-                if word in parts:
-                    yield from self.below(
-                        old.at(old.words[word]), new.at(new.words[word]), place + where
-                    )
-        self._within.pop()
+            yield from self._parts(old, new, place)
+        self._open.pop()
 
-    def _members(self, old: Node, new: Node, place: str) -> Iterator[Difference]:
-        mine, theirs = (node.parts("properties") for node in (old, new))
-        needed, needed_now = (set(node.words.get("required", ())) for node in (old, new))
-        for name in [*mine, *(name for name in theirs if name not in mine)]:
+    def _parts(self, old: SchemaNode, new: SchemaNode, place: str) -> Iterator[Difference]:
+        words = _words_of_parts(old, new)
+        whole = self.values(old, _with_parts_of(old, new, words), place)
+        if whole is not None:
+            yield whole
+        if "properties" in words:
+            yield from self._members(old, new, place)
+        for word, where in (("additionalProperties", ".*"), ("items", "[]")):
+            if word in words:
+                (inner,), (inner_now,) = old.under(word).values(), new.under(word).values()
+                yield from self.below(inner, inner_now, place + where)
+
+    def _members(self, old: SchemaNode, new: SchemaNode, place: str) -> Iterator[Difference]:
+        before, after = old.under("properties"), new.under("properties")
+        for name in dict.fromkeys([*before, *after]):
             if self._budget.is_spent:
                 return
-            where = written(place, [name])
-            if name not in theirs:
-                ahead = self._takes_among_others(new, mine[name])
-                text = (
-                    "removed"
-                    if ahead != YES
-                    else "removed; values are still accepted, but may be ignored"
-                )
-                back = self._needs(new, name) if name in needed else YES
-                yield Difference(where, "member-removed", text, ahead, back)
-            elif name not in mine:
-                text = "new, required" if name in needed_now else "new, optional"
-                ahead = self._needs(old, name) if name in needed_now else YES
-                back = self._takes_among_others(old, theirs[name])
-                yield Difference(where, "member-added", text, ahead, back)
+            where = place_text(place, [name])
+            if name not in after:
+                yield self._removed_member(old, new, name, where)
+            elif name not in before:
+                yield self._added_member(old, new, name, where)
             else:
-                if name in needed_now - needed:
-                    yield Difference(
-                        where, "member-required", "required now", self._needs(old, name)
-                    )
-                elif name in needed - needed_now:
-                    yield Difference(
-                        where, "member-optional", "optional now", YES, self._needs(new, name)
-                    )
-                yield from self.below(mine[name], theirs[name], where)
+                yield from self._changed_presence(old, new, name, where)
+                yield from self.below(before[name], after[name], where)
 
-    def _needs(self, node: Node, name: str) -> SubsetVerdict:
-        """Whether all that *node* describes has a member called *name*."""
-        return self._described.verdict(node, node.at({"required": [name]}))
+    def _removed_member(
+        self, old: SchemaNode, new: SchemaNode, name: str, where: str
+    ) -> Difference:
+        new_takes_old = self._takes_among_others(new, old.under("properties")[name])
+        text = "removed"
+        if new_takes_old == YES:
+            text = "removed; values are still accepted, but may be ignored"
+        old_takes_new = self._requires(new, name) if name in old.required else YES
+        return Difference(where, "member-removed", text, new_takes_old, old_takes_new)
 
-    def _takes_among_others(self, node: Node, member: Node) -> SubsetVerdict:
-        """Whether a member with a name that *node* does not know may be any *member*."""
-        others = node.words.get("additionalProperties")
-        return YES if others is None else self._described.verdict(member, node.at(others))
+    def _added_member(self, old: SchemaNode, new: SchemaNode, name: str, where: str) -> Difference:
+        is_required = name in new.required
+        text = "new, required" if is_required else "new, optional"
+        new_takes_old = self._requires(old, name) if is_required else YES
+        old_takes_new = self._takes_among_others(old, new.under("properties")[name])
+        return Difference(where, "member-added", text, new_takes_old, old_takes_new)
+
+    def _changed_presence(
+        self, old: SchemaNode, new: SchemaNode, name: str, where: str
+    ) -> Iterator[Difference]:
+        was_required, is_required = name in old.required, name in new.required
+        if is_required and not was_required:
+            yield Difference(where, "member-required", "required now", self._requires(old, name))
+        elif was_required and not is_required:
+            old_takes_new = self._requires(new, name)
+            yield Difference(where, "member-optional", "optional now", YES, old_takes_new)
+
+    def _requires(self, node: SchemaNode, name: str) -> SubsetVerdict:
+        """Return whether all that *node* describes has a member called *name*."""
+        return self._described.verdict(node, node.graph.node({"required": [name]}))
+
+    def _takes_among_others(self, node: SchemaNode, member: SchemaNode) -> SubsetVerdict:
+        """Return whether a member with a name that *node* does not know may be any *member*."""
+        if node.additional is None:
+            return YES
+        return self._described.verdict(member, node.additional)
 
 
-def _kind(ahead: SubsetVerdict, back: SubsetVerdict) -> str:
-    return _KINDS.get((ahead.answer, back.answer), "undecided")
+def _kind_of(new_takes_old: SubsetVerdict, old_takes_new: SubsetVerdict) -> str:
+    return _KINDS.get((new_takes_old.answer, old_takes_new.answer), "undecided")
 
 
-# --- how schemas are built ---
+# --- how schemas are built ------------------------------------------------------------------------
 
 
-def _walked(old: Node, new: Node) -> tuple[str, ...]:
+def _words_of_parts(old: SchemaNode, new: SchemaNode) -> tuple[str, ...]:
     """Return the keywords whose schemas are compared one by one."""
-    used = old.words.keys() | new.words.keys()
-    both = (old.words, new.words)
-    parts: tuple[str, ...] = ()
-    if used <= _OF_OBJECTS and all(
-        "properties" in words or words.get("type") == "object" for words in both
-    ):
-        are_maps = all(isinstance(words.get("additionalProperties"), dict) for words in both)
-        parts = ("properties", "required", *(("additionalProperties",) if are_maps else ()))
-    elif used <= _OF_ARRAYS and all("items" in words for words in both):
-        parts = ("items",)
+    words = _words_of_objects(old, new) or _words_of_arrays(old, new)
     # The other keywords are compared within the other document, where their references would lead
     # elsewhere.
-    besides = [
-        new.words.get(word)
-        for word in ("additionalProperties", "propertyNames")
-        if word not in parts
-    ]
-    return () if "$ref" in str(besides) else parts
+    for word in ("additionalProperties", "propertyNames"):
+        for inner in new.under(word).values() if word not in words else ():
+            if _has_reference(inner):
+                return ()
+    return words
 
 
-def _besides_null(node: Node) -> Node | None:
-    """The schema of the values that are not null, if *node* says that and only that."""
-    if list(node.words) not in (["anyOf"], ["oneOf"]):
-        return None
-    branches = [*node.parts("anyOf").values(), *node.parts("oneOf").values()]
-    others = [branch for branch in branches if branch.words != {"type": "null"}]
-    return others[0] if len(branches) == 2 and len(others) == 1 else None
-
-
-def _with_parts_of(old: Node, new: Node, parts: tuple[str, ...]) -> Node:
-    """Return what *new* says of the whole, together with what *old* says of the *parts*."""
-    own = {word: value for word, value in new.words.items() if word not in parts}
-    return (
-        old.at({**own, **{word: value for word, value in old.words.items() if word in parts}})
-        if parts
-        else new
+def _words_of_objects(old: SchemaNode, new: SchemaNode) -> tuple[str, ...]:
+    if not old.assertions.keys() | new.assertions.keys() <= _OF_OBJECTS:
+        return ()
+    for node in (old, new):
+        if "properties" not in node.assertions and node.types != ("object",):
+            return ()
+    are_maps = isinstance(old.assertions.get("additionalProperties"), dict) and isinstance(
+        new.assertions.get("additionalProperties"), dict
     )
+    return ("properties", "required", *(("additionalProperties",) if are_maps else ()))
 
 
-# --- in words ---
+def _words_of_arrays(old: SchemaNode, new: SchemaNode) -> tuple[str, ...]:
+    used = old.assertions.keys() | new.assertions.keys()
+    have_items = "items" in old.assertions and "items" in new.assertions
+    return ("items",) if used <= _OF_ARRAYS and have_items else ()
 
 
-def _remarks(old: Node, new: Node, place: str) -> list[Difference]:
-    before, after = (node.schema if isinstance(node.schema, dict) else {} for node in (old, new))
+def _has_reference(node: SchemaNode) -> bool:
+    seen: set[SchemaNode] = set()
+    waiting = [node]
+    while waiting:
+        inner = waiting.pop()
+        if inner.pointer:
+            return True
+        if inner not in seen:
+            seen.add(inner)
+            waiting += inner.inside()
+    return False
+
+
+def _besides_null(node: SchemaNode) -> SchemaNode | None:
+    """Return the schema of the values that are not null, if *node* says that and only that."""
+    if list(node.assertions) not in (["anyOf"], ["oneOf"]):
+        return None
+    others = [branch for branch in node.variants if branch.assertions != {"type": "null"}]
+    return others[0] if len(node.variants) == 2 and len(others) == 1 else None
+
+
+def _with_parts_of(old: SchemaNode, new: SchemaNode, words: tuple[str, ...]) -> SchemaNode:
+    """Return what *new* says of the whole, together with what *old* says under *words*."""
+    if not words:
+        return new
+    made = {word: value for word, value in new.assertions.items() if word not in words}
+    made |= {word: value for word, value in old.assertions.items() if word in words}
+    return old.graph.node(made)
+
+
+# --- in words -------------------------------------------------------------------------------------
+
+
+def _remarks(old: SchemaNode, new: SchemaNode, place: str) -> list[Difference]:
+    """Return the differences of texts and defaults."""
+    before, after = old.keywords, new.keywords
+    found = []
     texts = [word for word in _TEXTS if _differs(before, after, word)]
-    found = [Difference(place, "text-changed", f"{', '.join(texts)} changed")] if texts else []
+    if texts:
+        found.append(Difference(place, "text-changed", f"{', '.join(texts)} changed"))
     if _differs(before, after, "default"):
-        found.append(Difference(place, "default-changed", _word("default", before, after)))
+        text = _change_of_word("default", before, after)
+        found.append(Difference(place, "default-changed", text))
     return found
 
 
 def _differs(old: dict[str, Any], new: dict[str, Any], word: str) -> bool:
-    return (word in old) != (word in new) or (word in old and not equal(old[word], new[word]))
-
-
-def _in_words(old: Node, new: Node) -> str:
-    words = [
-        word
-        for word in ASSERTIONS
-        if word not in _walked(old, new) and _differs(old.words, new.words, word)
-    ]
-    return (
-        "; ".join(_word(word, old.words, new.words) for word in words) or "its definitions changed"
-    )
-
-
-def _word(word: str, old: dict[str, Any], new: dict[str, Any]) -> str:
     if word not in old or word not in new:
-        return (
-            f"{word} {shown(old[word])} removed"
-            if word in old
-            else f"{word} {shown(new[word])} added"
-        )
+        return word in old or word in new
+    return not equal(old[word], new[word])
+
+
+def _changed_words(old: SchemaNode, new: SchemaNode) -> str:
+    before, after = old.assertions, new.assertions
+    of_parts = _words_of_parts(old, new)
+    changes = []
+    for word in ASSERTIONS:
+        if word not in of_parts and _differs(before, after, word):
+            changes.append(_change_of_word(word, before, after))
+    return "; ".join(changes) or "its definitions changed"
+
+
+def _change_of_word(word: str, old: dict[str, Any], new: dict[str, Any]) -> str:
+    if word not in new:
+        return f"{word} {shown(old[word])} removed"
+    if word not in old:
+        return f"{word} {shown(new[word])} added"
     if word == "enum":
-        return _listed(old[word], new[word])
+        return _change_of_values(old[word], new[word])
     return f"{word} {shown(old[word])} -> {shown(new[word])}"
 
 
-def _listed(old: list[Any], new: list[Any]) -> str:
-    mine, theirs = ({identity(value) for value in values} for values in (old, new))
-    lost = [shown(value) for value in old if identity(value) not in theirs]
-    more = [shown(value) for value in new if identity(value) not in mine]
-    changes = ((lost, "removed"), (more, "added"))
-    return "; ".join(f"enum {', '.join(values)} {what}" for values, what in changes if values)
+def _change_of_values(old: list[Any], new: list[Any]) -> str:
+    removed = _values_without(old, new)
+    added = _values_without(new, old)
+    changes = []
+    if removed:
+        changes.append(f"enum {', '.join(removed)} removed")
+    if added:
+        changes.append(f"enum {', '.join(added)} added")
+    return "; ".join(changes)
+
+
+def _values_without(values: list[Any], others: list[Any]) -> list[str]:
+    known = {identity(value) for value in others}
+    return [shown(value) for value in values if identity(value) not in known]

@@ -1,0 +1,267 @@
+"""The cases of values that fit some schemas, one for each type, alternative and listed value."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_schemas.json_schema.bounded_validator import TooExpensive, identity
+
+from .nodes import KINDS, NUMBERS, ComparedSchema
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from toolwire_schemas.json_schema.graph import SchemaNode
+    from toolwire_schemas.json_schema.linear_regex import Budget
+
+_MAX_CASES = 4_000
+
+SAFE_INTEGER = 2**53 - 1
+"""Readers that take all numbers for floats, such as JavaScript, know integers up to here (RFC 8259,
+section 6).
+"""
+
+OTHER = "not a described member"
+"""Names that no schema describes start like this; the spaces do not fit the patterns that schemas
+have for names.
+"""
+
+_NOTHING = (ComparedSchema(False).root,)
+
+# With these an object says itself which members of other names it has, or it is not certain that it
+# does not.
+_OPENING = (
+    *("additionalProperties", "patternProperties", "propertyNames", "unevaluatedProperties"),
+    *("dependentSchemas", "not", "if"),
+)
+
+
+class _Bound(msgspec.Struct, frozen=True, order=True):
+    """A lower bound of numbers; of two with one number, the one that excludes it is greater."""
+
+    number: Fraction
+    excludes_number: bool = False
+
+    def of_integers(self) -> _Bound:
+        """Return the bound of the integers within this one."""
+        if self.excludes_number:
+            return _Bound(Fraction(floor(self.number) + 1))
+        return _Bound(Fraction(ceil(self.number)))
+
+
+class Case(msgspec.Struct, frozen=True, eq=False):
+    """Values of one *kind* that fit all *nodes*, or the one *value*.
+
+    The nodes have no alternatives and references left in them that would matter. If *is_described*,
+    all members that no node describes have names that no other schema describes either, and
+    unbounded integers are safe ones: such values can be expected from the users of a schema.
+    """
+
+    kind: str
+    nodes: tuple[SchemaNode, ...]
+    is_described: bool = False
+    value: Any = msgspec.UNSET
+
+    def values_of(self, word: str) -> Iterator[Any]:
+        """Yield the values of the keyword *word*."""
+        return (node.assertions[word] for node in self.nodes if word in node.assertions)
+
+    def is_within(self, word: str, value: Any) -> bool:
+        """Return whether all numbers are within the bound *value* that the keyword *word* sets."""
+        # Upper bounds are lower bounds of the negative numbers.
+        is_lower = word.endswith("inimum")
+        sign = 1 if is_lower else -1
+        inclusive = "minimum" if is_lower else "maximum"
+        exclusive = "exclusiveMinimum" if is_lower else "exclusiveMaximum"
+        bounds = [_Bound(sign * Fraction(bound)) for bound in self.values_of(inclusive)]
+        bounds += [_Bound(sign * Fraction(bound), True) for bound in self.values_of(exclusive)]
+        if not bounds and self.is_described and self._has_integers_alone():
+            bounds = [_Bound(Fraction(-SAFE_INTEGER))]
+        if self.kind == "integer":
+            bounds = [bound.of_integers() for bound in bounds]
+        wanted = _Bound(sign * Fraction(value), word == exclusive)
+        return bool(bounds) and max(bounds) >= wanted
+
+    def _has_integers_alone(self) -> bool:
+        is_type_named = any("number" not in types for types in self.values_of("type"))
+        return self.kind == "integer" and is_type_named
+
+    def least(self, word: str) -> int:
+        """Return the greatest value of `minLength`, `minItems` or `minProperties`."""
+        least = int(max(self.values_of(word), default=0))
+        return max(least, len(self.required())) if word == "minProperties" else least
+
+    def most(self, word: str) -> int | None:
+        """Return the least value of `maxLength`, `maxItems` or `maxProperties`."""
+        most = min(self.values_of(word), default=None)
+        return None if most is None else int(most)
+
+    def element(self, index: int) -> tuple[SchemaNode, ...]:
+        """Return the schemas of the element at *index*."""
+        found: list[SchemaNode] = []
+        for node in self.nodes:
+            found += elements(node, index)
+        return tuple(found)
+
+    def required(self) -> dict[str, None]:
+        """Return the names of all required members."""
+        return dict.fromkeys(name for names in self.values_of("required") for name in names)
+
+    def names(self) -> dict[str, None]:
+        """Return the names of all described members, in order."""
+        described: dict[str, None] = {}
+        for properties in self.values_of("properties"):
+            described |= dict.fromkeys(properties)
+        return described | self.required()
+
+    def is_closed(self) -> bool:
+        """Return whether members that are not described count as absent."""
+        is_open = any(word in node.assertions for node in self.nodes for word in _OPENING)
+        has_members = any("properties" in node.assertions for node in self.nodes)
+        return self.is_described and has_members and not is_open
+
+    def member(self, name: str | None) -> tuple[SchemaNode, ...]:
+        """Return the schemas of the member called *name*; of one with a name that is not described
+        if None.
+        """
+        is_named = name is None or name.startswith(OTHER) or name in self.names()
+        if not is_named and self.is_closed():
+            return _NOTHING
+        found: list[SchemaNode] = []
+        for node in self.nodes:
+            found += members(node, name)
+        return tuple(found)
+
+
+def elements(node: SchemaNode, index: int) -> list[SchemaNode]:
+    """Return the schema that *node* has for the element at *index*, if any."""
+    first = node.under("prefixItems")
+    return [first[index]] if index in first else list(node.under("items").values())
+
+
+def members(node: SchemaNode, name: str | None) -> list[SchemaNode]:
+    """Return the schema that *node* certainly has for a member called *name*, if any; for one that
+    it does not describe if None.
+
+    The name may match any of its patterns, so that these may apply in place of
+    `additionalProperties`.
+    """
+    described = node.under("properties")
+    if name in described:
+        return [described[name]]
+    if node.assertions.get("patternProperties"):
+        return []
+    return list(node.under("additionalProperties").values())
+
+
+def cases(nodes: tuple[SchemaNode, ...], budget: Budget, is_described: bool) -> list[Case]:
+    """Return the cases of values that fit all *nodes*.
+
+    Raises:
+        TooExpensive: if they are too many.
+    """
+    found: list[Case] = []
+    for flat in _alternatives(nodes, frozenset(), budget):
+        found += _cases_of_kinds(flat, is_described)
+        budget.spend()
+        if len(found) > _MAX_CASES:
+            raise TooExpensive("a schema has too many alternatives")
+    budget.spend(len(found))
+    return found
+
+
+def _alternatives(
+    nodes: tuple[SchemaNode, ...], seen: frozenset[SchemaNode], budget: Budget
+) -> Iterator[tuple[SchemaNode, ...]]:
+    """Yield all ways to choose from alternatives, with references followed and parts of `allOf`
+    side by side.
+    """
+    flat: list[SchemaNode] = []
+    choices: list[tuple[SchemaNode, ...]] = []
+    waiting = list(nodes)
+    while waiting:
+        node = waiting.pop(0)
+        if node in seen:  # known already; or a reference that leads to itself, which has no meaning
+            continue
+        budget.spend()
+        seen |= {node}
+        flat.append(node)
+        waiting += node.under("$ref").values()
+        waiting += node.all_of
+        # That only one of `oneOf` may fit is left out.
+        choices += [node.any_of] if "anyOf" in node.assertions else []
+        choices += [node.one_of] if "oneOf" in node.assertions else []
+    if not choices:
+        yield tuple(flat)
+        return
+    for chosen in product(*choices):
+        for more in _alternatives(chosen, seen, budget):
+            yield (*flat, *more)
+
+
+def _cases_of_kinds(nodes: tuple[SchemaNode, ...], is_described: bool) -> list[Case]:
+    kinds = set(KINDS)
+    for node in nodes:
+        kinds &= own_kinds_of(node)
+    listed: list[list[Any]] = []
+    for node in nodes:
+        listed += listed_by(node)
+    if not listed:
+        found = []
+        for name in KINDS:
+            for value in _VALUES.get(name, (msgspec.UNSET,)):
+                found.append(Case(name, nodes, is_described, value))
+        return [case for case in found if case.kind in kinds]
+    values = {identity(value): value for value in listed[0]}
+    for others in listed[1:]:
+        common = [one for one in map(identity, others) if one in values]
+        values = {one: values[one] for one in common}
+    found = [Case(kind_of(value), nodes, is_described, value) for value in values.values()]
+    return [case for case in found if case.kind in kinds]
+
+
+_VALUES: dict[str, tuple[Any, ...]] = {"null": (None,), "boolean": (False, True)}
+
+
+def listed_by(node: SchemaNode) -> list[list[Any]]:
+    """Return the values that `const` and those that `enum` lists, of each that is there."""
+    listed = []
+    if "const" in node.assertions:
+        listed.append([node.assertions["const"]])
+    if "enum" in node.assertions:
+        listed.append(node.assertions["enum"])
+    return listed
+
+
+def own_kinds_of(node: SchemaNode) -> set[str]:
+    """Return the kinds of values that the type of *node* allows."""
+    return kinds_of_types(node.assertions.get("type", KINDS))
+
+
+def kinds_of_types(types: str | list[str] | tuple[str, ...]) -> set[str]:
+    """Return the kinds that `type` names."""
+    kinds: set[str] = set()
+    for name in [types] if isinstance(types, str) else types:
+        kinds.update(NUMBERS if name == "number" else (name,))
+    return kinds
+
+
+def kind_of(value: Any) -> str:
+    """Return the kind of a JSON value."""
+    known = _KINDS.get(type(value))
+    if known is not None:
+        return known
+    return "integer" if Fraction(value).denominator == 1 else "fraction"
+
+
+_KINDS: dict[type, str] = {
+    type(None): "null",
+    bool: "boolean",
+    str: "string",
+    list: "array",
+    dict: "object",
+}

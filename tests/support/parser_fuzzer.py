@@ -52,7 +52,7 @@ def parsers() -> dict[str, Parser]:
     from toolwire_agent.react.tool_lookup import Tools
     from toolwire_compat.mas import InstructionError, parse_instruction
     from toolwire_compat.yaml import ConfigError
-    from toolwire_compat.yaml.reader import documents
+    from toolwire_compat.yaml.document import read_documents
     from toolwire_schemas.wire.framing import AutoFraming
     from toolwire_tools.signature.docstring import read
 
@@ -100,7 +100,9 @@ def parsers() -> dict[str, Parser]:
         "instructions": Parser(
             lambda text: parse_instruction(text, "Search"), _REPLIES, (InstructionError,)
         ),
-        "yaml": Parser(lambda text: documents(text, "file"), _YAML, (ConfigError,), most=4_000),
+        "yaml": Parser(
+            lambda text: read_documents(text, "file"), _YAML, (ConfigError,), most=4_000
+        ),
         "docstrings": Parser(read, _DOCSTRINGS, most=10_000),
     }
 

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_compat.yaml.command import CommandResult, Place, ToolCommand, WordTemplate, parse
+from toolwire_compat.yaml.command import CommandResult, Place, ToolCommand, WordTemplate, parse_word
 from toolwire_tools import ArgumentsError, ToolError
 
 
 def command(*words: str | list[str], **more: Any) -> ToolCommand:
     parsed = tuple(
-        tuple(map(parse, word)) if isinstance(word, list) else parse(word) for word in words
+        tuple(map(parse_word, word)) if isinstance(word, list) else parse_word(word)
+        for word in words
     )
     return ToolCommand(program="/bin/tool", words=parsed, cwd="/", **more)
 
@@ -44,18 +45,18 @@ def words(made: ToolCommand, **arguments: Any) -> list[str]:
     ],
 )
 def test_a_text_is_taken_apart_at_its_places(text: str, parts: tuple[Any, ...]) -> None:
-    assert parse(text) == WordTemplate(parts)
+    assert parse_word(text) == WordTemplate(parts)
 
 
 @pytest.mark.parametrize("text", ["{", "}", "a}", "{a", "{}", "{?}"])
 def test_a_brace_that_belongs_to_no_place_is_reported(text: str) -> None:
     with pytest.raises(ValueError, match="is in no placeholder; write"):
-        parse(text)
+        parse_word(text)
 
 
 @given(st.text(), st.dictionaries(st.text(), st.text()))
 def test_a_value_is_never_read_as_a_template(value: str, others: dict[str, str]) -> None:
-    assert parse("<{a}>").fill({**others, "a": value}) == f"<{value}>"
+    assert parse_word("<{a}>").fill({**others, "a": value}) == f"<{value}>"
 
 
 # --- command lines ---
@@ -134,22 +135,24 @@ def test_a_dash_may_begin_what_the_author_allows_and_may_stand_behind_text() -> 
 
 def test_a_nul_is_refused_where_no_program_could_be_given_it() -> None:
     with pytest.raises(ArgumentsError) as caught:
-        command("{a}", env={"B": parse("{b}")}).invocation({"a": "x\0y", "b": "\0"})
+        command("{a}", env={"B": parse_word("{b}")}).invocation({"a": "x\0y", "b": "\0"})
     assert [where for where, _ in caught.value.faults] == ["arguments.a", "arguments.b"]
 
-    assert command(stdin=parse("{a}")).invocation({"a": "x\0y"}).stdin == b"x\0y"
+    assert command(stdin=parse_word("{a}")).invocation({"a": "x\0y"}).stdin == b"x\0y"
 
 
 def test_standard_input_and_environment_have_places_too() -> None:
     made = command(
-        stdin=parse("{*}"), env={"A": parse("<{a}>"), "B": parse("{b?}")}, defaults={"c": 1}
+        stdin=parse_word("{*}"),
+        env={"A": parse_word("<{a}>"), "B": parse_word("{b?}")},
+        defaults={"c": 1},
     )
 
     invocation = made.invocation({"a": "ä"})
 
     assert json.loads(invocation.stdin) == {"a": "ä", "c": 1}
     assert invocation.env == {"A": "<ä>"}
-    assert command(stdin=parse("{a?}")).invocation({}).stdin == b""
+    assert command(stdin=parse_word("{a?}")).invocation({}).stdin == b""
 
 
 # --- outcomes ---

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_compat.mas.step_tool import tool_of
-from toolwire_compat.yaml.command import ToolCommand, parse
+from toolwire_compat.yaml.command import ToolCommand, parse_word
+from toolwire_compat.yaml.document import read_documents
 from toolwire_compat.yaml.files import load_tool_config, load_tool_configs
 from toolwire_compat.yaml.model import ConfigError, ExecutorName, Function, ToolConfig
-from toolwire_compat.yaml.reader import config_of, documents
+from toolwire_compat.yaml.reader import read_config
 from toolwire_schemas.published import load
 
 PARTS = [
@@ -328,10 +329,14 @@ def test_a_command_is_bound_with_all_that_belongs_to_it(write: Any, tmp_path: Pa
 
     assert config.binding == ToolCommand(
         program=f"{tmp_path}/./run",
-        words=(parse("-1"), (parse("--max"), parse("{limit}")), parse("{mode}")),
+        words=(
+            parse_word("-1"),
+            (parse_word("--max"), parse_word("{limit}")),
+            parse_word("{mode}"),
+        ),
         cwd=str(tmp_path / "sub"),
-        stdin=parse("{text}"),
-        env={"LEVEL": parse("3"), "MODE": parse("<{mode}>")},
+        stdin=parse_word("{text}"),
+        env={"LEVEL": parse_word("3"), "MODE": parse_word("<{mode}>")},
         defaults={"mode": "fast"},
         dashes=frozenset(["mode"]),
         output="json",
@@ -537,9 +542,9 @@ def test_whatever_a_file_says_is_a_tool_or_a_list_of_faults(
 ) -> None:
     if with_guide:
         said["use_guide"] = {"tool_name": "tool", "description": "d"}
-    (document,) = documents(json.dumps(said), "tool.yaml")
+    (document,) = read_documents(json.dumps(said), "tool.yaml")
 
-    config = config_of(document)
+    config = read_config(document)
 
     assert document.faults or (isinstance(config, ToolConfig) and config.name == "tool")
     if (

@@ -13,7 +13,7 @@ import anyio
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from toolwire_compat.yaml.command import Invocation, ToolCommand, unquoted
+from toolwire_compat.yaml.command import Invocation, ToolCommand, find_unquoted
 from toolwire_compat.yaml.files import load_tool_config
 from toolwire_compat.yaml.model import ConfigError
 from toolwire_compat.yaml.run_command import run
@@ -129,7 +129,7 @@ def test_a_variable_cannot_be_one_of_the_system(read: Any, name: str) -> None:
 
 @given(st.text("$ab\"'`()\\# {}\n"))
 def test_any_script_can_be_looked_through(script: str) -> None:
-    assert {letter for name in unquoted(script) for letter in name} <= {"a", "b"}
+    assert {letter for name in find_unquoted(script) for letter in name} <= {"a", "b"}
 
 
 NAMES = [f"v{number}" for number in range(8)]

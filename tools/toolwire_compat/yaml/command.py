@@ -37,7 +37,9 @@ class Place(msgspec.Struct, frozen=True):
 
     def fill(self, arguments: Mapping[str, Any]) -> str | None:
         """Return the text here for *arguments*; None if they have none."""
-        value = dict(arguments) if self.name == EVERYTHING else arguments.get(self.name)
+        if self.name == EVERYTHING:
+            return encode(dict(arguments)).decode()
+        value = arguments.get(self.name)
         if value is None:
             return None
         if self.instead is not None:
@@ -57,55 +59,62 @@ class WordTemplate(msgspec.Struct, frozen=True):
 
     def fill(self, arguments: Mapping[str, Any]) -> str | None:
         """Return the text with *arguments* in their places; None if one of these is absent."""
-        filled = [part if isinstance(part, str) else part.fill(arguments) for part in self.parts]
-        texts = [text for text in filled if text is not None]
-        return "".join(texts) if len(texts) == len(filled) else None
+        texts = []
+        for part in self.parts:
+            text = part if isinstance(part, str) else part.fill(arguments)
+            if text is None:
+                return None
+            texts.append(text)
+        return "".join(texts)
 
 
-def parse(text: str) -> WordTemplate:
-    """Split *text* into text and places; raises a ValueError that names a brace that belongs to no
-    place.
+def parse_word(text: str) -> WordTemplate:
+    """Split *text* into text and places.
+
+    Raises:
+        ValueError: if a brace belongs to no place; the text names it.
     """
     parts: list[str | Place] = []
     for found in _PART.finditer(text):
         part = found[0]
         if found["name"] is not None:
-            parts.append(
-                Place(
-                    found["name"].strip(), found["optional"] is not None, found["instead"] or None
-                )
-            )
-        elif part in "{}":
-            raise ValueError(
-                f"the {part!r} at character {found.start() + 1} is in no placeholder; write"
-                f" {part * 2!r}"
-            )
+            name = found["name"].strip()
+            parts.append(Place(name, found["optional"] is not None, found["instead"] or None))
+        elif part in ("{{", "}}"):
+            parts.append(part[0])
+        elif part in ("{", "}"):
+            where = f"at character {found.start() + 1}"
+            raise ValueError(f"the {part!r} {where} is in no placeholder; write {part * 2!r}")
         else:
-            parts.append(part[0] if part in ("{{", "}}") else part)
+            parts.append(part)
     return WordTemplate(tuple(parts))
 
 
-def unquoted(script: str) -> Iterator[str]:
+def find_unquoted(script: str) -> Iterator[str]:
     """Yield the variables of a shell's *script* that are outside of double quotes, where it splits
     them into words.
     """
-    around, at = (
-        [""],
-        0,
-    )  # what begins before this place and has not ended: a quote, or a command in parentheses
-    while found := (_QUOTED if around[-1] == '"' else _UNQUOTED).search(script, at):
-        token, at = found[0], found.end()
+    # What has begun and not ended: quotes, and commands in parentheses, the innermost last.
+    open_marks = [""]
+    at = 0
+    while True:
+        is_in_quotes = open_marks[-1] == '"'
+        found = (_QUOTED if is_in_quotes else _UNQUOTED).search(script, at)
+        if found is None:
+            return
+        token = found[0]
+        at = found.end()
         if found["name"]:
-            if around[-1] != '"':
+            if not is_in_quotes:
                 yield found["name"]
         elif token in ("(", "$("):
-            around.append("(")
+            open_marks.append("(")
         elif token in ('"', "`", ")"):
-            opening = token.replace(")", "(")
-            if around[-1] == opening:
-                around.pop()
+            opening = "(" if token == ")" else token
+            if open_marks[-1] == opening:
+                open_marks.pop()
             elif token != ")":  # that of a pattern of `case`
-                around.append(token)
+                open_marks.append(token)
 
 
 _QUOTED = re.compile(r"""\\.|\$\{?\#?(?P<name>[A-Za-z_]\w*)|["`]|\$\(""", re.DOTALL)
@@ -180,55 +189,51 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
         passed as they are.
         """
         values = {**self.defaults, **arguments}
-        argv = [self.program]
         faults: list[Fault] = []
+        argv = [self.program]
         for word in self.words:
             group = word if isinstance(word, tuple) else (word,)
-            filled = [text for template in group if (text := template.fill(values)) is not None]
-            if len(filled) == len(group):
-                argv += filled
-                faults += [
-                    fault
-                    for template in group
-                    for fault in self._faults(template, values, is_word=True)
-                ]
-        env = {name: template.fill(values) for name, template in self.env.items()}
-        env = {name: text for name, text in env.items() if self.shell or text is not None}
-        faults += [
-            fault
-            for template in self.env.values()
-            for fault in self._faults(template, values, is_word=self.shell)
-        ]
+            texts = _fill_all(group, values)
+            if texts is None:
+                continue
+            argv += texts
+            for template in group:
+                faults += self._find_faults(template, values, is_word=True)
+        env: dict[str, str | None] = {}
+        for name, template in self.env.items():
+            text = template.fill(values)
+            if self.shell or text is not None:
+                env[name] = text
+            faults += self._find_faults(template, values, is_word=self.shell)
         if faults:
             raise ArgumentsError(dict.fromkeys(faults))
-        stdin = (self.stdin and self.stdin.fill(values)) or ""
-        return Invocation(argv, self.cwd, env, stdin.encode(), self.max_output_bytes)
+        stdin = None if self.stdin is None else self.stdin.fill(values)
+        return Invocation(argv, self.cwd, env, (stdin or "").encode(), self.max_output_bytes)
 
-    def _faults(
+    def _find_faults(
         self, template: WordTemplate, values: Mapping[str, Any], *, is_word: bool
     ) -> Iterator[Fault]:
         """Yield the faults of arguments that cannot be passed, or that would make a word look like
         an option.
         """
-        is_first = is_word
+        is_at_start = is_word
         for part in template.parts:
-            text = part if isinstance(part, str) else part.fill(values) or ""
-            if isinstance(part, Place):
-                where = place("arguments", (part.name,))
-                if "\0" in text:
-                    yield (
-                        where,
-                        "holds a NUL character, which an argument of a program cannot contain",
-                    )
-                if (
-                    is_first
-                    and text.startswith("-")
-                    and part.instead is None
-                    and part.name not in self.dashes
-                ):
-                    problem = f'begins with "-", so {self._called} could read it as an option'
-                    yield where, f"{shown(values[part.name])} {problem}"
-            is_first = is_first and not text
+            if isinstance(part, str):
+                is_at_start = False  # an empty text is no part
+                continue
+            text = part.fill(values) or ""
+            where = place("arguments", (part.name,))
+            if "\0" in text:
+                problem = "holds a NUL character, which an argument of a program cannot contain"
+                yield where, problem
+            if is_at_start and text.startswith("-") and not self._allows_dash(part):
+                problem = f'begins with "-", so {self._called} could read it as an option'
+                yield where, f"{shown(values[part.name])} {problem}"
+            is_at_start = is_at_start and not text
+
+    def _allows_dash(self, part: Place) -> bool:
+        is_of_author = part.instead is not None
+        return is_of_author or part.name in self.dashes
 
     def outcome(self, finished: CommandResult) -> Any:
         """Return the text or JSON for the caller; raises a ToolError if the command failed, or
@@ -238,29 +243,44 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
             raise ToolError(self._failure(finished))
         text = finished.output.decode("utf-8", "replace")
         more = finished.output_bytes - len(finished.output)
-        program, limit = self._called, format_size(self.max_output_bytes)
+        limit = format_size(self.max_output_bytes)
         if self.output == "text":
-            cut = f"\n(The output was cut after {limit}; {more:,} more bytes followed.)"
-            return text.rstrip(_HALF) + cut if more else text.rstrip("\r\n")
+            if not more:
+                return text.rstrip("\r\n")
+            note = f"(The output was cut after {limit}; {more:,} more bytes followed.)"
+            return f"{text.rstrip(_HALF)}\n{note}"
         if more:
-            raise ToolError(f"{program} printed more than {limit}, the limit of max_output.")
+            raise ToolError(f"{self._called} printed more than {limit}, the limit of max_output.")
         try:
             return decode(text)
         except DecodingError as error:
-            raise ToolError(
-                f"{program} did not print JSON: {error}. It printed {shown(text)}."
-            ) from None
+            problem = f"{self._called} did not print JSON: {error}. It printed {shown(text)}."
+            raise ToolError(problem) from None
 
     @property
     def _called(self) -> str:
         return "the script" if self.shell else os.path.basename(self.program)
 
     def _failure(self, finished: CommandResult) -> str:
-        sentence = f"{self._called} {describe_exit(finished.status)}."
-        printed, all_bytes = finished.errors, finished.errors_bytes
+        lines = [f"{self._called} {describe_exit(finished.status)}."]
+        printed, size = finished.errors, finished.errors_bytes
         if not printed.strip():  # some programs print errors to standard output
-            printed, all_bytes = finished.output[-MAX_ERROR_BYTES:], finished.output_bytes
+            printed, size = finished.output[-MAX_ERROR_BYTES:], finished.output_bytes
+        more = size - len(printed)
+        if more:
+            lines.append(f"(The end of its output; {more:,} bytes before it were cut.)")
         text = printed.decode("utf-8", "replace").lstrip(_HALF).strip()
-        more = all_bytes - len(printed)
-        left_out = f"(The end of its output; {more:,} bytes before it were cut.)" if more else ""
-        return "\n".join(filter(None, (sentence, left_out, text)))
+        if text:
+            lines.append(text)
+        return "\n".join(lines)
+
+
+def _fill_all(templates: tuple[WordTemplate, ...], values: Mapping[str, Any]) -> list[str] | None:
+    """Return the texts of *templates*; None if an argument of one is absent."""
+    texts = []
+    for template in templates:
+        text = template.fill(values)
+        if text is None:
+            return None
+        texts.append(text)
+    return texts

@@ -20,18 +20,10 @@ def load_tool_config(path: str | os.PathLike[str]) -> ToolConfig:
     Raises:
         ConfigError: with all errors in the file.
     """
-    configs = load_file(os.fspath(path))
+    file = os.fspath(path)
+    configs = load_file(file)
     if len(configs) != 1:
-        raise ConfigError(
-            [
-                ConfigFault(
-                    os.fspath(path),
-                    0,
-                    "",
-                    f"it describes {len(configs)} tools; use load_tool_configs",
-                )
-            ]
-        )
+        raise _error(file, f"it describes {len(configs)} tools; use load_tool_configs")
     return configs[0]
 
 
@@ -49,20 +41,12 @@ def load_tool_configs(path: str | os.PathLike[str]) -> dict[str, ToolConfig]:
             configs += load_file(file)
         except ConfigError as error:
             faults += error.faults
-    faults += _namesakes(configs)
+    faults += _find_namesakes(configs)
     if faults:
         raise ConfigError(faults)
     if not configs:
-        raise ConfigError(
-            [
-                ConfigFault(
-                    root,
-                    0,
-                    "",
-                    f"no YAML in this folder describes a tool, such as rag{CONFIG}.yaml",
-                )
-            ]
-        )
+        example = f"rag{CONFIG}.yaml"
+        raise _error(root, f"no YAML in this folder describes a tool, such as {example}")
     return {config.name: config for config in configs}
 
 
@@ -74,10 +58,12 @@ def tool_files(folder: str) -> list[str]:
     Python file, or has lines that begin with `name:`, `description:` and what runs it, as keys of
     the file or of a list in it.
     """
-    names = sorted(
-        name for name in os.listdir(folder) if name.endswith(SUFFIXES) and name[0] not in "_."
-    )
-    return [path for name in names if is_about_a_tool(path := os.path.join(folder, name))]
+    paths = []
+    for name in sorted(os.listdir(folder)):
+        path = os.path.join(folder, name)
+        if name.endswith(SUFFIXES) and name[0] not in "_." and is_about_a_tool(path):
+            paths.append(path)
+    return paths
 
 
 def is_about_a_tool(path: str) -> bool:
@@ -93,77 +79,86 @@ def is_about_a_tool(path: str) -> bool:
             text = file.read()
     except OSError:  # loading the file reports it
         return True
-    return b"use_guide" in text or (
-        {b"name", b"description"} < (keys := {*_KEY.findall(text)}) and bool(keys & _RUNS)
-    )
+    if b"use_guide" in text:
+        return True
+    keys = set(_KEY.findall(text))
+    return b"name" in keys and b"description" in keys and not keys.isdisjoint(_RUNS)
 
 
+# A key of the file, or of a list in it.
 _KEY = re.compile(rb"^(?:- |  )?(\w+):", re.MULTILINE)
 _RUNS = {b"command", b"function", b"executor"}
 
 
 def load_file(path: str) -> list[ToolConfig]:
-    """Return the tools in the documents of a YAML file; raises a ConfigError with all errors, or
-    without PyYAML.
+    """Return the tools in the documents of a YAML file.
+
+    Raises:
+        ConfigError: with all errors in the file, or if PyYAML is missing.
     """
     try:
-        from .reader import LEAST, config_of, documents
+        from .document import read_documents
+        from .reader import read_config
+        from .shape import LEAST
     except ModuleNotFoundError:
         from toolwire_schemas.install_command import install_command
 
         missing = f"YAML needs PyYAML; run: {install_command('toolwire[yaml]')}"
-        raise ConfigError([ConfigFault(path, 0, "", missing)]) from None
-    found = [
-        document
-        for document in documents(_text(path), path)
-        if document.value is not None or document.faults
-    ]
-    if not found:
-        raise ConfigError([ConfigFault(path, 0, "", "it is empty; a tool has at least " + LEAST)])
-    configs = [config for document in found if (config := config_of(document)) is not None]
-    faults = [fault for document in found for fault in document.faults] + _namesakes(configs)
+        raise _error(path, missing) from None
+    configs = []
+    faults = []
+    is_empty = True
+    for document in read_documents(_read_text(path), path):
+        if document.value is None and not document.faults:
+            continue  # a document without content
+        is_empty = False
+        config = read_config(document)
+        if config is not None:
+            configs.append(config)
+        faults += document.faults
+    if is_empty:
+        raise _error(path, f"it is empty; a tool has at least {LEAST}")
+    faults += _find_namesakes(configs)
     stem = os.path.splitext(os.path.basename(path))[0]
     if stem.endswith(CONFIG):
-        faults += _misnamed(configs, stem.removesuffix(CONFIG))
+        faults += _find_misnamed(configs, stem.removesuffix(CONFIG))
     if faults:
         raise ConfigError(sorted(faults, key=lambda fault: fault.line))
     return configs
 
 
-def _text(path: str) -> str:
+def _error(path: str, problem: str, line: int = 0) -> ConfigError:
+    return ConfigError([ConfigFault(path, line, "", problem)])
+
+
+def _read_text(path: str) -> str:
     try:
         with open(path, "rb") as file:
             data = file.read()
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ConfigError(
-            [ConfigFault(path, line, "", "it is not UTF-8; save it in that encoding")]
-        ) from None
+        raise _error(path, "it is not UTF-8; save it in that encoding", line) from None
     except OSError as error:
-        raise ConfigError(
-            [ConfigFault(path, 0, "", f"it cannot be read: {error.strerror}")]
-        ) from None
+        raise _error(path, f"it cannot be read: {error.strerror}") from None
 
 
-def _namesakes(configs: Iterable[ToolConfig]) -> list[ConfigFault]:
-    known: dict[str, ToolConfig] = {}
+def _find_namesakes(configs: Iterable[ToolConfig]) -> list[ConfigFault]:
+    first_of: dict[str, ToolConfig] = {}
     faults = []
     for config in configs:
-        first = known.setdefault(canonical(config.name), config)
+        first = first_of.setdefault(canonical(config.name), config)
         if first is not config:
-            problem = (
-                f"{config.name!r} is already described in {first.file}:{first.line}; rename or"
-                " remove one"
-            )
+            place = f"{first.file}:{first.line}"
+            problem = f"{config.name!r} is already described in {place}; rename or remove one"
             faults.append(ConfigFault(config.file, config.line, "", problem))
     return faults
 
 
-def _misnamed(configs: list[ToolConfig], wanted: str) -> list[ConfigFault]:
-    problem = f"is not {wanted!r}, the name of the file; rename one of them"
-    return [
-        ConfigFault(config.file, config.line, "", f"{config.name!r} {problem}")
-        for config in configs
-        if canonical(config.name) != canonical(wanted)
-    ]
+def _find_misnamed(configs: Iterable[ToolConfig], wanted: str) -> list[ConfigFault]:
+    faults = []
+    for config in configs:
+        if canonical(config.name) != canonical(wanted):
+            problem = f"{config.name!r} is not {wanted!r}, the name of the file; rename one of them"
+            faults.append(ConfigFault(config.file, config.line, "", problem))
+    return faults

@@ -36,7 +36,9 @@ class ConfigFault(msgspec.Struct, frozen=True):
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}" if self.line else self.file
-        return f"{place}: {self.key}: {self.problem}" if self.key else f"{place}: {self.problem}"
+        if not self.key:
+            return f"{place}: {self.problem}"
+        return f"{place}: {self.key}: {self.problem}"
 
 
 class ConfigError(RegistrationError):
@@ -84,9 +86,12 @@ class ToolConfig(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def defaults(self) -> dict[str, Any]:
         """The values for arguments that a call leaves out."""
-        properties = (self.input_schema or {}).get("properties", {}).items()
-        given = {name: prop.get("default") for name, prop in properties if isinstance(prop, dict)}
-        return {name: value for name, value in given.items() if value is not None}
+        schema = self.input_schema or {}
+        defaults = {}
+        for name, member in schema.get("properties", {}).items():
+            if isinstance(member, dict) and member.get("default") is not None:
+                defaults[name] = member["default"]
+        return defaults
 
     def error(self, problem: str, key: str = "") -> ConfigError:
         """Return the exception for a tool that cannot be made as it is described."""
@@ -94,8 +99,8 @@ class ToolConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def canonical(name: str) -> str:
-    """Return what two spellings of one tool's name have in common: tags are written in capitals,
-    files are not.
+    """Return *name* as two spellings of it have it in common: tags are written in capitals, files
+    are not.
     """
     return name.casefold()
 

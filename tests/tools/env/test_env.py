@@ -134,7 +134,7 @@ def everything() -> Env:
 NAMES = ["add", "Double", "Weather.today", "Search.find", "researcher", "plus.one", "tell", "later"]
 
 
-def test_everything_is_listed_in_lagents_words() -> None:
+def test_all_actions_are_listed_as_lagent_describes_them() -> None:
     described = everything().get_actions_info()
     assert [action["name"] for action in described] == NAMES
     assert described[0] == {
@@ -181,12 +181,12 @@ def test_everything_is_listed_in_lagents_words() -> None:
         ("later", {"text": "a"}, "a"),
     ],
 )
-def test_a_call_returns_what_the_action_returns(name: str, parameters: Any, result: Any) -> None:
+def test_call_returns_the_value_of_the_action(name: str, parameters: Any, result: Any) -> None:
     assert everything()(name, parameters) == result
     assert everything()(name=name, parameters=parameters) == result
 
 
-def test_an_action_that_does_not_exist_is_reported_in_a_text() -> None:
+def test_unknown_action_is_reported_as_text() -> None:
     assert everything()("Dubble", {"number": 1}) == (
         f"There is no action 'Dubble', did you mean 'Double'? Known: {', '.join(NAMES)}"
     )
@@ -205,7 +205,7 @@ def test_an_action_that_does_not_exist_is_reported_in_a_text() -> None:
         ("tell", {"a": -1}, ToolError, "too small"),
     ],
 )
-def test_an_action_that_fails_raises(
+def test_failing_action_raises(
     name: str, parameters: Any, error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error) as caught:
@@ -213,13 +213,13 @@ def test_an_action_that_fails_raises(
     assert str(caught.value).startswith(words)
 
 
-def test_an_action_is_reported_and_called_by_its_own_parser() -> None:
+def test_action_is_described_and_called_by_its_own_parser() -> None:
     env = Env([Double(parser=TupleParser)])
     assert "tuple" in env.get_actions_info()[0]["parameter_description"]
     assert env("Double", "(2,)") == 4
 
 
-def test_an_asynchronous_action_is_waited_for_also_where_an_event_loop_runs() -> None:
+def test_asynchronous_action_is_awaited_inside_an_event_loop() -> None:
     class Later(BaseAction):
         async def run(self, text: str) -> str:
             await asyncio.sleep(0)
@@ -231,19 +231,19 @@ def test_an_asynchronous_action_is_waited_for_also_where_an_event_loop_runs() ->
     assert Env([Later()])("Later", {"text": "a"}) == asyncio.run(notebook()) == "a"
 
 
-def test_classes_and_settings_are_made_and_a_single_thing_needs_no_list() -> None:
+def test_classes_and_settings_become_actions_without_a_list() -> None:
     assert Env(Double)("Double", {"number": 2}) == 4
     assert Env({"type": "Double"})("Double", {"number": 2}) == 4
     assert Env([Search])("Search.find", {"text": "a"}) == ["a"]
 
 
-def test_what_is_not_enabled_or_only_described_is_left_out() -> None:
+def test_disabled_and_uncallable_actions_are_omitted() -> None:
     env = Env([Double(enable=False), BaseAction({"name": "described", "parameters": []})])
     assert env.get_actions_info() == []
     assert tools_of([env, add])[0].name == "add"
 
 
-def test_an_executor_and_an_environment_can_be_part_of_one() -> None:
+def test_environment_may_contain_executors_and_environments() -> None:
     class Changing(Hook):
         def before_action(self, executor: Any, message: Any, session_id: int = 0) -> None:
             message.content["parameters"] = {"number": 10}
@@ -261,12 +261,12 @@ def test_an_executor_and_an_environment_can_be_part_of_one() -> None:
         ([Researcher], "Researcher"),
     ],
 )
-def test_what_cannot_be_used_is_refused(things: list[Any], words: str) -> None:
+def test_unsupported_objects_are_refused(things: list[Any], words: str) -> None:
     with pytest.raises(RegistrationError, match=words):
         Env(things)
 
 
-def test_a_connection_that_must_be_awaited_is_refused() -> None:
+def test_asynchronous_client_is_refused() -> None:
     class Awaited(Mapping):
         async def call_tool(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:  # type: ignore[override]
             return {}
@@ -275,7 +275,7 @@ def test_a_connection_that_must_be_awaited_is_refused() -> None:
         Env([Awaited()])
 
 
-def test_a_connection_may_speak_in_objects() -> None:
+def test_client_may_return_objects() -> None:
     env = Env([Attributes()])
     assert env("plus.one", {"a": 1}) == [
         {"type": "text", "text": "a"},
@@ -319,7 +319,7 @@ def test_the_tools_of_an_environment_are_those_of_its_parts() -> None:
     }
 
 
-def test_a_tool_of_a_connected_server_answers_as_that_does() -> None:
+def test_tool_of_a_connected_server_returns_its_result() -> None:
     plus_one, tell = tools_of(Env([Mapping()]))
     assert call(plus_one, a=1) == {
         "content": [{"type": "text", "text": '{"result":2}'}],

@@ -60,7 +60,7 @@ def completed(state: str, name: str = "XXX") -> dict[str, Any]:
     }
 
 
-def test_the_class_of_the_document_runs_as_it_is_written() -> None:
+def test_class_of_the_original_documentation_runs_unchanged() -> None:
     @Executor.register(
         executor_type="tool", executor_name="XXX"
     )  # 注册具体工具名到类型 "tool", 名称 "XXX"
@@ -80,7 +80,7 @@ def test_the_class_of_the_document_runs_as_it_is_written() -> None:
     assert Executor.lookup("tool", "XXX") is XXXTool
 
 
-def test_an_override_that_reports_by_itself_reports_no_status_twice() -> None:
+def test_override_that_sets_the_status_reports_it_once() -> None:
     @Executor.register(executor_type="tool", executor_name="XXX")
     class ByItself(Executor):
         def execute(self, step_id: str, agent_state: dict[str, Any]) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def test_an_override_that_reports_by_itself_reports_no_status_twice() -> None:
     assert steps.get_step("1").execution_state == "failed"
 
 
-def test_a_step_that_its_output_calls_failed_has_failed() -> None:
+def test_output_with_the_state_failed_fails_the_step() -> None:
     class Failing(Executor):
         def execute(self, step_id: str, agent_state: dict[str, Any]) -> dict[str, Any]:
             return {"update_stage_agent_state": {"state": "failed"}}
@@ -115,7 +115,7 @@ def test_a_step_that_its_output_calls_failed_has_failed() -> None:
     assert output["send_shared_message"]["content"] == "执行Failing步骤:failed，"
 
 
-def test_an_exception_fails_the_step_and_goes_to_the_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_exception_fails_the_step_and_is_logged(caplog: pytest.LogCaptureFixture) -> None:
     @Executor.register(executor_type="tool", executor_name="XXX")
     class Raising(Executor):
         def execute(self, step_id: str, agent_state: dict[str, Any]) -> None:
@@ -130,7 +130,7 @@ def test_an_exception_fails_the_step_and_goes_to_the_log(caplog: pytest.LogCaptu
 
 
 @pytest.mark.parametrize("returned", [[1], "text", 5])
-def test_an_output_that_is_no_dict_fails_the_step(
+def test_output_that_is_no_dict_fails_the_step(
     returned: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     class Odd(Executor):
@@ -141,7 +141,7 @@ def test_an_output_that_is_no_dict_fails_the_step(
     assert f"returned a {type(returned).__name__}" in caplog.text
 
 
-def test_an_order_to_stop_fails_the_step_and_goes_on() -> None:
+def test_interrupt_fails_the_step_and_is_raised() -> None:
     class Stopped(Executor):
         def execute(self, step_id: str, agent_state: dict[str, Any]) -> None:
             raise KeyboardInterrupt
@@ -153,7 +153,7 @@ def test_an_order_to_stop_fails_the_step_and_goes_on() -> None:
     assert journal.told == ["running", "failed"]
 
 
-def test_an_override_that_calls_the_one_it_overrides_is_still_one_step() -> None:
+def test_override_that_calls_super_is_one_step() -> None:
     class First(Executor):
         def execute(self, step_id: str, agent_state: dict[str, Any]) -> dict[str, Any]:
             return {"first": 1}
@@ -173,7 +173,7 @@ def test_an_override_that_calls_the_one_it_overrides_is_still_one_step() -> None
     assert output == {"first": 1, "second": 2, **completed("finished", "Third")}
 
 
-def test_an_override_of_a_sibling_class_is_framed() -> None:
+def test_override_of_a_mixin_is_guarded() -> None:
     class Plain:
         def execute(self, step_id: str, agent_state: dict[str, Any]) -> None:
             return None
@@ -188,7 +188,7 @@ def test_an_override_of_a_sibling_class_is_framed() -> None:
     assert Plain().execute("1", {}) is None
 
 
-def test_one_executor_may_run_two_steps_at_once() -> None:
+def test_one_executor_may_run_concurrent_steps() -> None:
     class Nested(Executor):
         def execute(self, step_id: str, agent_state: dict[str, Any]) -> dict[str, Any]:
             return {"inner": self.execute("2", agent_state)} if step_id == "1" else {}
@@ -201,7 +201,7 @@ def test_one_executor_may_run_two_steps_at_once() -> None:
     assert [step.execution_state for step in steps.step_list] == ["finished", "finished"]
 
 
-def test_a_coroutine_function_is_framed_until_it_has_ended() -> None:
+def test_coroutine_function_is_guarded_until_its_end() -> None:
     class Waiting(Executor):
         async def execute(self, step_id: str, agent_state: dict[str, Any]) -> dict[str, Any]:
             journal.told.append("before")
@@ -220,7 +220,7 @@ def test_a_coroutine_function_is_framed_until_it_has_ended() -> None:
     assert output == {"more": True, **completed("finished", "More")}
 
 
-def test_a_cancelled_coroutine_fails_the_step_and_stays_cancelled() -> None:
+def test_cancelled_coroutine_fails_the_step_and_stays_cancelled() -> None:
     class Waiting(Executor):
         async def execute(self, step_id: str, agent_state: dict[str, Any]) -> None:
             begun.set()
@@ -261,14 +261,14 @@ STEP = SimpleNamespace(task_id="task-1", stage_id="stage-1", step_id="1")
     ],
     ids=["a list of steps", "a dict", "todo list", "todo dict", "todo queue"],
 )
-def test_the_step_objects_of_other_systems_will_do(steps: Any) -> None:
+def test_step_objects_of_other_systems_are_accepted(steps: Any) -> None:
     class Tool(Executor):
         def execute(self, step_id: str, agent_state: dict[str, Any]) -> None: ...
 
     assert Tool().execute("1", state_of(steps)) == completed("finished", "Tool")
 
 
-def test_a_step_that_is_off_the_list_as_soon_as_it_begins_ends_as_well() -> None:
+def test_step_that_leaves_the_todo_list_at_its_start_is_finished() -> None:
     class Queue:
         def __init__(self) -> None:
             self.told: list[str] = []
@@ -307,7 +307,7 @@ def test_a_step_that_is_off_the_list_as_soon_as_it_begins_ends_as_well() -> None
         ),
     ],
 )
-def test_what_is_missing_is_named_before_anything_is_done(state: dict[str, Any], told: str) -> None:
+def test_missing_member_is_an_error_before_the_step_runs(state: dict[str, Any], told: str) -> None:
     class Never(Executor):
         def execute(self, step_id: str, agent_state: dict[str, Any]) -> None:
             pytest.fail("it ran")
@@ -317,7 +317,7 @@ def test_what_is_missing_is_named_before_anything_is_done(state: dict[str, Any],
     assert told in str(caught.value)
 
 
-def test_a_class_is_found_in_any_case_of_letters_and_the_closest_name_is_proposed() -> None:
+def test_lookup_ignores_case_and_proposes_the_closest_name() -> None:
     @Executor.register("tool", "web_search")
     class WebSearch(Executor):
         def execute(self, step_id: str, agent_state: dict[str, Any]) -> None: ...
@@ -331,7 +331,7 @@ def test_a_class_is_found_in_any_case_of_letters_and_the_closest_name_is_propose
         Executor.lookup("a type of its own", "web_search")
 
 
-def test_a_second_class_of_a_name_takes_its_place_with_a_warning() -> None:
+def test_second_class_of_a_name_replaces_the_first_with_a_warning() -> None:
     def define() -> type[Executor]:
         @Executor.register("tool", "twice")
         class Twice(Executor):
@@ -348,7 +348,7 @@ def test_a_second_class_of_a_name_takes_its_place_with_a_warning() -> None:
         Executor.register("tool", "twice")(second)
 
 
-def test_what_cannot_be_registered_is_reported_at_once() -> None:
+def test_invalid_registration_is_an_error() -> None:
     with pytest.raises(TypeError, match="Idle does not override execute"):
 
         @Executor.register("tool", "idle")

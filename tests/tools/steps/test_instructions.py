@@ -28,7 +28,7 @@ def test_the_tools_to_choose_from_are_listed_by_name_and_description() -> None:
     assert available_skills_and_tools({"rag": RAG, "OCR": OCR}) == told
 
 
-def test_the_prompt_has_the_two_texts_of_the_author() -> None:
+def test_prompt_has_the_two_texts_of_the_author() -> None:
     prompts = {"tool_prompt": "Ask for {topic}.\n", "return_format": '<RAG>{"q": 1}</RAG>'}
     config = ToolConfig(name="rag", description="", **prompts)
 
@@ -47,7 +47,7 @@ def test_the_prompt_has_the_two_texts_of_the_author() -> None:
         ("%(x)s $x {x}", {}, "%(x)s $x {x}"),
     ],
 )
-def test_neither_author_nor_user_can_reach_more_than_the_values(
+def test_prompt_placeholders_reach_only_the_given_values(
     prompt: str, values: dict[str, str], told: str
 ) -> None:
     config = ToolConfig(name="rag", description="", tool_prompt=prompt)
@@ -55,7 +55,7 @@ def test_neither_author_nor_user_can_reach_more_than_the_values(
     assert instruction_prompt(config, values).partition("\n")[0] == told
 
 
-def test_empty_prompts_ask_for_what_will_be_read() -> None:
+def test_empty_prompts_ask_for_the_format_that_is_parsed() -> None:
     schema = {"type": "object", "properties": {"q": {"type": "string"}}}
 
     told = instruction_prompt(RAG)
@@ -88,7 +88,7 @@ def test_empty_prompts_ask_for_what_will_be_read() -> None:
         ("<think><RAG>draft</RAG></think><RAG>final</RAG>", "final"),
     ],
 )
-def test_the_last_complete_block_is_the_instruction(answer: str, instruction: Any) -> None:
+def test_last_complete_block_is_the_instruction(answer: str, instruction: Any) -> None:
     assert parse_instruction(answer, RAG) == instruction
 
 
@@ -105,7 +105,7 @@ values = st.recursive(
 
 
 @given(plain, st.dictionaries(st.text(), values), plain, st.sampled_from(["\n", "", " "]))
-def test_any_json_comes_back_from_any_prose(
+def test_any_json_is_parsed_within_any_prose(
     before: str, value: Any, after: str, space: str
 ) -> None:
     block = f"<RAG>{space}{json.dumps(value, ensure_ascii=False)}{space}</RAG>"
@@ -117,7 +117,7 @@ pieces = st.sampled_from(["<RAG>", "</RAG>", "<OCR>", "</OCR>", "```", *'<>/{}[]
 
 
 @given(st.lists(pieces).map("".join))
-def test_whatever_a_model_writes_is_read_or_answered_in_words(answer: str) -> None:
+def test_any_answer_is_parsed_or_refused_with_a_sentence(answer: str) -> None:
     with suppress(InstructionError):
         parse_instruction(answer, RAG, others=[OCR])
 
@@ -159,7 +159,7 @@ NONE = "There is no complete block for rag: write the instruction as <RAG>...</R
         ("<RAG>" + "[" * 100_000 + "</RAG>", "begins like JSON, but is not valid JSON: "),
     ],
 )
-def test_an_answer_without_an_instruction_is_refused_in_words_for_the_model(
+def test_answer_without_an_instruction_is_refused_with_a_sentence_for_the_model(
     answer: str, told: str
 ) -> None:
     with pytest.raises(InstructionError) as caught:
@@ -167,7 +167,7 @@ def test_an_answer_without_an_instruction_is_refused_in_words_for_the_model(
     assert told in str(caught.value)
 
 
-def test_an_instruction_is_checked_against_what_the_tool_takes() -> None:
+def test_instruction_is_checked_against_the_input_schema() -> None:
     schema = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}
     config = ToolConfig(name="rag", description="d", input_schema=schema)
 
@@ -182,5 +182,5 @@ def test_an_instruction_is_checked_against_what_the_tool_takes() -> None:
         parse_instruction("<RAG>three</RAG>", config)
 
 
-def test_a_name_that_regular_expressions_would_read_is_a_name() -> None:
+def test_tool_name_with_regex_characters_is_literal() -> None:
     assert parse_instruction("<A.B>yes</A.B><AxB>no</AxB>", "a.b") == "yes"

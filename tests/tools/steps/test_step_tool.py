@@ -83,7 +83,7 @@ def told(made: Tool, **arguments: Any) -> Any:
     return answer.get("structuredContent", answer["content"][0]["text"])
 
 
-def test_a_function_is_described_by_its_yaml_and_keeps_what_its_decorator_says(
+def test_function_is_described_by_yaml_and_keeps_options_of_its_decorator(
     folder: Path,
 ) -> None:
     made = tool(folder, "function: things:add\ntitle: Plus")
@@ -95,7 +95,7 @@ def test_a_function_is_described_by_its_yaml_and_keeps_what_its_decorator_says(
     assert told(made, a=2) == {"result": 3}
 
 
-def test_parameters_in_yaml_take_the_place_of_the_hints(folder: Path) -> None:
+def test_parameters_in_yaml_replace_the_hints(folder: Path) -> None:
     made = tool(folder, "function: things:add\nparameters: {a: {type: integer, minimum: 0}}")
 
     assert told(made, a=2) == {"result": 3}
@@ -138,7 +138,7 @@ def test_parameters_in_yaml_take_the_place_of_the_hints(folder: Path) -> None:
         ("", "nothing runs it; set command, function or executor, or write an executor in tool.py"),
     ],
 )
-def test_what_is_not_found_or_does_not_fit_is_a_fault_of_the_file(
+def test_missing_or_unsuitable_binding_is_a_fault_of_the_file(
     folder: Path, text: str, fault: str
 ) -> None:
     with pytest.raises(ConfigError) as caught:
@@ -147,7 +147,7 @@ def test_what_is_not_found_or_does_not_fit_is_a_fault_of_the_file(
     assert "tool.yaml:1: " in str(caught.value)
 
 
-def test_an_executor_is_found_by_name_by_module_or_next_to_the_file(folder: Path) -> None:
+def test_executor_is_found_by_name_or_module_or_next_to_the_file(folder: Path) -> None:
     named = tool(folder, "executor: things:ECHO")
     registered = tool(folder, "executor: echo")
     (folder / "tool.py").write_text(
@@ -160,7 +160,7 @@ def test_an_executor_is_found_by_name_by_module_or_next_to_the_file(folder: Path
         assert told(made, instruction="x") == {"said": "x", "text": "x"}
 
 
-def test_a_file_that_belongs_to_a_module_wants_its_executor(folder: Path) -> None:
+def test_file_next_to_a_module_uses_its_executor(folder: Path) -> None:
     (folder / "things_config.yaml").write_text(
         "use_guide: {tool_name: things, description: d}", "utf-8"
     )
@@ -180,7 +180,7 @@ def test_a_file_that_belongs_to_a_module_wants_its_executor(folder: Path) -> Non
         ("{a: 1}", "{a: 1}"),
     ],
 )
-def test_an_executor_gets_what_is_in_the_block_or_all_there_is(
+def test_executor_gets_the_content_of_the_block_or_the_whole_text(
     folder: Path, instruction: str, said: Any
 ) -> None:
     assert told(tool(folder, "executor: things:Echo"), instruction=instruction) == {
@@ -189,7 +189,7 @@ def test_an_executor_gets_what_is_in_the_block_or_all_there_is(
     }
 
 
-def test_a_call_answers_with_the_result_of_the_step_or_what_the_output_says(folder: Path) -> None:
+def test_call_returns_the_result_of_the_step_or_its_output(folder: Path) -> None:
     made = tool(folder, "executor: things:Echo")
 
     assert told(made, instruction="result") == {"as": "result"}
@@ -202,7 +202,7 @@ def test_a_call_answers_with_the_result_of_the_step_or_what_the_output_says(fold
         told(made, instruction="<tool>x")
 
 
-def test_a_step_that_failed_with_a_shared_message_fails_with_it(folder: Path) -> None:
+def test_failed_step_raises_its_shared_message(folder: Path) -> None:
     made = tool(folder, "executor: things:Echo")
 
     with pytest.raises(ToolError, match=r"The step has failed: no paper\Z"):
@@ -211,7 +211,7 @@ def test_a_step_that_failed_with_a_shared_message_fails_with_it(folder: Path) ->
         told(made, instruction="silent")
 
 
-def test_parameters_reach_an_executor_as_its_instruction(folder: Path) -> None:
+def test_parameters_are_the_instruction_of_an_executor(folder: Path) -> None:
     made = tool(
         folder,
         "executor: things:Echo\nparameters: {query: string, most: {type: integer, default: 3}}",
@@ -220,14 +220,14 @@ def test_parameters_reach_an_executor_as_its_instruction(folder: Path) -> None:
     assert told(made, query="tea")["said"] == {"query": "tea", "most": 3}
 
 
-def test_a_coroutine_function_is_an_asynchronous_tool(folder: Path) -> None:
+def test_coroutine_function_is_an_asynchronous_tool(folder: Path) -> None:
     made = tool(folder, "executor: things:later")
 
     assert made.is_async
     assert told(made, instruction="x") == {"said": "x"}
 
 
-def test_executors_are_served_without_yaml_and_as_objects(folder: Path) -> None:
+def test_executor_classes_and_objects_are_served_without_yaml(folder: Path) -> None:
     sys.path.append(str(folder))
     import things  # type: ignore[import-not-found]
 
@@ -242,7 +242,7 @@ def test_executors_are_served_without_yaml_and_as_objects(folder: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_folder_of_configs_is_a_list_of_tools(folder: Path) -> None:
+def test_folder_of_configs_is_a_list_of_tools(folder: Path) -> None:
     (folder / "a.yaml").write_text(
         "use_guide: {tool_name: a, description: d}\ncommand: [echo, '{*}']", "utf-8"
     )
@@ -256,12 +256,12 @@ def test_a_folder_of_configs_is_a_list_of_tools(folder: Path) -> None:
     assert [told(one, instruction="x") for one in made] == ['{"instruction":"x"}'] * 2
 
 
-def test_a_file_hidden_by_another_module_is_reported(folder: Path) -> None:
+def test_module_that_shadows_a_file_is_an_error(folder: Path) -> None:
     (folder / "json.py").touch()
 
     with pytest.raises(ImportError, match=r"json\.py is shadowed by"):
         tool(folder, "function: json:dumps")
 
 
-def test_where_nothing_is_known_nothing_is_listed() -> None:
+def test_module_without_executors_lists_no_tools() -> None:
     assert unknown_name("executor", "RAG", []) == "no executor 'RAG'; no names are known"

@@ -12,7 +12,7 @@ def step(**more: str) -> StepState:
     return StepState("task", "stage", "agent", **more)  # type: ignore[arg-type]
 
 
-def test_a_step_goes_from_init_to_running_to_its_end() -> None:
+def test_step_goes_from_init_to_running_to_its_end() -> None:
     one = step()
     seen = [one.execution_state]
     for status in ("running", "finished"):
@@ -23,7 +23,7 @@ def test_a_step_goes_from_init_to_running_to_its_end() -> None:
 
 
 @given(st.lists(st.sampled_from(list(FOLLOWING))))
-def test_no_order_of_updates_leads_anywhere_but_forward(statuses: list[str]) -> None:
+def test_status_only_moves_forward(statuses: list[str]) -> None:
     one = step()
     for status in statuses:
         before = one.execution_state
@@ -49,7 +49,7 @@ def test_no_order_of_updates_leads_anywhere_but_forward(statuses: list[str]) -> 
         ("init", "runing", "no status 'runing', did you mean 'running'?"),
     ],
 )
-def test_an_impossible_status_is_refused_with_the_remedy(
+def test_impossible_status_is_refused_with_the_remedy(
     status: str, following: str, told: str
 ) -> None:
     one = step(execution_state=status)
@@ -61,7 +61,7 @@ def test_an_impossible_status_is_refused_with_the_remedy(
     assert one.execution_state == status
 
 
-def test_no_step_begins_with_a_status_that_there_is_not() -> None:
+def test_unknown_first_status_is_refused() -> None:
     with pytest.raises(StepError, match="no status 'begun'"):
         step(execution_state="begun")
 
@@ -76,7 +76,7 @@ def test_steps_are_found_by_their_ids_and_the_closest_is_proposed() -> None:
         agent.get_step("look-ip")
 
 
-def test_what_has_begun_is_no_longer_to_do() -> None:
+def test_started_step_leaves_the_todo_list() -> None:
     agent = AgentStep("agent", [step(step_id="a"), step(step_id="b")])
 
     agent.update_step_status("a", "running")
@@ -84,7 +84,7 @@ def test_what_has_begun_is_no_longer_to_do() -> None:
     assert [one.step_id for one in agent.todo_list] == ["b"]
 
 
-def test_code_that_expects_a_list_of_steps_finds_the_step_in_it() -> None:
+def test_step_is_its_own_first_item() -> None:
     one = step()
 
     assert one[0] is one

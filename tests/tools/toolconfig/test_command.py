@@ -44,18 +44,18 @@ def words(made: ToolCommand, **arguments: Any) -> list[str]:
         ("", ()),
     ],
 )
-def test_a_text_is_taken_apart_at_its_places(text: str, parts: tuple[Any, ...]) -> None:
+def test_word_is_split_at_its_places(text: str, parts: tuple[Any, ...]) -> None:
     assert parse_word(text) == WordTemplate(parts)
 
 
 @pytest.mark.parametrize("text", ["{", "}", "a}", "{a", "{}", "{?}"])
-def test_a_brace_that_belongs_to_no_place_is_reported(text: str) -> None:
+def test_brace_outside_of_a_place_is_an_error(text: str) -> None:
     with pytest.raises(ValueError, match="is in no placeholder; write"):
         parse_word(text)
 
 
 @given(st.text(), st.dictionaries(st.text(), st.text()))
-def test_a_value_is_never_read_as_a_template(value: str, others: dict[str, str]) -> None:
+def test_value_is_never_read_as_a_template(value: str, others: dict[str, str]) -> None:
     assert parse_word("<{a}>").fill({**others, "a": value}) == f"<{value}>"
 
 
@@ -67,7 +67,7 @@ values = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"
 
 
 @given(values, values)
-def test_whatever_is_passed_each_place_is_one_word(first: str, second: str) -> None:
+def test_each_place_is_one_word_for_any_value(first: str, second: str) -> None:
     made = command("{a}", "--in={b}", "{a}{b}")
 
     assert words(made, a=first, b=second) == [first, f"--in={second}", first + second]
@@ -84,11 +84,11 @@ def test_whatever_is_passed_each_place_is_one_word(first: str, second: str) -> N
         ("", ""),
     ],
 )
-def test_what_is_no_text_is_written_as_json(value: Any, word: str) -> None:
+def test_values_other_than_text_are_written_as_json(value: Any, word: str) -> None:
     assert words(command("{a}"), a=value) == [word]
 
 
-def test_what_may_be_absent_is_left_out_with_all_that_belongs_to_it() -> None:
+def test_absent_argument_omits_its_whole_group_of_words() -> None:
     made = command(
         "-n",
         ["--max", "{limit}"],
@@ -110,7 +110,7 @@ def test_what_may_be_absent_is_left_out_with_all_that_belongs_to_it() -> None:
     ]
 
 
-def test_a_default_stands_where_nothing_is_passed() -> None:
+def test_default_replaces_an_absent_argument() -> None:
     made = command("{path}", defaults={"path": "."})
 
     assert (words(made), words(made, path="src")) == (["."], ["src"])
@@ -118,7 +118,7 @@ def test_a_default_stands_where_nothing_is_passed() -> None:
 
 @pytest.mark.parametrize("word", ["{a}", "{b}{a}", "{b?}{a}"])
 @pytest.mark.parametrize("value", ["-rf", "--output=x", "-", -5, -0.5])
-def test_a_value_cannot_begin_an_option(word: str, value: Any) -> None:
+def test_value_cannot_start_an_option(word: str, value: Any) -> None:
     with pytest.raises(ArgumentsError) as caught:
         command(word).invocation({"a": value, "b": ""})
 
@@ -127,13 +127,13 @@ def test_a_value_cannot_begin_an_option(word: str, value: Any) -> None:
     assert problem == f'{json.dumps(value)} begins with "-", so tool could read it as an option'
 
 
-def test_a_dash_may_begin_what_the_author_allows_and_may_stand_behind_text() -> None:
+def test_leading_dash_is_accepted_if_allowed_or_after_text() -> None:
     assert words(command("{a}", dashes=frozenset("a")), a="-rf") == ["-rf"]
     assert words(command("--in={a}"), a="-rf") == ["--in=-rf"]
     assert words(command("{on?--flag}"), on=True) == ["--flag"]
 
 
-def test_a_nul_is_refused_where_no_program_could_be_given_it() -> None:
+def test_nul_character_is_refused_in_words_and_environment() -> None:
     with pytest.raises(ArgumentsError) as caught:
         command("{a}", env={"B": parse_word("{b}")}).invocation({"a": "x\0y", "b": "\0"})
     assert [where for where, _ in caught.value.faults] == ["arguments.a", "arguments.b"]
@@ -141,7 +141,7 @@ def test_a_nul_is_refused_where_no_program_could_be_given_it() -> None:
     assert command(stdin=parse_word("{a}")).invocation({"a": "x\0y"}).stdin == b"x\0y"
 
 
-def test_standard_input_and_environment_have_places_too() -> None:
+def test_standard_input_and_environment_have_places() -> None:
     made = command(
         stdin=parse_word("{*}"),
         env={"A": parse_word("<{a}>"), "B": parse_word("{b?}")},
@@ -164,11 +164,11 @@ def finished(
     return CommandResult(status, output, len(output) + more, errors, len(errors) + more)
 
 
-def test_text_comes_without_the_newline_at_its_end() -> None:
+def test_text_output_loses_its_last_newline() -> None:
     assert command().outcome(finished(output="  größer\n\n".encode())) == "  größer"
 
 
-def test_text_that_was_cut_says_so_and_ends_with_a_whole_letter() -> None:
+def test_cut_text_has_a_note_and_ends_with_a_whole_character() -> None:
     made = command(max_output_bytes=1024)
 
     text = made.outcome(finished(output="ü".encode()[:1], more=5000))
@@ -176,7 +176,7 @@ def test_text_that_was_cut_says_so_and_ends_with_a_whole_letter() -> None:
     assert text == "\n(The output was cut after 1 KiB; 5,000 more bytes followed.)"
 
 
-def test_json_is_exact() -> None:
+def test_numbers_in_json_output_are_exact() -> None:
     assert command(output="json").outcome(finished(output=b'{"n": 18446744073709551617}')) == {
         "n": 2**64 + 1
     }
@@ -219,7 +219,7 @@ def test_json_is_exact() -> None:
         (command(success=frozenset([1])), finished(0), "tool ended with exit status 0."),
     ],
 )
-def test_a_failure_tells_the_status_and_the_last_words(
+def test_failure_has_the_status_and_the_end_of_stderr(
     made: ToolCommand, ended: CommandResult, told: str
 ) -> None:
     with pytest.raises(ToolError) as caught:
@@ -227,7 +227,7 @@ def test_a_failure_tells_the_status_and_the_last_words(
     assert str(caught.value) == told
 
 
-def test_a_status_that_the_author_calls_success_is_one() -> None:
+def test_status_listed_as_success_is_no_failure() -> None:
     assert (
         command(success=frozenset([0, 1])).outcome(finished(1, b"nothing found\n"))
         == "nothing found"

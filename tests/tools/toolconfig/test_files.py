@@ -63,7 +63,7 @@ STANDARD = """
 """
 
 
-def test_the_standard_file_is_read_and_its_prompts_may_be_empty(write: Any) -> None:
+def test_standard_file_is_read_even_with_empty_prompts(write: Any) -> None:
     path = write(STANDARD.format(name="rag", description="检索知识库"), "rag_config.yaml")
 
     assert load_tool_config(path) == ToolConfig(
@@ -71,7 +71,7 @@ def test_the_standard_file_is_read_and_its_prompts_may_be_empty(write: Any) -> N
     )
 
 
-def test_the_standard_file_as_it_is_printed_lacks_names_and_descriptions(write: Any) -> None:
+def test_template_of_the_standard_file_lacks_names_and_descriptions(write: Any) -> None:
     assert faults(write(STANDARD.format(name="", description=""), "rag_config.yaml")) == [
         "rag_config.yaml:7: use_guide.tool_name: it is empty, which is not a string",
         "rag_config.yaml:8: use_guide.description: it is empty, which is not a string",
@@ -95,7 +95,7 @@ def test_prompts_keep_their_lines(write: Any) -> None:
     assert (config.tool_prompt, config.return_format) == ("One.\n  Two.\n", "<RAG>...</RAG>")
 
 
-def test_a_folder_of_files_is_a_mapping_by_name(write: Any, tmp_path: Path) -> None:
+def test_folder_of_files_is_a_mapping_by_name(write: Any, tmp_path: Path) -> None:
     write(GUIDE.replace("tool,", "ocr,"), "ocr_config.yml")
     write(GUIDE.replace("tool,", "rag,"), "rag_config.yaml")
     write("services: {db: {image: postgres}}", "compose.yaml")
@@ -105,7 +105,7 @@ def test_a_folder_of_files_is_a_mapping_by_name(write: Any, tmp_path: Path) -> N
     assert list(load_tool_configs(tmp_path)) == ["ocr", "rag"]
 
 
-def test_a_file_may_describe_several_tools(write: Any) -> None:
+def test_file_may_describe_several_tools(write: Any) -> None:
     path = write(f"---\n{GUIDE}---\n{GUIDE.replace('tool,', 'other,')}---\n", "tools.yaml")
 
     assert list(load_tool_configs(path)) == ["tool", "other"]
@@ -213,11 +213,11 @@ A_AND_B = {
         f"input_schema: {A_AND_B!r}".replace("False", "false"),
     ],
 )
-def test_parameters_become_a_schema_however_they_are_written(write: Any, text: str) -> None:
+def test_parameters_in_any_form_become_a_schema(write: Any, text: str) -> None:
     assert load_tool_config(write(GUIDE + text)).input_schema == A_AND_B
 
 
-def test_a_parameter_may_say_what_json_schema_can(write: Any) -> None:
+def test_parameter_may_use_any_keyword_of_json_schema(write: Any) -> None:
     text = """
         use_guide: {tool_name: tool, description: d}
         parameters:
@@ -304,11 +304,11 @@ def test_faults_of_parameters_are_named(write: Any, text: str, told: str) -> Non
 # --- what runs a tool ---
 
 
-def test_a_parameter_that_cannot_be_read_is_one_fault_and_its_place_none(write: Any) -> None:
+def test_unreadable_parameter_is_one_fault_only(write: Any) -> None:
     assert len(faults(write(GUIDE + "parameters: {a: 5}\ncommand: [echo, '{a}']"))) == 1
 
 
-def test_a_command_is_bound_with_all_that_belongs_to_it(write: Any, tmp_path: Path) -> None:
+def test_command_is_read_with_all_its_settings(write: Any, tmp_path: Path) -> None:
     (tmp_path / "sub").mkdir()
     text = """
         use_guide: {tool_name: tool, description: d}
@@ -347,7 +347,7 @@ def test_a_command_is_bound_with_all_that_belongs_to_it(write: Any, tmp_path: Pa
     assert config.options.output_schema == {"type": "object"}
 
 
-def test_functions_and_executors_are_bound_by_their_names(write: Any) -> None:
+def test_functions_and_executors_are_read_by_name(write: Any) -> None:
     def binding(text: str) -> Any:
         return load_tool_config(write(GUIDE + text)).binding
 
@@ -434,7 +434,7 @@ def test_functions_and_executors_are_bound_by_their_names(write: Any) -> None:
         ("title:", "title: it is empty, which is not a string"),
     ],
 )
-def test_faults_of_what_runs_a_tool_are_named(write: Any, text: str, told: str) -> None:
+def test_faults_of_the_binding_are_named(write: Any, text: str, told: str) -> None:
     found = faults(write(GUIDE + text))
 
     assert any(told in fault for fault in found), found
@@ -501,7 +501,7 @@ def test_faults_of_the_yaml_are_reported_with_their_line(write: Any, text: str, 
     assert any(told in fault for fault in found), found
 
 
-def test_aliases_are_refused_so_that_they_cannot_grow_without_bound(write: Any) -> None:
+def test_aliases_are_refused(write: Any) -> None:
     levels = [f"l{n}: &l{n} [{', '.join([f'*l{n - 1}'] * 10)}]" for n in range(1, 12)]
 
     assert faults(write("\n".join(["l0: &l0 [x]", *levels]), "bomb.yaml")) == [
@@ -509,7 +509,7 @@ def test_aliases_are_refused_so_that_they_cannot_grow_without_bound(write: Any) 
     ]
 
 
-def test_a_file_that_is_no_utf8_is_reported_with_its_line(tmp_path: Path) -> None:
+def test_file_that_is_not_utf8_is_reported_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "tool.yaml").write_bytes(b"# one\n# \xff\n")
 
     assert faults(str(tmp_path / "tool.yaml")) == [
@@ -517,7 +517,7 @@ def test_a_file_that_is_no_utf8_is_reported_with_its_line(tmp_path: Path) -> Non
     ]
 
 
-def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+def test_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
     (tmp_path / "tool.yaml").write_bytes(b"\xef\xbb\xbf" + GUIDE.encode())
 
     assert load_tool_config(tmp_path / "tool.yaml").name == "tool"
@@ -537,9 +537,7 @@ anything = st.recursive(
 
 
 @given(st.dictionaries(st.sampled_from([*KEYS, "unknown"]), anything, max_size=5), st.booleans())
-def test_whatever_a_file_says_is_a_tool_or_a_list_of_faults(
-    said: dict[str, Any], with_guide: bool
-) -> None:
+def test_any_document_is_a_tool_or_a_list_of_faults(said: dict[str, Any], with_guide: bool) -> None:
     if with_guide:
         said["use_guide"] = {"tool_name": "tool", "description": "d"}
     (document,) = read_documents(json.dumps(said), "tool.yaml")
@@ -556,7 +554,7 @@ def test_whatever_a_file_says_is_a_tool_or_a_list_of_faults(
             assert tool_of(config).describe()["name"] == "tool"
 
 
-def test_a_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+def test_missing_file_is_named(tmp_path: Path) -> None:
     assert faults(str(tmp_path / "none.yaml")) == [
         "none.yaml: it cannot be read: No such file or directory"
     ]

@@ -29,7 +29,7 @@ LIST = """\
 """
 
 
-def test_a_flat_file_means_the_same_as_one_with_a_guide(write: Any) -> None:
+def test_flat_file_means_the_same_as_one_with_a_guide(write: Any) -> None:
     flat = load_tool_config(write(FLAT))
     guided = "use_guide: {tool_name: tool, description: Does it.}"
     other = load_tool_config(write(FLAT.replace("name: tool\n    description: Does it.", guided)))
@@ -50,7 +50,7 @@ def test_a_file_may_be_a_list_of_tools_and_each_fault_has_its_line(write: Any) -
     ]
 
 
-def test_a_command_without_parameters_takes_none_unless_it_has_a_place_for_the_instruction(
+def test_command_without_parameters_takes_none_unless_it_has_a_place_for_the_instruction(
     write: Any,
 ) -> None:
     def parameters(command: str) -> list[str]:
@@ -63,7 +63,7 @@ def test_a_command_without_parameters_takes_none_unless_it_has_a_place_for_the_i
     assert parameters('shell: true\ncommand: echo "$instruction" | rev') == ["instruction"]
 
 
-def test_a_folder_has_flat_files_among_others(write: Any, tmp_path: Path) -> None:
+def test_folder_may_mix_flat_files_with_others(write: Any, tmp_path: Path) -> None:
     write(FLAT.replace("name: tool", "name: one").replace("\n    ", "\n"), "one.yaml")
     write("# a list\n" + dedent(LIST), "several.yaml")
     write(

@@ -43,7 +43,7 @@ SHOW = (
 )
 
 
-def test_a_command_gets_its_words_its_folder_and_its_environment(tmp_path: Path) -> None:
+def test_command_gets_its_words_folder_and_environment(tmp_path: Path) -> None:
     nasty = ["", " ", "a b", "$HOME", "`id`", "*", "'\"", "; rm -rf /", "\n", "ü😀", "{x}", "\\"]
 
     ended = ran(sys.executable, "-c", SHOW, *nasty, cwd=str(tmp_path), WORD="$X")
@@ -52,7 +52,7 @@ def test_a_command_gets_its_words_its_folder_and_its_environment(tmp_path: Path)
     assert ended.status == 0
 
 
-def test_a_command_reads_what_it_is_given_and_nothing_else() -> None:
+def test_command_reads_only_its_own_standard_input() -> None:
     big = b"x" * 1_000_000
     assert ran("wc", "-c", stdin=big).output.split() == [b"1000000"]
     assert ran("cat").output == b""
@@ -75,7 +75,7 @@ def test_output_is_kept_up_to_its_limit_and_read_to_its_end() -> None:
     )
 
 
-def test_a_command_that_is_killed_says_by_which_signal() -> None:
+def test_killed_command_reports_its_signal() -> None:
     assert ran("sh", "-c", "kill -9 $$").status == -9
 
 
@@ -91,13 +91,13 @@ def test_a_command_that_is_killed_says_by_which_signal() -> None:
         (["true", "x" * 3_000_000], "true cannot be started: Argument list too long: true."),
     ],
 )
-def test_a_command_that_cannot_be_started_says_why(argv: list[str], told: str) -> None:
+def test_command_that_cannot_start_reports_the_reason(argv: list[str], told: str) -> None:
     with pytest.raises(ToolError) as caught:
         ran(*argv)
     assert told in str(caught.value)
 
 
-def test_a_folder_that_is_gone_is_named() -> None:
+def test_missing_folder_is_named() -> None:
     with pytest.raises(ToolError, match="No such file or directory: /no/such"):
         ran("true", cwd="/no/such")
 
@@ -123,7 +123,7 @@ needs_proc = pytest.mark.skipif(
 
 
 @needs_proc
-def test_what_a_command_leaves_in_the_background_ends_with_it(tmp_path: Path) -> None:
+def test_background_processes_end_with_the_command(tmp_path: Path) -> None:
     pid = tmp_path / "pid"
 
     ended = ran("sh", "-c", f"sleep 1000 & echo $! > {pid}.new; mv {pid}.new {pid}; echo done")
@@ -134,9 +134,7 @@ def test_what_a_command_leaves_in_the_background_ends_with_it(tmp_path: Path) ->
 
 @needs_proc
 @pytest.mark.parametrize("way", ["ends", "is cancelled"])
-def test_what_has_left_the_group_and_its_parent_ends_with_the_command(
-    tmp_path: Path, way: str
-) -> None:
+def test_process_that_left_the_group_ends_with_the_command(tmp_path: Path, way: str) -> None:
     pid = tmp_path / "pid"
     daemon = f"(setsid sh -c 'echo $$ > {pid}.new; mv {pid}.new {pid}; exec sleep 1000' 3>&- &)"
     script = (
@@ -158,7 +156,7 @@ def test_what_has_left_the_group_and_its_parent_ends_with_the_command(
 
 
 @needs_proc
-def test_what_has_left_the_group_with_a_cleared_environment_survives(tmp_path: Path) -> None:
+def test_process_that_left_the_group_and_cleared_its_environment_survives(tmp_path: Path) -> None:
     """A limit that the docs name: nothing leads from the command to such a process."""
     pid = tmp_path / "pid"
     daemon = (
@@ -174,7 +172,7 @@ def test_what_has_left_the_group_with_a_cleared_environment_survives(tmp_path: P
 
 @needs_proc
 @pytest.mark.parametrize("trap", ["", "trap '' TERM;"], ids=["polite", "deaf"])
-def test_a_cancelled_command_ends_with_its_children(tmp_path: Path, trap: str) -> None:
+def test_cancelled_command_ends_with_its_children(tmp_path: Path, trap: str) -> None:
     own, child = tmp_path / "own", tmp_path / "child"
     script = f"{trap} sleep 1000 & echo $! > {child}; echo $$ > {own}.new; mv {own}.new {own}; wait"
 
@@ -191,7 +189,7 @@ def test_a_cancelled_command_ends_with_its_children(tmp_path: Path, trap: str) -
 
 
 @needs_proc
-def test_a_command_that_is_cancelled_while_it_starts_leaves_nothing() -> None:
+def test_command_cancelled_during_its_start_leaves_no_process() -> None:
     mark = f"mark-{os.getpid()}"
 
     def marked() -> list[str]:
@@ -214,7 +212,7 @@ def test_a_command_that_is_cancelled_while_it_starts_leaves_nothing() -> None:
     wait_until(lambda: not marked())
 
 
-def test_a_cancelled_command_may_clean_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cancelled_command_may_clean_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         subprocesses, "_TERMINATE_SECONDS", PATIENCE_SECONDS
     )  # it ends when the command does
@@ -233,7 +231,7 @@ def test_a_cancelled_command_may_clean_up(tmp_path: Path, monkeypatch: pytest.Mo
     assert cleaned.exists()
 
 
-def test_the_number_of_commands_at_once_is_limited(
+def test_number_of_concurrent_commands_is_limited(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(subprocesses, "_AT_ONCE", 3)

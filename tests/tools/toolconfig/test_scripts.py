@@ -41,9 +41,7 @@ def read(tmp_path: Path) -> Any:
     return read
 
 
-def test_each_parameter_is_a_variable_and_an_absent_one_is_removed(
-    read: Any, tmp_path: Path
-) -> None:
+def test_each_parameter_is_a_variable_and_an_absent_one_is_unset(read: Any, tmp_path: Path) -> None:
     script = """grep "$a" | head -n $b | awk '{print $1}'"""
     parameters = {"a": "string", "b": {"type": "integer", "required": False}, "max-size": "integer"}
 
@@ -58,7 +56,7 @@ def test_each_parameter_is_a_variable_and_an_absent_one_is_removed(
     )
 
 
-def test_an_argument_may_be_in_the_script_and_elsewhere(read: Any) -> None:
+def test_argument_may_be_used_in_the_script_and_elsewhere(read: Any) -> None:
     made = read('wc -c; echo "$a" "$b"', stdin="{a}", env={"b": "<{b}>"})
 
     invocation = made.invocation({"a": "x", "b": 1})
@@ -67,7 +65,7 @@ def test_an_argument_may_be_in_the_script_and_elsewhere(read: Any) -> None:
     assert read("cat", {"max-size": "integer"}, stdin="{*}").invocation({"max-size": 1}).env == {}
 
 
-def test_no_value_begins_with_a_dash_unless_that_is_allowed(read: Any) -> None:
+def test_value_with_a_leading_dash_is_refused_unless_allowed(read: Any) -> None:
     with pytest.raises(ArgumentsError) as caught:
         read('grep "$a" -m $b').invocation({"a": "--file=/etc/passwd", "b": -1})
 
@@ -92,7 +90,7 @@ def test_no_value_begins_with_a_dash_unless_that_is_allowed(read: Any) -> None:
         "awk '$1 == ENVIRON[\"a\"]' | head -n $((b + 1))",
     ],
 )
-def test_text_in_double_quotes_and_numbers_anywhere_may_be_used(read: Any, script: str) -> None:
+def test_quoted_text_and_unquoted_numbers_are_accepted(read: Any, script: str) -> None:
     assert read(script).words[1].parts == (script,)
 
 
@@ -111,7 +109,7 @@ def test_text_in_double_quotes_and_numbers_anywhere_may_be_used(read: Any, scrip
         ("echo $b", "the parameter 'a' is not used; write \"$a\" where it goes"),
     ],
 )
-def test_a_script_that_splits_or_forgets_an_argument_is_refused(
+def test_script_that_splits_or_ignores_an_argument_is_refused(
     read: Any, script: str, told: str
 ) -> None:
     with pytest.raises(ConfigError, match="command") as caught:
@@ -120,7 +118,7 @@ def test_a_script_that_splits_or_forgets_an_argument_is_refused(
 
 
 @pytest.mark.parametrize("name", ["PATH", "IFS", "LD_PRELOAD", "max-size", "größe", "1st"])
-def test_a_variable_cannot_be_one_of_the_system(read: Any, name: str) -> None:
+def test_variable_cannot_replace_one_of_the_system(read: Any, name: str) -> None:
     with pytest.raises(
         ConfigError, match="cannot be a variable, whose name begins with a small letter"
     ):
@@ -128,7 +126,7 @@ def test_a_variable_cannot_be_one_of_the_system(read: Any, name: str) -> None:
 
 
 @given(st.text("$ab\"'`()\\# {}\n"))
-def test_any_script_can_be_looked_through(script: str) -> None:
+def test_any_script_can_be_searched_for_unquoted_variables(script: str) -> None:
     assert {letter for name in find_unquoted(script) for letter in name} <= {"a", "b"}
 
 
@@ -157,7 +155,7 @@ HOSTILE = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs
 
 @pytest.mark.process
 @pytest.mark.skipif(sys.platform == "win32", reason="runs the shell of POSIX")
-def test_the_shell_passes_any_value_as_it_is(read: Any, tmp_path: Path) -> None:
+def test_shell_passes_any_value_unchanged(read: Any, tmp_path: Path) -> None:
     made = read(SHOW, dict.fromkeys(NAMES, "string"), allow_leading_dash=NAMES)
 
     @given(st.lists(HOSTILE, min_size=len(NAMES), max_size=len(NAMES)))

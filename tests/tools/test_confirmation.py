@@ -26,7 +26,7 @@ from toolwire_compat.lagent import (
     BaseAction,
     Hook,
 )
-from toolwire_compat.mas.step_tool import tool_of
+from toolwire_compat.mas.yaml_tool import tool_of
 from toolwire_compat.yaml import load_tool_config
 from toolwire_tools import (
     CannotAsk,

@@ -136,7 +136,7 @@ _FINDERS = {
     (
         "toolwire_compat.yaml.model",
         "ToolConfig",
-    ): "toolwire_compat.mas.step_tool:tools_of_config",
+    ): "toolwire_compat.mas.yaml_tool:tools_of_config",
 }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from toolwire_compat.mas.step_tool import StepCall, tool_of
+from toolwire_compat.mas.step_tool import StepCall
+from toolwire_compat.mas.yaml_tool import tool_of
 from toolwire_compat.yaml.files import load_file, tool_files
 from toolwire_compat.yaml.model import ExecutorName, ToolConfig, canonical
 from toolwire_schemas.did_you_mean import unknown_name

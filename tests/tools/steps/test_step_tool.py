@@ -263,5 +263,5 @@ def test_module_that_shadows_a_file_is_an_error(folder: Path) -> None:
         tool(folder, "function: json:dumps")
 
 
-def test_module_without_executors_lists_no_tools() -> None:
+def test_unknown_name_without_known_names_says_so() -> None:
     assert unknown_name("executor", "RAG", []) == "no executor 'RAG'; no names are known"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_compat.mas.step_tool import tool_of
+from toolwire_compat.mas.yaml_tool import tool_of
 from toolwire_compat.yaml.command import ToolCommand, parse_word
 from toolwire_compat.yaml.document import read_documents
 from toolwire_compat.yaml.files import load_tool_config, load_tool_configs

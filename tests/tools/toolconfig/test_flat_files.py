@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from toolwire_compat.mas.step_tool import tool_of
+from toolwire_compat.mas.yaml_tool import tool_of
 from toolwire_compat.yaml.files import load_tool_config, load_tool_configs
 from toolwire_compat.yaml.model import ConfigError
 

@@ -23,17 +23,19 @@ if TYPE_CHECKING:
 
 
 SHARED_MESSAGE = "send_shared_message"
-SYNC = ("update_stage_agent_state", SHARED_MESSAGE)
+STATE_UPDATE = "update_stage_agent_state"
+SYNC = (STATE_UPDATE, SHARED_MESSAGE)
 """The members of an output by which a system keeps its shared state."""
-
 
 RAISES = "toolwire_raises"
 """The key of a state whose owner wants the exceptions themselves."""
 
 
 class _RunningStep:
-    """A step that is being done; raises a StepError if the state of the agent, or the step, lacks
-    something.
+    """A step whose `execute` runs, and its status in the system's own state.
+
+    Raises:
+        StepError: if the state of the agent, or the step, lacks something.
     """
 
     def __init__(self, name: str, step_id: str, agent_state: Mapping[str, Any]) -> None:
@@ -43,13 +45,16 @@ class _RunningStep:
         self._name = name
         self._state = agent_state
         self._step_id = step_id
-        step = step_of(agent_state["agent_step"], step_id)
-        self._task_id, self._stage_id = _needed(step, "task_id"), _needed(step, "stage_id")
+        step = find_step(agent_state["agent_step"], step_id)
+        self._task_id = _get_needed(step, "task_id")
+        self._stage_id = _get_needed(step, "stage_id")
         agent_state["agent_step"].update_step_status(step_id, "running")
 
-    def failed(self, error: BaseException) -> dict[str, Any]:
-        """Log *error*, which has ended the step, and return the output; raises it if it orders to
-        stop, or if asked.
+    def fail(self, error: BaseException) -> dict[str, Any]:
+        """Log *error*, which has ended the step, and return the output.
+
+        Raises:
+            BaseException: *error* itself, if it orders to stop or the owner of the state wants it.
         """
         self._update("failed")
         if not isinstance(error, Exception) or self._state.get(RAISES):
@@ -57,54 +62,57 @@ class _RunningStep:
         import logging
 
         logging.getLogger("toolwire_tools").error("%s has failed", self._name, exc_info=error)
-        return self._output({}, "failed")
+        return self._complete({}, "failed")
 
-    def ended(self, returned: Any) -> dict[str, Any]:
+    def finish(self, returned: Any) -> dict[str, Any]:
         """Return the output of a step whose `execute` has *returned* something, completed for the
         system.
         """
         if not isinstance(returned, dict | None):
             wrong = f"execute returned a {type(returned).__name__}; it must be a dict, or None"
-            return self.failed(TypeError(wrong))
-        given = returned or {}
-        update = given.get(SYNC[0])
-        has_failed = isinstance(update, dict) and update.get("state") == "failed"
-        known = self._known_status()
-        status = known if known and not FOLLOWING[known] else "failed" if has_failed else "finished"
+            return self.fail(TypeError(wrong))
+        output = returned or {}
+        status = self._read_status()
+        if status is None or FOLLOWING[status]:  # the override has not set a final one
+            update = output.get(STATE_UPDATE)
+            has_failed = isinstance(update, dict) and update.get("state") == "failed"
+            status = "failed" if has_failed else "finished"
         self._update(status)
-        return self._output(given, status)
+        return self._complete(output, status)
 
     def _update(self, status: str) -> None:
-        if self._known_status() != status:
+        if self._read_status() != status:
             self._state["agent_step"].update_step_status(self._step_id, status)
 
-    def _output(self, given: dict[str, Any], status: str) -> dict[str, Any]:
-        agent_id, role = self._state["agent_id"], self._state["role"]
+    def _complete(self, output: dict[str, Any], status: str) -> dict[str, Any]:
+        """Return *output* with the members that the system needs; those that it has stay."""
+        agent_id = self._state["agent_id"]
         update = {
             "task_id": self._task_id,
             "stage_id": self._stage_id,
             "agent_id": agent_id,
             "state": status,
         }
-        content = status_text(self._name, status)
         message = {
             "agent_id": agent_id,
-            "role": role,
+            "role": self._state["role"],
             "stage_id": self._stage_id,
-            "content": content,
+            "content": status_text(self._name, status),
         }
-        return given | dict(zip(SYNC, (update, message), strict=True)) | given
+        added = {STATE_UPDATE: update, SHARED_MESSAGE: message}
+        return output | added | output  # twice: for the order of the members, and for their values
 
-    def _known_status(self) -> str | None:
+    def _read_status(self) -> str | None:
         """Return the status of the step in the system's own state, if it is a known one."""
         try:
-            step = step_of(self._state["agent_step"], self._step_id)
+            step = find_step(self._state["agent_step"], self._step_id)
         except StepError:  # a step that has started may be on no list any more
             return None
-        found = [_member(step, name) for name in ("execution_state", "status", "state")]
-        return next(
-            (status for status in found if isinstance(status, str) and status in FOLLOWING), None
-        )
+        for name in ("execution_state", "status", "state"):
+            status = _get_member(step, name)
+            if isinstance(status, str) and status in FOLLOWING:
+                return status
+        return None
 
 
 def status_text(name: str, status: str) -> str:
@@ -112,33 +120,41 @@ def status_text(name: str, status: str) -> str:
     return f"执行{name}步骤:{status}，"
 
 
-def step_of(steps: Any, step_id: str) -> Any:
-    """Return the step with this id in *steps*, a system's `agent_step`; raises a StepError if it
-    cannot be found.
+def find_step(steps: Any, step_id: str) -> Any:
+    """Return the step with this id in *steps*, a system's `agent_step`.
+
+    Raises:
+        StepError: if it cannot be found.
     """
-    find, todo = getattr(steps, "get_step", None), getattr(steps, "todo_list", None)
-    if not hasattr(steps, "update_step_status") or (find is None and todo is None):
+    get_step = getattr(steps, "get_step", None)
+    todo_list = getattr(steps, "todo_list", None)
+    if not hasattr(steps, "update_step_status") or (get_step is None and todo_list is None):
         wanted = "update_step_status(step_id, status), and get_step(step_id) or a todo_list"
         raise StepError(f"agent_step is a {type(steps).__name__}; it must have {wanted}")
-    if find is not None:
-        found = find(step_id)
-    else:
-        # A queue.Queue keeps what is in it under that name.
-        listed: Any = todo.values() if isinstance(todo, dict) else getattr(todo, "queue", todo)
-        found = [step for step in listed if _member(step, "step_id") == step_id]
-    if isinstance(found, list | tuple):
+    found = _find_in_list(todo_list, step_id) if get_step is None else get_step(step_id)
+    if isinstance(found, list | tuple):  # some systems return lists of steps
         found = found[0] if found else None
     if found is None:
         raise StepError(f"agent_step has no step {step_id!r}")
     return found
 
 
-def _member(thing: Any, name: str) -> Any:
+def _find_in_list(todo_list: Any, step_id: str) -> Any:
+    steps = getattr(todo_list, "queue", todo_list)  # as a queue.Queue keeps its items
+    if isinstance(todo_list, dict):
+        steps = todo_list.values()
+    for step in steps:
+        if _get_member(step, "step_id") == step_id:
+            return step
+    return None
+
+
+def _get_member(thing: Any, name: str) -> Any:
     return thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None)
 
 
-def _needed(step: Any, name: str) -> Any:
-    value = _member(step, name)
+def _get_needed(step: Any, name: str) -> Any:
+    value = _get_member(step, name)
     if value is None:
         raise StepError(f"the step has no {name}, which the system needs for the update")
     return value
@@ -167,7 +183,7 @@ class Executor:
             )
         # An override may also come from another base class that is not an executor.
         if override is not Executor.execute and not hasattr(override, _OVERRIDE):
-            cls.execute = _guarded(override)  # type: ignore[method-assign]
+            cls.execute = _guard(override)  # type: ignore[method-assign]
 
     @classmethod
     def register(cls, executor_type: str, executor_name: str) -> Callable[[Kind], Kind]:
@@ -185,25 +201,19 @@ class Executor:
                     f'register(executor_type="tool", executor_name="rag") takes names, not {name!r}'
                 )
 
-        def registered(subclass: Kind) -> Kind:
-            name = getattr(subclass, "__name__", repr(subclass))
-            if not isinstance(subclass, type) or not issubclass(subclass, Executor):
-                raise TypeError(f"{name} is not an executor; write class {name}(Executor)")
-            if subclass.execute is Executor.execute:
-                raise TypeError(
-                    f"{name} does not override execute; add def execute(self, step_id, agent_state)"
-                )
-            known = Executor._registry.get((executor_type, executor_name))
+        key = (executor_type, executor_name)
+
+        def register_class(subclass: Kind) -> Kind:
+            _check_subclass(subclass)
+            known = Executor._registry.get(key)
             if known not in (None, subclass) and not is_stale(override_of(known)):
-                warnings.warn(
-                    f"{executor_type} {executor_name!r} is now {subclass!r}; it was {known!r}",
-                    stacklevel=2,
-                )
-            Executor._registry[executor_type, executor_name] = subclass
-            subclass.__executor__ = executor_type, executor_name
+                text = f"{executor_type} {executor_name!r} is now {subclass!r}; it was {known!r}"
+                warnings.warn(text, stacklevel=2)
+            Executor._registry[key] = subclass
+            subclass.__executor__ = key
             return subclass
 
-        return registered
+        return register_class
 
     @classmethod
     def lookup(cls, executor_type: str, executor_name: str) -> type[Executor]:
@@ -212,24 +222,23 @@ class Executor:
         Raises:
             LookupError: if the name is not registered; proposes the closest one.
         """
-        known = {
-            name: found
-            for (kind, name), found in Executor._registry.items()
-            if kind == executor_type
-        }
-        same = (
-            found for name, found in known.items() if name.casefold() == executor_name.casefold()
-        )
-        found = known.get(executor_name) or next(same, None)
-        if found is None:
-            raise LookupError(unknown_name(executor_type, executor_name, known))
-        return found
+        known = {}
+        for (kind, name), executor in Executor._registry.items():
+            if kind == executor_type:
+                known[name] = executor
+        if executor_name in known:
+            return known[executor_name]
+        for name, executor in known.items():
+            if name.casefold() == executor_name.casefold():
+                return executor
+        raise LookupError(unknown_name(executor_type, executor_name, known))
 
     @classmethod
     def registered(cls, executor_type: str | None = None) -> dict[tuple[str, str], type[Executor]]:
         """Return the registered classes, of one type or of all, by type and name."""
-        everything = Executor._registry.items()
-        return {key: known for key, known in everything if executor_type in (None, key[0])}
+        if executor_type is None:
+            return dict(Executor._registry)
+        return {key: kind for key, kind in Executor._registry.items() if key[0] == executor_type}
 
     __executor__: ClassVar[tuple[str, str] | None] = None
     """The type and the name under which the class has been registered last."""
@@ -250,6 +259,16 @@ class Executor:
         raise NotImplementedError(f"{type(self).__name__} does not override execute")
 
 
+def _check_subclass(subclass: Any) -> None:
+    name = getattr(subclass, "__name__", repr(subclass))
+    if not isinstance(subclass, type) or not issubclass(subclass, Executor):
+        raise TypeError(f"{name} is not an executor; write class {name}(Executor)")
+    if subclass.execute is Executor.execute:
+        raise TypeError(
+            f"{name} does not override execute; add def execute(self, step_id, agent_state)"
+        )
+
+
 def override_of(kind: type[Executor]) -> Callable[..., Any]:
     """Return the author's `execute`, without the guard around it."""
     override: Callable[..., Any] = getattr(kind.execute, _OVERRIDE, kind.execute)
@@ -262,7 +281,8 @@ def name_of(executor: Executor) -> str:
     return kind.__name__ if kind.__executor__ is None else kind.__executor__[1]
 
 
-def _guarded(override: Callable[..., Any]) -> Callable[..., Any]:
+def _guard(override: Callable[..., Any]) -> Callable[..., Any]:
+    """Return *override* with the status kept around it."""
     execute: Callable[..., Any]
     if inspect.iscoroutinefunction(override):
 
@@ -274,8 +294,8 @@ def _guarded(override: Callable[..., Any]) -> Callable[..., Any]:
             try:
                 returned = await override(self, step_id, agent_state)
             except BaseException as error:
-                return step.failed(error)
-            return step.ended(returned)
+                return step.fail(error)
+            return step.finish(returned)
     else:
 
         @functools.wraps(override)
@@ -286,8 +306,8 @@ def _guarded(override: Callable[..., Any]) -> Callable[..., Any]:
             try:
                 returned = override(self, step_id, agent_state)
             except BaseException as error:
-                return step.failed(error)
-            return step.ended(returned)
+                return step.fail(error)
+            return step.finish(returned)
 
     setattr(execute, _OVERRIDE, override)
     return execute

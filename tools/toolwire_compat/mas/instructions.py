@@ -27,9 +27,11 @@ class InstructionError(ValueError):
 def available_skills_and_tools(configs: Mapping[str, ToolConfig] | Iterable[ToolConfig]) -> str:
     """Return the tools to choose from, as Markdown: one item each, with name and description."""
     tools = configs.values() if hasattr(configs, "values") else configs
-    return "\n".join(
-        f"- **{tool.name}**: {tool.description}".replace("\n", "\n  ") for tool in tools
-    )
+    items = []
+    for tool in tools:
+        item = f"- **{tool.name}**: {tool.description}"
+        items.append(item.replace("\n", "\n  "))
+    return "\n".join(items)
 
 
 def instruction_prompt(config: ToolConfig, values: Mapping[str, str] | None = None) -> str:
@@ -43,7 +45,12 @@ def instruction_prompt(config: ToolConfig, values: Mapping[str, str] | None = No
     prompt = config.tool_prompt or config.description
     return_format = config.return_format or _default_format(config)
     text = f"{prompt.rstrip()}\n\n**return_format**:\n{return_format.rstrip()}\n"
-    return re.sub(r"\{([^{}]*)\}", lambda found: str((values or {}).get(found[1], found[0])), text)
+    known = values or {}
+
+    def look_up(found: re.Match[str]) -> str:
+        return str(known.get(found[1], found[0]))
+
+    return re.sub(r"\{([^{}]*)\}", look_up, text)
 
 
 def _default_format(config: ToolConfig) -> str:
@@ -51,11 +58,11 @@ def _default_format(config: ToolConfig) -> str:
     if config.input_schema is None:
         return say("Write the instruction between <{tag}> and </{tag}>.", tag=tag)
     schema = msgspec.json.encode(config.input_schema).decode()
-    wanted = (
+    text = (
         "Write one JSON object between <{tag}> and </{tag}>. It must match this JSON Schema:"
         " {schema}"
     )
-    return say(wanted, tag=tag, schema=schema)
+    return say(text, tag=tag, schema=schema)
 
 
 def parse_instruction(
@@ -72,55 +79,62 @@ def parse_instruction(
         InstructionError: if there is no complete block, if there are blocks of two tools, or if the
             block is empty, begins like JSON but is not JSON, or does not fit the tool.
     """
-    name = _name(tool)
-    contents = _blocks(answer, name)
-    strangers = [other for other in map(_name, others) if canonical(other) != canonical(name)]
-    meant = [other for other in dict.fromkeys(strangers) if _blocks(answer, other)]
-    if meant and contents:
+    name = _name_of(tool)
+    contents = _find_blocks(answer, name)
+    wrong_names = []
+    for other in dict.fromkeys(map(_name_of, others)):
+        if canonical(other) != canonical(name) and _find_blocks(answer, other):
+            wrong_names.append(other)
+    block = _format_block(name)
+    if wrong_names and contents:
         both = "There are blocks for {name} and for {others}; write only one for {name}."
-        raise InstructionError(say(both, name=name, others=", ".join(meant)))
-    if meant:
-        other = "The block is for {other}, but it must be for {name}: write {block}."
-        raise InstructionError(say(other, other=meant[0], name=name, block=_block(name)))
+        raise InstructionError(say(both, name=name, others=", ".join(wrong_names)))
+    if wrong_names:
+        wrong = "The block is for {other}, but it must be for {name}: write {block}."
+        raise InstructionError(say(wrong, other=wrong_names[0], name=name, block=block))
     if not contents:
-        none = "There is no complete block for {name}: write the instruction as {block}."
-        raise InstructionError(say(none, name=name, block=_block(name)))
-    value = _value(contents[-1], name)
+        missing = "There is no complete block for {name}: write the instruction as {block}."
+        raise InstructionError(say(missing, name=name, block=block))
+    value = _read_content(contents[-1], name)
     if isinstance(tool, ToolConfig) and tool.input_schema is not None:
         _check(value, tool.input_schema, name)
     return value
 
 
-def _name(tool: ToolConfig | str) -> str:
+def _name_of(tool: ToolConfig | str) -> str:
     return tool if isinstance(tool, str) else tool.name
 
 
-def _block(name: str) -> str:
+def _format_block(name: str) -> str:
     return f"<{name.upper()}>...</{name.upper()}>"
 
 
-def _blocks(answer: str, name: str) -> list[str]:
+def _find_blocks(answer: str, name: str) -> list[str]:
     """Return the contents of the complete blocks of the tool called *name*, as they are written."""
-    spellings = "|".join(
-        map(re.escape, (name, name.upper()))
-    )  # that of `straße` in capitals has two more letters
-    tag = re.compile(rf"<(/?)(?:{spellings})>", re.IGNORECASE)
-    contents = []
+    # Both, since regular expressions ignore case letter by letter: `straße` in capitals has one
+    # letter more.
+    spellings = f"{re.escape(name)}|{re.escape(name.upper())}"
+    tag = re.compile(rf"<(?P<slash>/?)(?:{spellings})>", re.IGNORECASE)
+    contents: list[str] = []
     at = 0
-    while (mark := tag.search(answer, at)) is not None:
-        at = mark.end()
-        end = None if mark[1] else tag.search(answer, _end_of_json(answer, at))
-        if end is not None and end[1]:  # else the block is given up, and another begins
-            contents.append(answer[at : end.start()].strip())
-            at = end.end()
-    return contents
+    while True:
+        opening = tag.search(answer, at)
+        if opening is None:
+            return contents
+        at = opening.end()
+        if opening["slash"]:
+            continue
+        closing = tag.search(answer, _find_end_of_json(answer, at))
+        if closing is not None and closing["slash"]:  # else the block is given up
+            contents.append(answer[at : closing.start()].strip())
+            at = closing.end()
 
 
 _FENCE = re.compile(r"\s*(?:```\w*[ \t]*\n\s*)?")
 _FENCED = re.compile(r"```\w*[ \t]*\n(.*?)\n?[ \t]*```", re.DOTALL)
 
 
-def _end_of_json(text: str, at: int) -> int:
+def _find_end_of_json(text: str, at: int) -> int:
     """Return the end of the JSON that begins at *at*, in a fence or not; *at* itself if there is no
     JSON.
     """
@@ -129,18 +143,20 @@ def _end_of_json(text: str, at: int) -> int:
     if not text.startswith(("{", "["), start.end()):
         return at
     try:
-        end: int = JSON.raw_decode(text, start.end())[1]
+        _, end = JSON.raw_decode(text, start.end())
     except (ValueError, RecursionError):
         return at
     return end
 
 
-def _value(content: str, name: str) -> Any:
+def _read_content(content: str, name: str) -> Any:
     fenced = _FENCED.fullmatch(content)
-    content = fenced[1].strip() if fenced else content
+    if fenced is not None:
+        content = fenced[1].strip()
+    block = _format_block(name)
     if not content:
         raise InstructionError(
-            say("The block {block} is empty: write the instruction in it.", block=_block(name))
+            say("The block {block} is empty: write the instruction in it.", block=block)
         )
     if content[0] not in "{[":
         return content
@@ -148,15 +164,16 @@ def _value(content: str, name: str) -> Any:
         return json_value(content)
     except NotALiteral as error:
         reason = str(error)
-    none = "The block {block} begins like JSON, but is not valid JSON: {reason}."
-    raise InstructionError(say(none, block=_block(name), reason=reason))
+    problem = "The block {block} begins like JSON, but is not valid JSON: {reason}."
+    raise InstructionError(say(problem, block=block, reason=reason))
 
 
 def _check(value: Any, schema: dict[str, Any], name: str) -> None:
     from toolwire_tools.schema.validator import ToolSchemaValidator
 
-    if faults := ToolSchemaValidator(schema).faults(value, "instruction"):
-        lines = "\n".join(f"{place}: {sentence}" for place, sentence in faults)
-        raise InstructionError(
-            say("The instruction for {name} is invalid:\n{faults}", name=name, faults=lines)
-        )
+    faults = ToolSchemaValidator(schema).faults(value, "instruction")
+    if not faults:
+        return
+    lines = "\n".join(f"{place}: {sentence}" for place, sentence in faults)
+    problem = "The instruction for {name} is invalid:\n{faults}"
+    raise InstructionError(say(problem, name=name, faults=lines))

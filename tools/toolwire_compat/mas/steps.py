@@ -62,15 +62,11 @@ class StepState(msgspec.Struct):
             raise StepError(unknown_name("status", status, FOLLOWING))
         following = FOLLOWING[self.execution_state]
         if status != self.execution_state and status not in following:
-            remedy = (
-                f"it can become {' or '.join(following)}"
-                if following
-                else "add a new step to do it again"
-            )
-            raise StepError(
-                f"step {self.step_id} is {self.execution_state} and cannot become {status};"
-                f" {remedy}"
-            )
+            remedy = "add a new step to do it again"
+            if following:
+                remedy = f"it can become {' or '.join(following)}"
+            state = f"step {self.step_id} is {self.execution_state}"
+            raise StepError(f"{state} and cannot become {status}; {remedy}")
         self.execution_state = status  # type: ignore[assignment]
 
     def update_instruction_content(self, instruction: Any) -> None:
@@ -111,7 +107,8 @@ class AgentStep:
         for step in self.step_list:
             if step.step_id == step_id:
                 return step
-        raise StepError(unknown_name("step", step_id, [step.step_id for step in self.step_list]))
+        known = [step.step_id for step in self.step_list]
+        raise StepError(unknown_name("step", step_id, known))
 
     def update_step_status(self, step_id: str, status: str) -> None:
         """Set the status of the step with this id; raises what `StepState.update_execution_state`

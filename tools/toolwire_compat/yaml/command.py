@@ -94,7 +94,7 @@ def find_unquoted(script: str) -> Iterator[str]:
     """Yield the variables of a shell's *script* that are outside of double quotes, where it splits
     them into words.
     """
-    # What has begun and not ended: quotes, and commands in parentheses, the innermost last.
+    # The quotes and the commands in parentheses around this place, the innermost last.
     open_marks = [""]
     at = 0
     while True:

@@ -32,7 +32,7 @@ _UNQUOTABLE_TYPES = ("integer", "number", "boolean")
 """Types whose values a shell never splits into words."""
 
 _INSTRUCTION: dict[str, Any] = {"properties": {"instruction": {}}, "required": ["instruction"]}
-"""What a tool takes that describes no parameters: one text."""
+"""The schema of a tool that describes no parameters: it takes one text."""
 
 
 class CommandReader:

@@ -9,6 +9,8 @@ from typing import Any
 
 import msgspec
 from toolwire_client.validation import LenientValidator
+from toolwire_schemas.json_schema.choices import list_choices
+from toolwire_schemas.json_schema.graph import SchemaGraph
 from toolwire_schemas.language import say
 from toolwire_schemas.wire import codec
 
@@ -99,19 +101,8 @@ def _hint(schema: Schema) -> str:
 
 def _choices(schema: Any) -> dict[str, Any]:
     """Return the values of a choice by label; empty if the field is not a choice."""
-    if not isinstance(schema, dict):
-        return {}
-    branches = schema.get("oneOf") or schema.get("anyOf")
-    if isinstance(branches, list):
-        named = [one for one in branches if isinstance(one, dict) and "const" in one]
-        return {str(one.get("title") or one["const"]): one["const"] for one in named}
-    values = schema.get("enum")
-    if not isinstance(values, list):
-        return {}
-    names = schema.get("enumNames")
-    if not isinstance(names, list) or len(names) != len(values):
-        names = values
-    return {str(name): value for name, value in zip(names, values, strict=True)}
+    node = SchemaGraph(schema).root.resolved
+    return {choice.label: choice.value for choice in list_choices(node)}
 
 
 def _find_choice(text: str, choices: dict[str, Any]) -> Any:

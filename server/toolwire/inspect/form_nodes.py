@@ -12,14 +12,12 @@ refer to beyond has no number: it takes any JSON.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from toolwire_schemas.json_schema.choices import list_choices
 from toolwire_schemas.json_schema.graph import NO_DEFAULT, SchemaGraph, SchemaNode
 from toolwire_schemas.json_schema.variant_names import name_variants
 from toolwire_schemas.wire.codec import encode
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 FormNode = dict[str, Any]
 
@@ -78,7 +76,7 @@ class _FormWriter:
         form |= {word: node.keywords[word] for word in _KEPT if word in node.keywords}
         match control:
             case "choice":
-                form["choices"] = _choices_of(node)
+                form["choices"] = _write_choices(node)
             case "union":
                 form["kinds"] = self._kinds_of(node)
             case "object":
@@ -137,7 +135,7 @@ def _texts_of(place: SchemaNode) -> FormNode:
 
 def _control_of(node: SchemaNode) -> str:
     """Return what shows the values of *node*."""
-    if _choices_of(node):
+    if _write_choices(node):
         return "choice"
     if len(node.types) > 1 or node.variants:
         return "union"
@@ -154,25 +152,12 @@ def _control_of(node: SchemaNode) -> str:
     return "array" if node.items is not None or node.is_tuple else "any"
 
 
-def _choices_of(node: SchemaNode) -> list[FormNode]:
-    """Return the values to choose from, if they are listed."""
-    values: Sequence[Any] = node.values or ()
-    names = node.keywords.get("enumNames")
-    labels: list[Any] = names if isinstance(names, list) else []
-    if node.values is None:
-        constants = [variant for variant in node.variants if "const" in variant.keywords]
-        if len(constants) == len(node.variants):
-            values = [variant.keywords["const"] for variant in constants]
-            labels = [variant.title or None for variant in constants]
-    if len(values) > _MAX_CHOICES:
+def _write_choices(node: SchemaNode) -> list[FormNode]:
+    """Return the values to choose from, if they are listed and not too many."""
+    choices = list_choices(node)
+    if len(choices) > _MAX_CHOICES:
         return []
-    choices = []
-    for index, value in enumerate(values):
-        label = labels[index] if index < len(labels) else None
-        choices.append(
-            {"value": value, "label": _to_text(value if label is None else label) or '""'}
-        )
-    return choices
+    return [{"value": choice.value, "label": choice.label or '""'} for choice in choices]
 
 
 def _kinds_of(node: SchemaNode) -> list[SchemaNode]:

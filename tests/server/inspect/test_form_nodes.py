@@ -79,7 +79,7 @@ def field(schema: Any, **definitions: Any) -> Any:
             },
         ),
         (
-            {"enum": ["x", ""], "enumNames": ["An x"]},
+            {"enum": ["x", ""], "enumNames": ["An x", ""]},
             {
                 "control": "choice",
                 "type": "",

@@ -11,6 +11,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.json_schema.graph import without_null
 
 from ..errors import ArgumentsError, Declined, Dismissed, NotAnswered, RegistrationError
 from ..schema.annotations import arguments_of
@@ -98,7 +99,7 @@ def question(kind: Any) -> ElicitationForm:
     shown: dict[str, Schema] = {}
     choices: dict[str, dict[str, Any]] = {}
     for name, schema in fields.items():
-        field, optional = _without_null(schema)
+        field, optional = without_null(schema)
         if optional:
             required = [other for other in required if other != name]
         shown[name] = _shown(name, field, choices, _enum_in(hints.get(name)))
@@ -106,15 +107,6 @@ def question(kind: Any) -> ElicitationForm:
     if required:
         form["required"] = list(required)
     return ElicitationForm(form, arguments, single, choices)
-
-
-def _without_null(schema: Schema) -> tuple[Schema, bool]:
-    """The schema of a field, and whether it also allows null: then it is optional."""
-    options = [option for option in schema.get("anyOf", []) if option != {"type": "null"}]
-    if len(options) != 1:
-        return schema, False
-    rest = {key: value for key, value in schema.items() if key != "anyOf"}
-    return {**options[0], **rest}, True
 
 
 def _hints(record: Any) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec.structs import replace
+from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
 
 from ..errors import OutputError
 from ..schema.annotations import (
@@ -113,7 +114,7 @@ def completers(entry: Entry) -> dict[str, Any]:
     """Return the values of each argument of *entry* that can be completed, or the function that
     returns them.
     """
-    properties = entry.input_schema.get("properties", {})
+    properties = SchemaGraph(entry.input_schema).root.properties
     if entry.completer is not None:
         return {name: partial(entry.completer, name) for name in properties}
     if entry.function is None:  # another server knows
@@ -121,8 +122,8 @@ def completers(entry: Entry) -> dict[str, Any]:
     names = names_of(entry.function)
     hints = annotations_of(unwrap_function(entry.function))
     found = {}
-    for name, property_ in properties.items():
-        values: Any = _choices(property_)
+    for name, place in properties.items():
+        values: Any = _choices(place)
         for item in _metadata(hints.get(name), names):
             if isinstance(item, Completer):
                 values = item.values
@@ -138,16 +139,15 @@ def _metadata(hint: Any, names: Any) -> tuple[Any, ...]:
         return ()
 
 
-def _choices(schema: dict[str, Any]) -> list[str]:
-    branches = [schema, *schema.get("anyOf", ())]
-    values = [
-        value
-        for each in branches
-        for value in each.get("enum", [each["const"]] if "const" in each else [])
-    ]
-    if any(each.get("type") == "boolean" for each in branches):
-        values += [True, False]
-    return [as_text(value) for value in values if value is not None]
+def _choices(place: SchemaNode) -> list[str]:
+    """Return the values that *place* lists, as texts."""
+    texts = []
+    for node in place.alternatives():
+        values = list(node.values or ())
+        if node.values is None and "boolean" in node.types:
+            values = [True, False]
+        texts += [as_text(value) for value in values if value is not None]
+    return texts
 
 
 def _result(values: Any) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
 from msgspec.structs import replace
+from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
 from toolwire_schemas.wire.codec import encode
 
 from ..content import Text
@@ -93,13 +94,14 @@ class PromptHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         """Return *arguments* without the empty ones that cannot be empty: fields of a form that
         were not filled in.
         """
-        fields = self.input_schema.get("properties", {})
-        required = self.input_schema.get("required", ())
-        return {
-            name: value
-            for name, value in arguments.items()
-            if value != "" or name in required or _takes_any_text(fields.get(name, {}))
-        }
+        root = SchemaGraph(self.input_schema).root
+        filled = {}
+        for name, value in arguments.items():
+            field = root.properties.get(name)
+            is_text = field is not None and _takes_any_text(field)
+            if value != "" or name in root.required or is_text:
+                filled[name] = value
+        return filled
 
 
 def make_prompt(
@@ -159,36 +161,41 @@ def present_messages(description: str | None, value: Any) -> dict[str, Any]:
 
 def _show_arguments(schema: dict[str, Any]) -> list[dict[str, Any]]:
     """Return the arguments of a prompt as `prompts/list` shows them."""
-    required = schema.get("required", ())
-    return [
-        {"name": name, **_with_text(argument), "required": name in required}
-        for name, argument in schema.get("properties", {}).items()
-    ]
+    root = SchemaGraph(schema).root
+    shown = []
+    for name, place in root.properties.items():
+        argument: dict[str, Any] = {"name": name}
+        text = _text_about(place)
+        if text:
+            argument["description"] = text
+        shown.append({**argument, "required": name in root.required})
+    return shown
 
 
-def _takes_any_text(schema: dict[str, Any]) -> bool:
-    found = [schema, *schema.get("anyOf", ())]
-    return any(each.get("type") == "string" and each.keys().isdisjoint(_LIMITS) for each in found)
+def _takes_any_text(field: SchemaNode) -> bool:
+    for node in field.alternatives():
+        if node.types == ("string",) and node.keywords.keys().isdisjoint(_LIMITS):
+            return True
+    return False
 
 
 _LIMITS = ("enum", "const", "format", "minLength", "pattern")
 
 
-def _with_text(schema: dict[str, Any]) -> dict[str, str]:
-    """Return the `description` of an argument: its text, and how to write a value that is no
-    text.
-    """
-    text = schema.get("description", "")
-    types = {
-        name: value
-        for name, value in schema.items()
-        if name not in ("description", "default", "title")
-    }
-    if "enum" in types and all(isinstance(value, str) for value in types["enum"]):
-        text += f"{' ' if text else ''}(one of {', '.join(types['enum'])})"
-    elif not _takes_any_text(types) and types:
-        text += f"{' ' if text else ''}(as JSON: {encode(types).decode()})"
-    return {"description": text} if text else {}
+def _text_about(place: SchemaNode) -> str:
+    """Return the text of an argument, and how to write a value that is no text."""
+    node = place.resolved
+    text = place.description or node.description
+    values = node.values
+    if values is not None and all(isinstance(value, str) for value in values):
+        return f"{text} (one of {', '.join(values)})".strip()
+    types = {word: value for word, value in node.keywords.items() if word not in _TEXTS}
+    if types and not _takes_any_text(place):
+        return f"{text} (as JSON: {encode(types).decode()})".strip()
+    return text
+
+
+_TEXTS = ("description", "default", "title")
 
 
 def _messages(value: Any, role: str) -> Iterator[dict[str, Any]]:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge
 from toolwire_schemas.json_schema.error_text import place, word_errors
+from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
 from toolwire_schemas.json_schema.lossless import readings, unread
-from toolwire_schemas.json_schema.subschemas import target
 
 from ..errors import ArgumentsError
 from ..schema.shape import NOT_CONVERTED, ValueRefused, refusal
@@ -101,66 +101,53 @@ def _values_of(cls: type[Enum]) -> dict[str, Any]:
 
 def _convert(arguments: Arguments, value: Any) -> Bound:
     assert arguments.read is not None
-    schema = arguments.input_schema
-    return arguments.read(
-        _with_whole_numbers(value, [schema], schema) if arguments.has_types else value
-    )
+    if not arguments.has_types:
+        return arguments.read(value)
+    root = SchemaGraph(arguments.input_schema).root
+    return arguments.read(_with_whole_numbers(value, [root]))
 
 
-def _with_whole_numbers(value: Any, schemas: Iterable[Any], root: Schema) -> Any:
-    """Return *value* with 3.0 as 3 where *schemas* want integers, within the range in which floats
+def _with_whole_numbers(value: Any, places: list[SchemaNode]) -> Any:
+    """Return *value* with 3.0 as 3 where *places* want integers, within the range in which floats
     are exact.
     """
     if not isinstance(value, dict | list | float):
         return value
-    plain = _plain(schemas, root)
-    if isinstance(value, dict):
-        return {
-            name: _with_whole_numbers(
-                member,
-                [
-                    each.get("properties", {}).get(name, each.get("additionalProperties"))
-                    for each in plain
-                ],
-                root,
-            )
-            for name, member in value.items()
-        }
+    nodes: dict[SchemaNode, None] = {}
+    for wanted in places:
+        nodes |= dict.fromkeys(node for node in wanted.alternatives() if not node.choices)
+    if isinstance(value, float):
+        return int(value) if _is_whole(value) and _wants_integer(nodes) else value
     if isinstance(value, list):
-        return [
-            _with_whole_numbers(item, [_item_schema(each, at) for each in plain], root)
-            for at, item in enumerate(value)
-        ]
-    if (
-        not value.is_integer()
-        or abs(value) > 2**53
-        or any(_takes_fractions(each) for each in plain)
-    ):
-        return value
-    return int(value) if any(each.get("type") == "integer" for each in plain) else value
+        return [_with_whole_numbers(item, _items(nodes, at)) for at, item in enumerate(value)]
+    members = {}
+    for name, member in value.items():
+        members[name] = _with_whole_numbers(member, _members(nodes, name))
+    return members
 
 
-def _plain(schemas: Iterable[Any], root: Schema) -> list[Schema]:
-    """The schemas that these offer a choice of, each once: references followed, `anyOf` and `oneOf`
-    opened.
-    """
-    found: dict[int, Schema] = {}
-    waiting = [schema for schema in schemas if isinstance(schema, dict)]
-    while waiting:
-        schema = waiting.pop()
-        if id(schema) not in found:
-            found[id(schema)] = schema
-            waiting += [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
-            waiting += [target(root, schema["$ref"])] if "$ref" in schema else []
-    return [
-        schema for schema in found.values() if schema.keys().isdisjoint(("anyOf", "oneOf", "$ref"))
-    ]
+def _is_whole(value: float) -> bool:
+    return value.is_integer() and abs(value) <= 2**53
 
 
-def _takes_fractions(schema: Schema) -> bool:
-    return "enum" not in schema and schema.get("type", "number") == "number"
+def _wants_integer(nodes: Iterable[SchemaNode]) -> bool:
+    """Return whether some of *nodes* want an integer, and no other takes fractions."""
+    wants = False
+    for node in nodes:
+        if node.values is None and (not node.types or "number" in node.types):
+            return False
+        wants = wants or "integer" in node.types
+    return wants
 
 
-def _item_schema(schema: Schema, index: int) -> Any:
-    places = schema.get("prefixItems", [])
-    return places[index] if index < len(places) else schema.get("items")
+def _members(nodes: Iterable[SchemaNode], name: str) -> list[SchemaNode]:
+    places = [node.properties.get(name, node.additional) for node in nodes]
+    return [place for place in places if place is not None]
+
+
+def _items(nodes: Iterable[SchemaNode], index: int) -> list[SchemaNode]:
+    places = []
+    for node in nodes:
+        is_first = index < len(node.prefix_items)
+        places.append(node.prefix_items[index] if is_first else node.items)
+    return [place for place in places if place is not None]

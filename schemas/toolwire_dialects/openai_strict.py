@@ -73,8 +73,8 @@ def strict(schema: Schema) -> Schema:
         raise NotStrict("", "it is nested too deeply") from None
     except CannotJudge as error:
         raise NotStrict("", str(error)) from None
-    for _, problem, *_ in about_strict(made):  # its limits
-        raise NotStrict("", problem)
+    for problem in about_strict(made):  # its limits
+        raise NotStrict("", problem.text)
     return made
 
 

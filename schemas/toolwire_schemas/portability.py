@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Severity = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -40,8 +41,19 @@ class Finding(msgspec.Struct, frozen=True):
         return f"{tool}{self.where and f', {self.where}'}: {self.problem}; {self.remedy}"
 
 
-Found = tuple[str, str, str, Severity, str]
-"""The fields of a `Finding` but the first."""
+class Problem(msgspec.Struct, frozen=True):
+    """A `Finding` about a tool that is not named yet."""
+
+    where: str
+    text: str
+    remedy: str
+    severity: Severity = "error"
+    concerns: str = ""
+
+    def of_tool(self, tool: str) -> Finding:
+        """Return the finding about the tool of this name."""
+        return Finding(tool, self.where, self.text, self.remedy, self.severity, self.concerns)
+
 
 # Which clients stumble over what was tried with servers that deviate in one thing each.
 ALL_CLIENTS = "all MCP clients"
@@ -52,18 +64,8 @@ MCP_NAMES = "MCP since 2025-11-25"
 _BESIDES_LETTERS = str.maketrans("_.-", "aaa")
 _SAYS_SOMETHING = frozenset(
     (
-        "type",
-        "anyOf",
-        "oneOf",
-        "allOf",
-        "enum",
-        "const",
-        "$ref",
-        "$dynamicRef",
-        "properties",
-        "items",
-        "not",
-        "if",
+        *("type", "anyOf", "oneOf", "allOf", "enum", "const", "$ref", "$dynamicRef"),
+        *("properties", "items", "not", "if"),
     )
 )
 
@@ -74,74 +76,49 @@ def lint(
     """Return what is wrong with a tool, errors first; an empty list if every known client takes
     it.
     """
-    found = [*_about_name(name), *about_schema(input_schema, "inputSchema")]
+    problems = [*_about_name(name), *about_schema(input_schema, "inputSchema")]
     if output_schema is not None:
-        found += about_schema(output_schema, "outputSchema")
-    if len(found) > 1:
-        found.sort(key=lambda item: ("error", "warning", "note").index(item[3]))
-    return [Finding(name, *item) for item in found]
+        problems += about_schema(output_schema, "outputSchema")
+    if len(problems) > 1:
+        problems.sort(key=lambda problem: SEVERITIES.index(problem.severity))
+    return [problem.of_tool(name) for problem in problems]
 
 
-def _about_name(name: str) -> Iterator[Found]:
+def _about_name(name: str) -> Iterator[Problem]:
     if not name:
-        yield "name", "it is empty", "give the tool a name", "error", ALL_CLIENTS
+        yield Problem("name", "it is empty", "give the tool a name", "error", ALL_CLIENTS)
     elif len(name) > 128 or not (name.isascii() and name.translate(_BESIDES_LETTERS).isalnum()):
+        text = "it has characters, or a length, that many hosts refuse"
         remedy = "use 1 to 128 of A-Z, a-z, 0-9, underscore, hyphen and dot"
-        yield (
-            "name",
-            "it has characters, or a length, that many hosts refuse",
-            remedy,
-            "warning",
-            MCP_NAMES,
-        )
+        yield Problem("name", text, remedy, "warning", MCP_NAMES)
     elif len(name) > 64:
-        yield (
-            "name",
-            f"its {len(name)} characters are too many for some hosts",
-            "use at most 64",
-            "warning",
-            SOME_HOSTS,
-        )
+        text = f"its {len(name)} characters are too many for some hosts"
+        yield Problem("name", text, "use at most 64", "warning", SOME_HOSTS)
     if "." in name:
-        yield (
-            "name",
-            "some hosts forbid dots",
-            "choose another separator for them",
-            "note",
-            SOME_HOSTS,
-        )
+        remedy = "choose another separator for them"
+        yield Problem("name", "some hosts forbid dots", remedy, "note", SOME_HOSTS)
 
 
-def about_schema(schema: Any, where: str) -> list[Found]:
+def about_schema(schema: Any, where: str) -> list[Problem]:
     """Return what is wrong with an input or output schema; *where* names it in the paths."""
     if not isinstance(schema, dict):
-        return [
-            (where, "it is not a JSON object", 'use {"type": "object", …}', "error", ALL_CLIENTS)
-        ]
-    found: list[Found] = []
+        remedy = 'use {"type": "object", …}'
+        return [Problem(where, "it is not a JSON object", remedy, "error", ALL_CLIENTS)]
+    problems: list[Problem] = []
     if schema.get("type") != "object":
-        found.append(
-            (
-                where,
-                "its root is not of the type object",
-                'give it "type": "object"',
-                "error",
-                ALL_CLIENTS,
-            )
-        )
+        text = "its root is not of the type object"
+        problems.append(Problem(where, text, 'give it "type": "object"', "error", ALL_CLIENTS))
     for word in COMBINATORS:
         if word in schema:
-            problem = f"some hosts drop tools with {word} at the root"
-            found.append(
-                (f"{where}.{word}", problem, "move it into a property", "warning", SOME_HOSTS)
-            )
+            text = f"some hosts drop tools with {word} at the root"
+            remedy = "move it into a property"
+            problems.append(Problem(f"{where}.{word}", text, remedy, "warning", SOME_HOSTS))
     if not str(schema.get("$schema", DIALECTS[0])).startswith(DIALECTS):
+        text = "clients do not know this dialect"
         remedy = "remove $schema: 2020-12 is the default"
-        found.append(
-            (f"{where}.$schema", "clients do not know this dialect", remedy, "error", TYPESCRIPT)
-        )
-    _walk(schema, where, found)
-    return found
+        problems.append(Problem(f"{where}.$schema", text, remedy, "error", TYPESCRIPT))
+    _walk(schema, where, problems)
+    return problems
 
 
 COMBINATORS = ("anyOf", "oneOf", "allOf", "not", "enum")
@@ -153,45 +130,42 @@ DIALECTS = (
 )
 
 
-def _walk(schema: dict[str, Any], where: str, found: list[Found]) -> None:
+def _walk(schema: dict[str, Any], where: str, problems: list[Problem]) -> None:
+    """Add what is wrong with *schema*, and with all schemas in it as they are written."""
     if isinstance(schema.get("type"), list):
+        text = "some hosts cannot read a list of types"
         remedy = 'use anyOf, such as {"anyOf": [{"type": "string"}, {"type": "null"}]}'
-        found.append(
-            (
-                where,
-                "some hosts cannot read a list of types",
-                remedy,
-                "warning",
-                "Gemini, some hosts",
-            )
-        )
-    if (reference := schema.get("$ref")) is not None and not str(reference).startswith("#"):
+        problems.append(Problem(where, text, remedy, "warning", "Gemini, some hosts"))
+    reference = schema.get("$ref")
+    if reference is not None and not str(reference).startswith("#"):
+        text = f"clients do not fetch {reference!r}"
         remedy = "put the definition under $defs"
-        found.append((where, f"clients do not fetch {reference!r}", remedy, "error", ALL_CLIENTS))
-    if (pattern := schema.get("pattern")) is not None:
-        _pattern(pattern, f"{where}.pattern", found)
-    if isinstance(names := schema.get("patternProperties"), dict):
-        for name in names:
-            _pattern(name, f"{where}.patternProperties.{name}", found)
+        problems.append(Problem(where, text, remedy, "error", ALL_CLIENTS))
+    if schema.get("pattern") is not None:
+        _add_pattern(schema["pattern"], f"{where}.pattern", problems)
+    if isinstance(schema.get("patternProperties"), dict):
+        for pattern in schema["patternProperties"]:
+            _add_pattern(pattern, f"{where}.patternProperties.{pattern}", problems)
     if schema.keys().isdisjoint(_SAYS_SOMETHING):
-        found.append(
-            (where, "it has no type", "say what is meant, if that can be said", "note", SOME_HOSTS)
-        )
+        remedy = "say what is meant, if that can be said"
+        problems.append(Problem(where, "it has no type", remedy, "note", SOME_HOSTS))
     for path, inner in directly_inside(schema, where):
         if isinstance(inner, dict):
-            _walk(inner, path, found)
+            _walk(inner, path, problems)
         elif isinstance(inner, bool) and path != f"{where}.additionalProperties":
+            text = "a boolean instead of a schema makes clients drop all tools"
             remedy = "use {} for true; leave the property out for false"
-            problem = "a boolean instead of a schema makes clients drop all tools"
-            found.append((path, problem, remedy, "error", TYPESCRIPT))
+            problems.append(Problem(path, text, remedy, "error", TYPESCRIPT))
 
 
-def _pattern(pattern: Any, where: str, found: list[Found]) -> None:
+def _add_pattern(pattern: Any, where: str, problems: list[Problem]) -> None:
     if not isinstance(pattern, str):
-        found.append((where, "a pattern is a string", "write it as one", "error", ALL_CLIENTS))
+        remedy = "write it as one"
+        problems.append(Problem(where, "a pattern is a string", remedy, "error", ALL_CLIENTS))
         return
     from .json_schema.portable_regex import problem
 
-    if fault := problem(pattern):
+    fault = problem(pattern)
+    if fault:
         text = f"not every client can compile {pattern!r}: {fault}"
-        found.append((where, text, "change the pattern", "error", TYPESCRIPT))
+        problems.append(Problem(where, text, "change the pattern", "error", TYPESCRIPT))

@@ -8,17 +8,20 @@ being looked at.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.json_schema.subschemas import target, walk
+from toolwire_schemas.json_schema.graph import SchemaGraph
+from toolwire_schemas.json_schema.subschemas import walk
 from toolwire_schemas.portability import (
     ALL_CLIENTS,
     COMBINATORS,
+    SEVERITIES,
     SOME_HOSTS,
     TYPESCRIPT,
     Finding,
-    Found,
+    Problem,
     about_schema,
 )
 from toolwire_schemas.wire import codec
@@ -26,9 +29,7 @@ from toolwire_schemas.wire import codec
 from . import vendors
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-_SEVERITIES = ("error", "warning", "note")
+    from collections.abc import Iterable, Iterator, Sequence
 
 # The cost of a tool in every request to a model, in characters of JSON; four of them are about one
 # token. No client refuses anything here: these are the points from which it is worth a thought.
@@ -58,21 +59,18 @@ def audit(entries: Sequence[Any]) -> list[Finding]:
     """Return what is wrong with the *entries* of a `tools/list`, errors first, each tool's in the
     order of the list.
     """
-    found: list[Finding] = []
+    findings: list[Finding] = []
     size = 0
     for place, entry in enumerate(entries):
         name = shown_name(entry, place)
         try:
             size += _size(entry)
-            found += [Finding(name, *finding) for finding in _about(entry)]
+            findings += [problem.of_tool(name) for problem in _about(entry)]
         except (RecursionError, codec.EncodingError):
-            found.append(
-                Finding(
-                    name, "", "it is nested too deeply to be read", _SMALLER, "error", ALL_CLIENTS
-                )
-            )
-    found += _about_all(entries, size)
-    return sorted(found, key=lambda finding: _SEVERITIES.index(finding.severity))
+            text = "it is nested too deeply to be read"
+            findings.append(Finding(name, "", text, _SMALLER, "error", ALL_CLIENTS))
+    findings += _about_all(entries, size)
+    return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
 def shown_name(entry: Any, place: int) -> str:
@@ -83,47 +81,32 @@ def shown_name(entry: Any, place: int) -> str:
     return name if isinstance(name, str) and name else f"#{place + 1}"
 
 
-def _about(entry: Any) -> Iterator[Found]:
+def _about(entry: Any) -> Iterator[Problem]:
     if not isinstance(entry, dict):
-        yield "", "it is not a JSON object", "describe each tool by an object", "error", ALL_CLIENTS
+        remedy = "describe each tool by an object"
+        yield Problem("", "it is not a JSON object", remedy, "error", ALL_CLIENTS)
         return
     name, description = entry.get("name"), entry.get("description", "")
     if not isinstance(name, str) or not name:
-        yield "name", "it has none", "give the tool a name", "error", ALL_CLIENTS
+        yield Problem("name", "it has none", "give the tool a name", "error", ALL_CLIENTS)
     else:
         yield from vendors.about_name(name)
     yield from about_members(entry)
     if never_asks(entry):
-        problem = (
+        text = (
             "it may delete or overwrite, and does not ask the user first; a host may run it without"
             " asking"
         )
         remedy = 'let it ask: tool_api(confirm="Really ...?")'
-        yield (
-            "annotations.destructiveHint",
-            problem,
-            remedy,
-            "note",
-            "hosts that approve calls by themselves",
-        )
+        concerns = "hosts that approve calls by themselves"
+        yield Problem("annotations.destructiveHint", text, remedy, "note", concerns)
     if isinstance(description, str):
         yield from vendors.about_description(description)
-    if "inputSchema" not in entry:
-        remedy = 'use {"type": "object", "additionalProperties": false} if there are no parameters'
-        yield "inputSchema", "it has none", remedy, "error", ALL_CLIENTS
-    else:
-        yield from _input(entry["inputSchema"])
-    if isinstance(entry.get("outputSchema"), dict):
-        yield from _schema(entry["outputSchema"], "outputSchema")
+    yield from _about_schemas(entry)
     if _size(entry) > _LARGE_TOOL:
-        problem = f"its description takes {_size(entry):,} bytes, in every request to a model"
-        yield (
-            "",
-            problem,
-            "split the tool, or shorten descriptions and enums",
-            "warning",
-            "every model",
-        )
+        text = f"its description takes {_size(entry):,} bytes, in every request to a model"
+        remedy = "split the tool, or shorten descriptions and enums"
+        yield Problem("", text, remedy, "warning", "every model")
 
 
 def never_asks(entry: Any) -> bool:
@@ -138,137 +121,135 @@ def never_asks(entry: Any) -> bool:
     return is_destructive and not asks
 
 
-def about_members(entry: dict[str, Any]) -> Iterator[Found]:
+def about_members(entry: dict[str, Any]) -> Iterator[Problem]:
     """Yield what is wrong with members of *entry* other than its name and input schema."""
     for member, (kind, what) in _MEMBERS.items():
         if member in entry and not isinstance(entry[member], kind):
-            problem = f"it is {_shown(entry[member])} instead of {what}"
-            yield member, problem, f"leave it out, or give {what}", "error", TYPESCRIPT
+            text = f"it is {_shown(entry[member])} instead of {what}"
+            yield Problem(member, text, f"leave it out, or give {what}", "error", TYPESCRIPT)
     annotations, icons = entry.get("annotations"), entry.get("icons")
     if isinstance(annotations, dict):
-        for hint in _HINTS:
-            if not isinstance(annotations.get(hint, True), bool):
-                yield (
-                    f"annotations.{hint}",
-                    "it is not true or false",
-                    "make it so",
-                    "error",
-                    TYPESCRIPT,
-                )
-        if not isinstance(annotations.get("title", ""), str):
-            yield (
-                "annotations.title",
-                "it is not a string",
-                "make it a string, or leave it out",
-                "error",
-                TYPESCRIPT,
-            )
-    for place, icon in enumerate(icons if isinstance(icons, list) else ()):
+        yield from _about_annotations(annotations)
+    if isinstance(icons, list):
+        yield from _about_icons(icons)
+
+
+def _about_annotations(annotations: dict[str, Any]) -> Iterator[Problem]:
+    for hint in _HINTS:
+        if not isinstance(annotations.get(hint, True), bool):
+            text = "it is not true or false"
+            yield Problem(f"annotations.{hint}", text, "make it so", "error", TYPESCRIPT)
+    if not isinstance(annotations.get("title", ""), str):
+        remedy = "make it a string, or leave it out"
+        yield Problem("annotations.title", "it is not a string", remedy, "error", TYPESCRIPT)
+
+
+def _about_icons(icons: list[Any]) -> Iterator[Problem]:
+    for place, icon in enumerate(icons):
+        where = f"icons[{place}]"
         if not isinstance(icon, dict) or not isinstance(icon.get("src"), str):
-            yield (
-                f"icons[{place}]",
-                "it has no src",
-                "give its https: or data: address",
-                "error",
-                ALL_CLIENTS,
-            )
+            remedy = "give its https: or data: address"
+            yield Problem(where, "it has no src", remedy, "error", ALL_CLIENTS)
         elif not isinstance(icon.get("sizes", []), list):
-            yield (
-                f"icons[{place}].sizes",
-                "it is not a list",
-                'write ["48x48"]',
-                "error",
-                ALL_CLIENTS,
-            )
+            remedy = 'write ["48x48"]'
+            yield Problem(f"{where}.sizes", "it is not a list", remedy, "error", ALL_CLIENTS)
 
 
-def _input(schema: Any) -> Iterator[Found]:
+def _about_schemas(entry: dict[str, Any]) -> Iterator[Problem]:
+    if "inputSchema" in entry:
+        yield from _about_input(entry["inputSchema"])
+    else:
+        remedy = 'use {"type": "object", "additionalProperties": false} if there are no parameters'
+        yield Problem("inputSchema", "it has none", remedy, "error", ALL_CLIENTS)
+    if isinstance(entry.get("outputSchema"), dict):
+        yield from _about_schema(entry["outputSchema"], "outputSchema")
+
+
+def _about_input(schema: Any) -> Iterator[Problem]:
     of_vendors = {f"inputSchema.{word}" for word in COMBINATORS}
-    yield from (
-        finding for finding in _schema(schema, "inputSchema") if finding[0] not in of_vendors
-    )
+    for problem in _about_schema(schema, "inputSchema"):
+        if problem.where not in of_vendors:
+            yield problem
     if isinstance(schema, dict):
         yield from vendors.about_input(schema)
 
 
-def _schema(schema: Any, where: str) -> Iterator[Found]:
+def _about_schema(schema: Any, where: str) -> Iterator[Problem]:
     yield from about_schema(schema, where)
-    if not isinstance(schema, dict):
-        return
-    yield from _meta(schema, where)
-    local = [
-        (path, inner["$ref"])
-        for path, inner in walk(schema, where)
-        if isinstance(inner.get("$ref"), str)
-    ]
-    for path, reference in local:
-        try:
-            if reference.startswith("#/"):  # anchors are rare, and not checked
-                target(schema, reference)
-        except LookupError:
-            problem = f"{reference} refers to nothing; some clients then drop all tools"
-            yield path, problem, "put the definition under $defs", "error", ALL_CLIENTS
-    if local:
-        problem = f"some hosts do not follow references such as {local[0][1]}"
-        yield (
-            where,
-            problem,
-            "write definitions out where they are used, if they do not recur",
-            "note",
-            SOME_HOSTS,
-        )
+    if isinstance(schema, dict):
+        yield from _about_validity(schema, where)
+        yield from _about_references(schema, where)
 
 
-def _meta(schema: dict[str, Any], where: str) -> Iterator[Found]:
+def _about_references(schema: dict[str, Any], where: str) -> Iterator[Problem]:
+    graph = SchemaGraph(schema)
+    pointers = []
+    for path, inner in walk(schema, where):
+        node = graph.node(inner)
+        if not node.pointer:
+            continue
+        pointers.append(node.pointer)
+        if node.pointer.startswith("#/") and node.reference is None:  # anchors are rare
+            text = f"{node.pointer} refers to nothing; some clients then drop all tools"
+            yield Problem(path, text, "put the definition under $defs", "error", ALL_CLIENTS)
+    if pointers:
+        text = f"some hosts do not follow references such as {pointers[0]}"
+        remedy = "write definitions out where they are used, if they do not recur"
+        yield Problem(where, text, remedy, "note", SOME_HOSTS)
+
+
+def _about_validity(schema: dict[str, Any], where: str) -> Iterator[Problem]:
     from toolwire_schemas.json_schema.bounded_validator import CannotJudge, faults_of_schema
 
     try:
         faults = faults_of_schema(schema)
     except CannotJudge as error:
-        yield where, f"it is too expensive to check: {error}", _SMALLER, "error", ALL_CLIENTS
+        text = f"it is too expensive to check: {error}"
+        yield Problem(where, text, _SMALLER, "error", ALL_CLIENTS)
         return
     for fault in faults:
-        path = "".join(
-            f"[{part}]" if isinstance(part, int) else f".{part}" for part in fault.absolute_path
-        )
-        problem = f"it is not a valid JSON Schema: {_shortened(fault.message)}"
-        yield where + path, problem, "see the reference of this keyword", "error", TYPESCRIPT
+        path = where
+        for part in fault.absolute_path:
+            path += f"[{part}]" if isinstance(part, int) else f".{part}"
+        text = f"it is not a valid JSON Schema: {_shortened(fault.message)}"
+        yield Problem(path, text, "see the reference of this keyword", "error", TYPESCRIPT)
 
 
 def _about_all(entries: Sequence[Any], size: int) -> Iterator[Finding]:
-    names = [
-        entry["name"]
-        for entry in entries
-        if isinstance(entry, dict) and isinstance(entry.get("name"), str)
-    ]
+    names = []
+    for entry in entries:
+        if isinstance(entry, dict) and isinstance(entry.get("name"), str):
+            names.append(entry["name"])
     for name, count in Counter(names).items():
         if count > 1:
             # "tools: Tool names must be unique", anthropics/claude-code 10687
-            problem = f"{count} tools have this name, for which the API refuses the whole request"
-            yield Finding(
-                name, "name", problem, "rename all but one", "error", "Anthropic, all MCP clients"
-            )
-    alike: dict[str, str] = {}
-    for name in dict.fromkeys(names):
-        plain = "".join(
-            letter if letter.isascii() and letter.isalnum() else "_" for letter in name
-        ).lower()
-        if (other := alike.setdefault(plain, name)) != name:
-            problem = (
+            text = f"{count} tools have this name, for which the API refuses the whole request"
+            concerns = "Anthropic, all MCP clients"
+            yield Finding(name, "name", text, "rename all but one", "error", concerns)
+    yield from _about_similar(dict.fromkeys(names))
+    if len(entries) > vendors.MAX_TOOLS:
+        text = f"{len(entries)} tools are more than the {vendors.MAX_TOOLS} that a request may have"
+        remedy = "serve fewer: --include, --exclude, several servers"
+        yield Finding("", "", text, remedy, "warning", "OpenAI, VS Code")
+    if size > _LARGE_LIST:
+        text = f"the descriptions take {size:,} bytes together, in every request to a model"
+        remedy = "serve fewer tools, or shorten descriptions"
+        yield Finding("", "", text, remedy, "warning", "every model")
+
+
+def _about_similar(names: Iterable[str]) -> Iterator[Finding]:
+    by_plain_name: dict[str, str] = {}
+    for name in names:
+        other = by_plain_name.setdefault(_plain_name(name), name)
+        if other != name:
+            text = (
                 f"some hosts cannot tell it from {other!r}: they replace characters, or ignore case"
             )
-            yield Finding(name, "name", problem, "rename one of them", "warning", SOME_HOSTS)
-    if len(entries) > vendors.MAX_TOOLS:
-        problem = (
-            f"{len(entries)} tools are more than the {vendors.MAX_TOOLS} that a request may have"
-        )
-        remedy = "serve fewer: --include, --exclude, several servers"
-        yield Finding("", "", problem, remedy, "warning", "OpenAI, VS Code")
-    if size > _LARGE_LIST:
-        problem = f"the descriptions take {size:,} bytes together, in every request to a model"
-        yield Finding(
-            "", "", problem, "serve fewer tools, or shorten descriptions", "warning", "every model"
-        )
+            yield Finding(name, "name", text, "rename one of them", "warning", SOME_HOSTS)
+
+
+def _plain_name(name: str) -> str:
+    return re.sub("[^a-zA-Z0-9]", "_", name).lower()
 
 
 def _size(entry: Any) -> int:

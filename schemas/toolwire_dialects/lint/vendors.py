@@ -20,7 +20,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.json_schema.subschemas import walk
-from toolwire_schemas.portability import COMBINATORS, Found
+from toolwire_schemas.portability import COMBINATORS, Problem, Severity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -64,28 +64,10 @@ MAX_NAME_WITH_SERVER = 60
 # `$ref` and `$defs` exist under other names in newer versions.
 OF_GEMINI = frozenset(
     (
-        *(
-            "additionalProperties",
-            "anyOf",
-            "default",
-            "description",
-            "enum",
-            "example",
-            "format",
-            "items",
-            "maxItems",
-        ),
-        *(
-            "maxLength",
-            "maxProperties",
-            "maximum",
-            "minItems",
-            "minLength",
-            "minProperties",
-            "minimum",
-            "nullable",
-        ),
-        *("pattern", "properties", "propertyOrdering", "required", "title", "type"),
+        *("additionalProperties", "anyOf", "default", "description", "enum", "example", "format"),
+        *("items", "maxItems", "maxLength", "maxProperties", "maximum", "minItems", "minLength"),
+        *("minProperties", "minimum", "nullable", "pattern", "properties", "propertyOrdering"),
+        *("required", "title", "type"),
     )
 )
 # [e] "only 'enum' and 'date-time' are supported for STRING type", google-gemini/gemini-cli 2237
@@ -95,26 +77,10 @@ FORMATS_OF_GEMINI = ("enum", "date-time")
 # makenotion 102.
 _NOT_STRICT = frozenset(
     (
-        *(
-            "allOf",
-            "oneOf",
-            "not",
-            "if",
-            "then",
-            "else",
-            "dependentRequired",
-            "dependentSchemas",
-            "patternProperties",
-        ),
-        *(
-            "propertyNames",
-            "unevaluatedProperties",
-            "unevaluatedItems",
-            "contains",
-            "minContains",
-            "maxContains",
-        ),
-        *("minProperties", "maxProperties", "uniqueItems", "prefixItems"),
+        *("allOf", "oneOf", "not", "if", "then", "else", "dependentRequired", "dependentSchemas"),
+        *("patternProperties", "propertyNames", "unevaluatedProperties", "unevaluatedItems"),
+        *("contains", "minContains", "maxContains", "minProperties", "maxProperties"),
+        *("uniqueItems", "prefixItems"),
     )
 )
 _STRICT_DEPTH, _STRICT_PROPERTIES, _STRICT_ENUM = 10, 5000, 1000
@@ -122,215 +88,193 @@ _STRICT_DEPTH, _STRICT_PROPERTIES, _STRICT_ENUM = 10, 5000, 1000
 _SHOWN = 3
 
 
-def about_name(name: str) -> Iterator[Found]:
+def about_name(name: str) -> Iterator[Problem]:
     """Yield what vendors have against the name of a tool that is not empty."""
-    letters = [vendor for vendor, (pattern, _) in _NAMES.items() if not pattern.fullmatch(name)]
+    yield from _about_letters(name)
     too_long = [vendor for vendor, (_, limit) in _NAMES.items() if len(name) > limit]
-    if letters:
-        refused = _listed(
-            sorted({letter for letter in name if not re.fullmatch("[a-zA-Z0-9_-]", letter)})
-        )
-        remedy = "use only A-Z, a-z, 0-9, underscore and hyphen"
-        if set(refused) <= set("'.'"):
-            remedy = "use an underscore, as Toolwire does without --separator"
-        else:
-            letters.insert(0, "MCP since 2025-11-25")
-        problem = f"it is refused for its {refused} unless the host renames it"
-        yield "name", problem, remedy, "warning", ", ".join(letters)
+    left = MAX_NAME_WITH_SERVER - len(name) - 1
     if too_long:
-        yield (
-            "name",
-            f"its {len(name)} characters are too many",
-            "use at most 64",
-            "warning",
-            ", ".join(too_long),
-        )
+        text = f"its {len(name)} characters are too many"
+        yield Problem("name", text, "use at most 64", "warning", ", ".join(too_long))
     elif len(name) > MAX_NAME_WITH_SERVER - 12:
-        left = MAX_NAME_WITH_SERVER - len(name) - 1
-        problem = (
+        text = (
             f"it leaves {max(left, 0)} characters for the server's name, of {MAX_NAME_WITH_SERVER}"
             " for both"
         )
-        yield "name", problem, "choose a shorter one", "note" if left > 0 else "warning", "Cursor"
+        severity: Severity = "note" if left > 0 else "warning"
+        yield Problem("name", text, "choose a shorter one", severity, "Cursor")
     if name[0] in "0123456789-":
-        yield "name", f"it begins with {name[0]!r}", "begin it with a letter", "note", "Vertex AI"
+        text = f"it begins with {name[0]!r}"
+        yield Problem("name", text, "begin it with a letter", "note", "Vertex AI")
 
 
-def about_description(description: str) -> Iterator[Found]:
+def _about_letters(name: str) -> Iterator[Problem]:
+    vendors = [vendor for vendor, (pattern, _) in _NAMES.items() if not pattern.fullmatch(name)]
+    if not vendors:
+        return
+    letters = sorted({letter for letter in name if not re.fullmatch("[a-zA-Z0-9_-]", letter)})
+    refused = _list_first(letters)
+    remedy = "use an underscore, as Toolwire does without --separator"
+    if not set(refused) <= set("'.'"):
+        remedy = "use only A-Z, a-z, 0-9, underscore and hyphen"
+        vendors.insert(0, "MCP since 2025-11-25")
+    text = f"it is refused for its {refused} unless the host renames it"
+    yield Problem("name", text, remedy, "warning", ", ".join(vendors))
+
+
+def about_description(description: str) -> Iterator[Problem]:
     """Yield what vendors have against a tool's description."""
     if not description.strip():
-        problem = "it is missing, and models choose tools by it"
-        yield (
-            "description",
-            problem,
-            "say what the tool is for",
-            "warning",
-            f"every model; {BEDROCK} if it is empty",
-        )
+        text = "it is missing, and models choose tools by it"
+        concerns = f"every model; {BEDROCK} if it is empty"
+        yield Problem("description", text, "say what the tool is for", "warning", concerns)
     elif len(description) > MAX_DESCRIPTION:
-        problem = (
+        text = (
             f"its {len(description):,} characters are more than the {MAX_DESCRIPTION:,} that some"
             " take"
         )
         remedy = "shorten it; describe parameters where they are declared"
-        yield (
-            "description",
-            problem,
-            remedy,
-            "warning",
-            f"{OPENAI} until 2025, hosts and proxies that keep its limit",
-        )
+        concerns = f"{OPENAI} until 2025, hosts and proxies that keep its limit"
+        yield Problem("description", text, remedy, "warning", concerns)
 
 
-def about_input(schema: dict[str, Any]) -> Iterator[Found]:
+def about_input(schema: dict[str, Any]) -> Iterator[Problem]:
     """Yield what vendors have against an input schema."""
-    yield from _root(schema)
-    yield from _parameters(schema)
+    yield from _about_root(schema)
+    properties = schema.get("properties")
+    if isinstance(properties, dict):
+        yield from _about_parameters(properties)
+    # Findings name places as they are written, so these checks do not visit the schema graph.
     for where, inner in walk(schema, "inputSchema"):
-        yield from _schema(inner, where)
-    yield from _gemini(schema)
+        yield from _about_schema(inner, where)
+    yield from _about_gemini(schema)
     yield from about_strict(schema)
 
 
-def _root(schema: dict[str, Any]) -> Iterator[Found]:
+def _about_root(schema: dict[str, Any]) -> Iterator[Problem]:
     # [e] "input_schema does not support oneOf, allOf, or anyOf at the top level",
     # anthropics/claude-code 5973; [e] "... not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top
     # level", langchain-ai/langchainjs 9804
     for word in COMBINATORS:
-        if word in schema:
-            vendors = f"{ANTHROPIC}, {OPENAI}" if word in ("anyOf", "oneOf", "allOf") else OPENAI
-            problem = f"{word} at the root makes the API refuse the whole request"
-            yield (
-                f"inputSchema.{word}",
-                problem,
-                "check it in the tool, or move it into a property",
-                "error",
-                vendors,
-            )
+        if word not in schema:
+            continue
+        vendors = f"{ANTHROPIC}, {OPENAI}" if word in ("anyOf", "oneOf", "allOf") else OPENAI
+        text = f"{word} at the root makes the API refuse the whole request"
+        remedy = "check it in the tool, or move it into a property"
+        yield Problem(f"inputSchema.{word}", text, remedy, "error", vendors)
 
 
-def _parameters(schema: dict[str, Any]) -> Iterator[Found]:
-    properties = schema.get("properties")
-    if not isinstance(properties, dict):
-        return
+def _about_parameters(properties: dict[str, Any]) -> Iterator[Problem]:
     for name in properties:
         where = f"inputSchema.properties.{name}"
         if not _PARAMETER.fullmatch(name):
-            problem = "this name of a parameter makes the API refuse the whole request"
+            text = "this name of a parameter makes the API refuse the whole request"
             remedy = "use 1 to 64 of A-Z, a-z, 0-9, underscore, dot and hyphen"
-            yield where, problem, remedy, "error", f"{ANTHROPIC}, {BEDROCK}, Vertex AI"
+            yield Problem(where, text, remedy, "error", f"{ANTHROPIC}, {BEDROCK}, Vertex AI")
         elif not _PARAMETER_OF_VERTEX.fullmatch(name):
-            problem, remedy = (
-                "this name of a parameter is refused",
-                "use letters, digits and underscore",
-            )
-            yield where, problem, remedy, "note", "Vertex AI"
-    silent = [
-        name
-        for name, inner in properties.items()
-        if isinstance(inner, dict) and not inner.get("description")
-    ]
+            text = "this name of a parameter is refused"
+            remedy = "use letters, digits and underscore"
+            yield Problem(where, text, remedy, "note", "Vertex AI")
+    silent = []
+    for name, inner in properties.items():
+        if isinstance(inner, dict) and not inner.get("description"):
+            silent.append(name)
     if silent:
-        problem = f"there is no description of {_listed(silent)}"
-        yield (
-            "inputSchema",
-            problem,
-            "say what it means, in the docstring or by Annotated",
-            "note",
-            "every model",
-        )
+        text = f"there is no description of {_list_first(silent)}"
+        remedy = "say what it means, in the docstring or by Annotated"
+        yield Problem("inputSchema", text, remedy, "note", "every model")
 
 
-def _schema(schema: dict[str, Any], where: str) -> Iterator[Found]:
+def _about_schema(schema: dict[str, Any], where: str) -> Iterator[Problem]:
     # [e] "array schema missing items", apify/apify-mcp-server 36; VS Code: "array type must have
     # items", agentscope-ai/ReMe 84. `prefixItems` does not help there.
     if schema.get("type") == "array" and "items" not in schema:
-        problem, remedy = "an array without items is refused", 'add "items", {} at least'
-        yield where, problem, remedy, "error", f"{OPENAI}, {GEMINI}, VS Code"
+        text = "an array without items is refused"
+        remedy = 'add "items", {} at least'
+        yield Problem(where, text, remedy, "error", f"{OPENAI}, {GEMINI}, VS Code")
     # For these two the messages were not found again, only hosts that take care of it:
     # anomalyco/opencode 11889.
     if schema.get("enum") == []:
-        yield (
-            where,
-            "an enum without values is refused",
-            "remove it",
-            "warning",
-            f"{OPENAI}, {GEMINI}",
-        )
+        text = "an enum without values is refused"
+        yield Problem(where, text, "remove it", "warning", f"{OPENAI}, {GEMINI}")
+    missing = _required_without_schema(schema)
+    if missing and schema.get("type") == "object":
+        text = f"it requires {_list_first(missing)}, which it does not describe"
+        remedy = "describe it under properties, or do not require it"
+        yield Problem(where, text, remedy, "warning", GEMINI)
+
+
+def _required_without_schema(schema: dict[str, Any]) -> list[str]:
     properties, required = schema.get("properties", {}), schema.get("required", [])
-    if isinstance(properties, dict) and isinstance(required, list):
-        missing = [name for name in required if isinstance(name, str) and name not in properties]
-        if missing and schema.get("type") == "object":
-            problem = f"it requires {_listed(missing)}, which it does not describe"
-            yield (
-                where,
-                problem,
-                "describe it under properties, or do not require it",
-                "warning",
-                GEMINI,
-            )
+    if not isinstance(properties, dict) or not isinstance(required, list):
+        return []
+    return [name for name in required if isinstance(name, str) and name not in properties]
 
 
-def _gemini(schema: dict[str, Any]) -> Iterator[Found]:
+def _about_gemini(schema: dict[str, Any]) -> Iterator[Problem]:
     unknown: dict[str, None] = {}
     for where, inner in walk(schema, ""):
         if where.startswith(("[", ".$defs", ".definitions")):
             continue
         unknown |= dict.fromkeys(word for word in inner if word not in OF_GEMINI)
-        if isinstance(inner.get("format"), str) and inner.get("type") == "string":
-            unknown |= (
-                {f"format {inner['format']}": None}
-                if inner["format"] not in FORMATS_OF_GEMINI
-                else {}
-            )
-        if isinstance(inner.get("enum"), list) and not all(
-            isinstance(value, str) for value in inner["enum"]
-        ):
+        text_format = inner.get("format")
+        is_text = inner.get("type") == "string" and isinstance(text_format, str)
+        if is_text and text_format not in FORMATS_OF_GEMINI:
+            unknown[f"format {text_format}"] = None
+        values = inner.get("enum")
+        if isinstance(values, list) and not all(isinstance(value, str) for value in values):
             unknown["enum of other than strings"] = None
     if unknown:
-        problem = f"it uses {_listed(unknown)}, unknown to `parameters` of the API"
+        text = f"it uses {_list_first(unknown)}, unknown to `parameters` of the API"
         remedy = "nothing, if your host rewrites schemas or sends them as parametersJsonSchema"
-        yield "inputSchema", problem, remedy, "note", GEMINI
+        yield Problem("inputSchema", text, remedy, "note", GEMINI)
 
 
-def about_strict(schema: dict[str, Any]) -> Iterator[Found]:
+def about_strict(schema: dict[str, Any]) -> Iterator[Problem]:
     """Yield what OpenAI's strict mode has against an input schema."""
     reasons: dict[str, None] = {}
-    count = enums = 0
+    properties_count = values_count = 0
     for where, inner in walk(schema, ""):
-        reasons |= dict.fromkeys(word for word in inner if word in _NOT_STRICT)
-        properties, required = inner.get("properties"), inner.get("required", [])
-        if isinstance(inner.get("enum"), list):
-            enums += len(inner["enum"])
-        if isinstance(properties, dict):
-            count += len(properties)
-            named = (
-                {name for name in required if isinstance(name, str)}
-                if isinstance(required, list)
-                else properties
-            )
-            if properties.keys() - named:
-                reasons["parameters that may be left out"] = None
-        if (inner.get("type") == "object" or "properties" in inner) and inner.get(
-            "additionalProperties"
-        ) is not False:
-            reasons["objects that may have further members"] = None
+        reasons |= dict.fromkeys(_words_not_strict(inner))
+        properties_count += _count(inner.get("properties"), dict)
+        values_count += _count(inner.get("enum"), list)
         if where.count(".properties.") + where.count(".items") > _STRICT_DEPTH:
             reasons[f"more than {_STRICT_DEPTH} levels"] = None
-    if count > _STRICT_PROPERTIES:
+    if properties_count > _STRICT_PROPERTIES:
         reasons[f"more than {_STRICT_PROPERTIES:,} properties"] = None
-    if enums > _STRICT_ENUM:
+    if values_count > _STRICT_ENUM:
         reasons[f"more than {_STRICT_ENUM:,} values of enums"] = None
     if reasons:
-        problem = f"strict mode has no {_listed(reasons)}"
+        text = f"strict mode has no {_list_first(reasons)}"
         remedy = (
             "nothing, unless a host sends it with strict: true; then require all, and allow null"
             " instead"
         )
-        yield "inputSchema", problem, remedy, "note", f"{OPENAI}'s strict mode"
+        yield Problem("inputSchema", text, remedy, "note", f"{OPENAI}'s strict mode")
 
 
-def _listed(words: Iterable[str]) -> str:
+def _words_not_strict(schema: dict[str, Any]) -> Iterator[str]:
+    """Yield what strict mode does not have of a schema itself."""
+    yield from (word for word in schema if word in _NOT_STRICT)
+    if _has_optional_member(schema):
+        yield "parameters that may be left out"
+    is_object = schema.get("type") == "object" or "properties" in schema
+    if is_object and schema.get("additionalProperties") is not False:
+        yield "objects that may have further members"
+
+
+def _has_optional_member(schema: dict[str, Any]) -> bool:
+    properties, required = schema.get("properties"), schema.get("required", [])
+    if not isinstance(properties, dict) or not isinstance(required, list):
+        return False
+    return not properties.keys() <= {name for name in required if isinstance(name, str)}
+
+
+def _count(value: Any, kind: type[dict[Any, Any] | list[Any]]) -> int:
+    return len(value) if isinstance(value, kind) else 0
+
+
+def _list_first(words: Iterable[str]) -> str:
     """Return the first few of *words* as a list in a sentence; arbitrary text is quoted."""
     quoted = [word if re.fullmatch(r"[\w$][\w$ -]*", word) else repr(word) for word in words]
     more = len(quoted) - _SHOWN

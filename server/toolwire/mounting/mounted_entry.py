@@ -62,7 +62,7 @@ def problem_of(entry: Any, kind: str, keys: set[tuple[str, str]]) -> str | None:
     if present.get("inputSchema", {}).get("type") != "object":
         return f"the inputSchema of {name[:100]} is not of the type object"
     wrong = next(about_members(present), None)
-    return None if wrong is None else f"{wrong[0]} of {name[:100]}: {wrong[1]}"
+    return None if wrong is None else f"{wrong.where} of {name[:100]}: {wrong.text}"
 
 
 def key_of(kind: str, entry: dict[str, Any]) -> str:

@@ -51,8 +51,8 @@ def well_formed(entry: Any) -> Any:
     if not isinstance(entry, dict):
         return entry
     made = {member: value for member, value in entry.items() if value is not None}
-    for where, *_ in list(about_members(made)):
-        made.pop(where.partition(".")[0].partition("[")[0], None)
+    for wrong in list(about_members(made)):
+        made.pop(wrong.where.partition(".")[0].partition("[")[0], None)
     schema = made.get("inputSchema")
     return {
         **made,

@@ -53,17 +53,21 @@ class ActionReturn:
     valid: ActionValidCode | int | None = ActionValidCode.OPEN
 
     def format_result(self) -> str:
-        """The texts of the result, a line for each, and `[image](plot.png)` for what is no text."""
-        return "\n".join(
-            str(content) if kind == "text" else f"[{kind}]({content})"
-            for kind, content in self._items()
-        )
+        """Return the texts of the result, a line for each, and `[image](plot.png)` for an item that
+        is no text.
+        """
+        lines = []
+        for kind, content in self._list_items():
+            lines.append(str(content) if kind == "text" else f"[{kind}]({content})")
+        return "\n".join(lines)
 
     @property
     def failure(self) -> str:
         """Why the call failed; empty if it did not."""
-        if self.errmsg or (self.state or 0) >= ActionStatusCode.SUCCESS:
-            return self.errmsg or ""
+        if self.errmsg:
+            return self.errmsg
+        if (self.state or 0) >= ActionStatusCode.SUCCESS:
+            return ""
         return f"{self.type or 'The action'} failed with the code {int(self.state)}."
 
     def to_content(self) -> Any:
@@ -74,30 +78,35 @@ class ActionReturn:
         """
         if self.failure:
             raise ToolError(self.failure)
-        items = [shown(kind, content) for kind, content in self._items()]
-        return items[0] if len(items) == 1 else items or ""
+        items = [to_block(kind, content) for kind, content in self._list_items()]
+        if len(items) == 1:
+            return items[0]
+        return items or ""
 
-    def _items(self) -> list[tuple[str, Any]]:
-        """The kind and content of each item; what is no item is a text or data."""
-        found: Any = self.result or []
-        if (
-            isinstance(found, dict) and "content" not in found
-        ):  # as before Lagent 0.2: {"text": ...}
-            return [(str(kind), content) for kind, content in found.items()]
-        return [
-            (str(item.get("type", "text")), item["content"])
-            if isinstance(item, dict) and "content" in item
-            else ("text" if isinstance(item, str) else "data", item)
-            for item in (found if isinstance(found, list | tuple) else [found])
-        ]
+    def _list_items(self) -> list[tuple[str, Any]]:
+        """Return the kind and the content of each item; anything else is a text or data."""
+        result: Any = self.result or []
+        if isinstance(result, dict) and "content" not in result:
+            # As before Lagent 0.2: {"text": ...}
+            return [(str(kind), content) for kind, content in result.items()]
+        items = result if isinstance(result, list | tuple) else [result]
+        return list(map(_read_item, items))
+
+
+def _read_item(item: Any) -> tuple[str, Any]:
+    if isinstance(item, dict) and "content" in item:
+        return str(item.get("type", "text")), item["content"]
+    if isinstance(item, str):
+        return "text", item
+    return "data", item
 
 
 _MEDIA: dict[str, type[Image] | type[Audio]] = {"image": Image, "audio": Audio}
 _FILES = frozenset((*_MEDIA, "video", "file"))
 
 
-def shown(kind: str, content: Any) -> Any:
-    """The content block for *content*, or *content* itself if it is plain data.
+def to_block(kind: str, content: Any) -> Any:
+    """Return the content block for *content*, or *content* itself if it is plain data.
 
     Of an image, sound, video or file, *content* may be the path, a URL, a `data:` URI, Base64 or
     the bytes. Text of any other kind (`text`, `html`, `code`) is text.
@@ -107,22 +116,24 @@ def shown(kind: str, content: Any) -> Any:
     if not isinstance(content, str | os.PathLike):
         return content
     text = os.fspath(content)
-    return (_of_file(kind, text) if kind in _FILES else None) or Text(text=text)
+    if kind not in _FILES:
+        return Text(text=text)
+    return _find_file(kind, text) or Text(text=text)
 
 
-def item_of(output: Any) -> dict[str, Any]:
+def to_item(output: Any) -> dict[str, Any]:
     """Return the item of a result for one content block, or for another value in the same list."""
     if isinstance(output, Image | Audio):
-        return {
-            "type": output.family,
-            "content": f"data:{output.media_type};base64,{base64_of(output.data or b'')}",
-        }
+        data = base64_of(output.data or b"")
+        return {"type": output.family, "content": f"data:{output.media_type};base64,{data}"}
     if isinstance(output, File | ResourceLink):
         return {"type": "file", "content": output.uri}
-    return {"type": "text", "content": output.text if isinstance(output, Text) else str(output)}
+    if isinstance(output, Text):
+        return {"type": "text", "content": output.text}
+    return {"type": "text", "content": str(output)}
 
 
-def _of_file(kind: str, text: str) -> Content | None:
+def _find_file(kind: str, text: str) -> Content | None:
     """Return the content at *text*, a URL, path or data; None if there is nothing."""
     if text.startswith(("https://", "http://")):
         return ResourceLink(uri=text)
@@ -131,20 +142,22 @@ def _of_file(kind: str, text: str) -> Content | None:
     try:
         if os.path.isfile(text):
             return _MEDIA[kind](path=text)
-        media_type, data = _embedded(text)
+        media_type, data = _decode(text)
         return _MEDIA[kind](data=data, media_type=media_type) if data else None
     except ValueError:  # bytes that are no such picture or sound
         return None
 
 
-def _embedded(text: str) -> tuple[str | None, bytes]:
-    """The media type, if it is given, and the bytes of a `data:` URI or of plain Base64; no bytes
-    if it is neither.
+def _decode(text: str) -> tuple[str | None, bytes]:
+    """Return the media type, if it is given, and the bytes of a `data:` URI or of plain Base64; no
+    bytes if it is neither.
     """
+    media_type = None
     head, comma, rest = text.partition(",")
-    is_uri = head.startswith("data:") and head.endswith(";base64") and comma
+    if comma and head.startswith("data:") and head.endswith(";base64"):
+        media_type = head.removeprefix("data:").removesuffix(";base64") or None
+        text = rest
     try:
-        data = binascii.a2b_base64(rest if is_uri else text, strict_mode=True)
+        return media_type, binascii.a2b_base64(text, strict_mode=True)
     except (binascii.Error, ValueError):
         return None, b""
-    return (head[len("data:") : -len(";base64")] or None) if is_uri else None, data

@@ -18,7 +18,7 @@ from toolwire_tools.options import Options, options_of
 from toolwire_tools.schema.annotations import is_async
 from toolwire_tools.tool import Tool, function_handler, make_tool
 
-from .metaclass import RUN, method_of
+from .metaclass import RUN, find_method
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,20 +40,21 @@ class ActionApi:
         self.action = action
         self.name = name
         self.by_hand = by_hand
-        self._method = method_of(action.__class__, name, by_hand=by_hand)
+        self._method = find_method(action.__class__, name, by_hand=by_hand)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "tool"}  # made again
+        state = dict(vars(self))
+        state.pop("tool", None)  # it is made again
+        return state
 
     @property
     def description(self) -> dict[str, Any]:
         """Its part of the action's description: not a copy."""
         whole: dict[str, Any] = self.action.description
-        return (
-            {api["name"]: api for api in whole["api_list"]}[self.name]
-            if self.action.is_toolkit
-            else whole
-        )
+        if not self.action.is_toolkit:
+            return whole
+        apis: dict[str, dict[str, Any]] = {api["name"]: api for api in whole["api_list"]}
+        return apis[self.name]
 
     @property
     def is_callable(self) -> bool:
@@ -79,26 +80,22 @@ class ActionApi:
         """Its name among the APIs of other actions: `Toolkit.api`, or the name of a simple
         action.
         """
-        return ".".join(filter(None, (self._naming["toolkit"], self._naming["name"])))
+        kit = str(self.action.name)
+        return f"{kit}.{self.name}" if self.action.is_toolkit else kit
 
     @property
     def _naming(self) -> dict[str, Any]:
         kit = str(self.action.name)
-        return (
-            {"toolkit": kit, "name": self.name}
-            if self.action.is_toolkit
-            else {"toolkit": None, "name": kit}
-        )
+        if self.action.is_toolkit:
+            return {"toolkit": kit, "name": self.name}
+        return {"toolkit": None, "name": kit}
 
     @property
     def options(self) -> Options:
         """The options of the method, completed by the description."""
-        options = (
-            options_of(self.method)
-            or decorated(type(self.action)).get(self._method or "")
-            or Options()
-        )
-        schema = self._schema() if self.by_hand else options.input_schema
+        class_options = decorated(type(self.action)).get(self._method or "")
+        options = options_of(self.method) or class_options or Options()
+        schema = self._make_schema() if self.by_hand else options.input_schema
         text = self.description.get("description") or None
         return msgspec.structs.replace(options, description=text, input_schema=schema)
 
@@ -118,7 +115,7 @@ class ActionApi:
             raise
         except RegistrationError:
             options = msgspec.structs.replace(self.options, output_schema=_UNCHECKED)
-            return make_tool(_loosened(self.method), **self._naming, options=options)
+            return make_tool(_loosen(self.method), **self._naming, options=options)
 
     def run(self, arguments: dict[str, Any]) -> Any:
         return function_handler(self.tool).run(arguments, NULL_CALLER)
@@ -131,42 +128,51 @@ class ActionApi:
             return self.run(arguments)
         return await function_handler(self.tool).run_async(arguments, NULL_CALLER)
 
-    def _schema(self) -> dict[str, Any]:
+    def _make_schema(self) -> dict[str, Any]:
+        """Return the input schema that the description and the method's hints define."""
         schema: dict[str, Any] = to_entry(self.description)["inputSchema"]
         try:
             hinted = make_tool(self.method, **self._naming).entry.input_schema
         except RegistrationError:
             return schema
-        for name, described in schema["properties"].items():
-            known = {
-                k: v for k, v in hinted["properties"].get(name, {}).items() if k != "description"
-            }
-            schema["properties"][name] = _completed(described, known)
-        return {**schema, "$defs": hinted["$defs"]} if "$defs" in hinted else schema
+        properties = schema["properties"]
+        for name, described in properties.items():
+            by_hint = dict(hinted["properties"].get(name, {}))
+            by_hint.pop("description", None)
+            properties[name] = _complete_parameter(described, by_hint)
+        if "$defs" in hinted:
+            schema["$defs"] = hinted["$defs"]
+        return schema
 
 
-def _completed(described: dict[str, Any], hinted: dict[str, Any]) -> dict[str, Any]:
+def _complete_parameter(described: dict[str, Any], hinted: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a parameter: *hinted* if the method has a hint, and else *described*,
     with the default.
     """
     text = {"description": described["description"]} if "description" in described else {}
-    if not hinted.keys() <= {"default"}:
+    has_hint = not hinted.keys() <= {"default"}
+    if has_hint:
         return {**hinted, **text}
     if hinted.get("default", 0) is None and "type" in described:
-        typed = {word: value for word, value in described.items() if word != "description"}
+        typed = dict(described)
+        typed.pop("description", None)
         described = {"anyOf": [typed, {"type": "null"}], **text}
     return {**described, **hinted}
 
 
-def apis_of(action: Any, *, by_hand: bool) -> dict[str, ActionApi]:
+def list_apis(action: Any, *, by_hand: bool) -> dict[str, ActionApi]:
     """Return the APIs of *action* by their names; that of a simple one is called `run`."""
-    names = [api["name"] for api in action.description["api_list"]] if action.is_toolkit else [RUN]
+    names = [RUN]
+    if action.is_toolkit:
+        names = [api["name"] for api in action.description["api_list"]]
     return {name: ActionApi(action, name, by_hand=by_hand) for name in names}
 
 
-def api_of(action: Any, name: str) -> ActionApi:
-    """Return the API of *action* called *name*; raises a ToolError if it does not exist or has no
-    method.
+def find_api(action: Any, name: str) -> ActionApi:
+    """Return the API of *action* called *name*.
+
+    Raises:
+        ToolError: if it does not exist or has no method.
     """
     api: ActionApi | None = action.__toolwire_apis__.get(name)
     if api is None:
@@ -184,7 +190,7 @@ def api_of(action: Any, name: str) -> ActionApi:
     return api
 
 
-def _loosened(method: Callable[..., Any]) -> Callable[..., Any]:
+def _loosen(method: Callable[..., Any]) -> Callable[..., Any]:
     """Return *method* called by keywords alone, and with any value where its hint has no form in
     JSON.
     """
@@ -194,18 +200,18 @@ def _loosened(method: Callable[..., Any]) -> Callable[..., Any]:
 
     function: Any = call
     function.__wrapped__ = method  # whose names the hints use
-    loose = []
+    parameters = []
     for parameter in signature_of(method).parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
             continue
-        by_name = (
-            parameter.kind if parameter.kind is parameter.VAR_KEYWORD else parameter.KEYWORD_ONLY
-        )
-        loose.append(parameter.replace(kind=by_name))
-        function.__signature__ = inspect.Signature(loose[-1:])
+        if parameter.kind is not parameter.VAR_KEYWORD:
+            parameter = parameter.replace(kind=parameter.KEYWORD_ONLY)
+        # A tool with this parameter alone shows whether its hint has a form in JSON.
+        function.__signature__ = inspect.Signature([parameter])
         try:
             make_tool(call, name=parameter.name, options=Options(output_schema=_UNCHECKED))
         except RegistrationError:
-            loose[-1] = loose[-1].replace(annotation=Any)
-    function.__signature__ = inspect.Signature(loose)
+            parameter = parameter.replace(annotation=Any)
+        parameters.append(parameter)
+    function.__signature__ = inspect.Signature(parameters)
     return call

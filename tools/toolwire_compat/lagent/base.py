@@ -13,7 +13,7 @@ from toolwire_tools.discovery import named_by
 from toolwire_tools.errors import ArgumentsError, text_of
 
 from .action_return import ActionReturn, ActionStatusCode
-from .api import ActionApi, api_of, apis_of
+from .api import ActionApi, find_api, list_apis
 from .metaclass import RUN, ActionMeta, NotSetUp, complete
 from .parsers import BaseParser, JsonParser, ParseError
 
@@ -70,7 +70,7 @@ class BaseAction(metaclass=ActionMeta):
         elif self.__toolwire_language__ == "zh":
             named_by(_DESCRIBE_IN_CHINESE)(self._description, type(self))
         self._name = self._description["name"]
-        self.__toolwire_apis__ = apis_of(self, by_hand=bool(description))
+        self.__toolwire_apis__ = list_apis(self, by_hand=bool(description))
         self._parser = parser(self) if lang is None else parser(self, lang=lang)
         self.enable = enable
 
@@ -97,7 +97,7 @@ class BaseAction(metaclass=ActionMeta):
         Await the result if one of the APIs is `async`. `state` and `errmsg` report every failure;
         only KeyboardInterrupt, SystemExit and cancellations are raised.
         """
-        is_async = has_async_apis(self)
+        is_async = has_async_apis(self)  # before the call: it may raise
         call = _call(self, inputs, name)
         return call if is_async else run_to_end(call)
 
@@ -137,14 +137,15 @@ async def _call(action: BaseAction, inputs: Any, name: str) -> ActionReturn:
     arguments = {"inputs": inputs, "name": name}
     with speaking(action.__toolwire_language__):
         try:
-            api = api_of(action, name)
+            api = find_api(action, name)
             arguments = action._parser.parse_inputs(inputs, name)
-            return _completed(action, arguments, await api.run_async(arguments))
+            value = await api.run_async(arguments)
+            return _wrap_value(action, arguments, value)
         except Exception as error:  # a model needs the failure as an answer
-            return _failed(action, arguments, error)
+            return _wrap_error(action, arguments, error)
 
 
-def _completed(action: BaseAction, arguments: dict[str, Any], value: Any) -> ActionReturn:
+def _wrap_value(action: BaseAction, arguments: dict[str, Any], value: Any) -> ActionReturn:
     if not isinstance(value, ActionReturn):
         return ActionReturn(arguments, type=action.name, result=action._parser.parse_outputs(value))
     value.args = value.args or arguments
@@ -152,12 +153,18 @@ def _completed(action: BaseAction, arguments: dict[str, Any], value: Any) -> Act
     return value
 
 
-def _failed(action: BaseAction, arguments: dict[str, Any], error: Exception) -> ActionReturn:
-    text, name = text_of(error), type(error).__name__
+def _wrap_error(action: BaseAction, arguments: dict[str, Any], error: Exception) -> ActionReturn:
+    name = type(error).__name__
+    text = text_of(error)
     if isinstance(error, KeyError):  # its text is the key alone
         text = f"{name}: {text}"
+    return ActionReturn(arguments, type=action.name, errmsg=text or name, state=_state_of(error))
+
+
+def _state_of(error: Exception) -> ActionStatusCode:
     state = getattr(error, "state", None)
-    if not isinstance(state, ActionStatusCode):
-        about_arguments = isinstance(error, ParseError | ArgumentsError)
-        state = ActionStatusCode.ARGS_ERROR if about_arguments else ActionStatusCode.API_ERROR
-    return ActionReturn(arguments, type=action.name, errmsg=text or name, state=state)
+    if isinstance(state, ActionStatusCode):
+        return state
+    if isinstance(error, ParseError | ArgumentsError):
+        return ActionStatusCode.ARGS_ERROR
+    return ActionStatusCode.API_ERROR

@@ -40,17 +40,18 @@ class ActionMeta(ABCMeta):
     ) -> None:
         super().__init__(name, bases, namespace, **kwargs)
         # Names of the usual kind, with one underscore or none, belong to those who write actions.
-        cls.__toolwire_methods__: dict[str, str] = methods_of(cls)
-        cls.__tool_description__: Any = _Described()
+        cls.__toolwire_methods__: dict[str, str] = find_methods(cls)
+        cls.__tool_description__: Any = _LazyDescription()
         register(cls)
 
 
-class _Described:
+class _LazyDescription:
     """Replaces a class's description until it is read."""
 
     def __get__(self, _: object, owner: ActionMeta) -> dict[str, Any]:
-        made = owner.__tool_description__ = described(owner)
-        return made
+        description = describe_class(owner)
+        owner.__tool_description__ = description
+        return description
 
 
 class NotSetUp:
@@ -58,113 +59,122 @@ class NotSetUp:
 
     def __get__(self, action: object, owner: type) -> Any:
         if action is not None:
-            _fail(
-                owner,
-                "its __init__ does not call that of its base",
-                "begin it with super().__init__()",
-            )
+            problem = "its __init__ does not call that of its base"
+            _fail(owner, problem, "begin it with super().__init__()")
         return self
 
 
-def methods_of(cls: type) -> dict[str, str]:
+def find_methods(cls: type) -> dict[str, str]:
     """Return the method of each API, inherited ones included, by the API's name: `run` alone, or
     those decorated.
     """
-    found: dict[str, str] = {}
-    for method, options in decorated(cls).items():
-        if cls is not _root(cls) and method in vars(_root(cls)):
-            _fail(
-                cls,
-                f"{_where(cls, method)} overrides a member of every action",
-                "give it another name",
-            )
-        if method == RUN or (method.startswith("_") and options.name is None):
-            continue
-        other = found.setdefault(options.name or method, method)
-        if other != method:
-            problem = (
-                f"{_where(cls, other)} and {_where(cls, method)} are both called"
-                f" {options.name or method!r}"
-            )
-            _fail(cls, problem, 'rename one: tool_api(name="...")')
+    methods = _find_decorated_methods(cls)
     run = getattr(cls, RUN, None)
     if run is None:
-        return found
+        return methods
     if not callable(run):
-        _fail(
-            cls,
-            f"{_where(cls, RUN)} is of type {type(run).__name__} and cannot be called",
-            "make it a method",
-        )
-    if found:
-        others = ", ".join(_where(cls, method) for method in found.values())
+        problem = f"{_where(cls, RUN)} is of type {type(run).__name__} and cannot be called"
+        _fail(cls, problem, "make it a method")
+    if methods:
+        others = ", ".join(_where(cls, method) for method in methods.values())
         remedy = "a simple action has only `run`; in a toolkit, give it another name"
         _fail(cls, f"{_where(cls, RUN)} is an API, and so is {others}", remedy)
     return {RUN: RUN}
 
 
-def method_of(cls: ActionMeta, api: str, *, by_hand: bool) -> str | None:
+def _find_decorated_methods(cls: type) -> dict[str, str]:
+    """Return the decorated methods by the names of their APIs, without `run`."""
+    root = _root(cls)
+    methods: dict[str, str] = {}
+    for method, options in decorated(cls).items():
+        if cls is not root and method in vars(root):
+            problem = f"{_where(cls, method)} overrides a member of every action"
+            _fail(cls, problem, "give it another name")
+        is_private = method.startswith("_") and options.name is None
+        if method == RUN or is_private:
+            continue
+        name = options.name or method
+        other = methods.setdefault(name, method)
+        if other != method:
+            problem = f"{_where(cls, other)} and {_where(cls, method)} are both called {name!r}"
+            _fail(cls, problem, 'rename one: tool_api(name="...")')
+    return methods
+
+
+def find_method(cls: ActionMeta, api: str, *, by_hand: bool) -> str | None:
     """Return the method of *api*, or None. A description *by_hand* may name methods that are not
     decorated.
     """
     known = cls.__toolwire_methods__
-    may_be_plain = (
-        by_hand and not known and not api.startswith("_") and not hasattr(_root(cls), api)
-    )
-    return api if may_be_plain and callable(getattr(cls, api, None)) else known.get(api)
+    is_private = api.startswith("_") or hasattr(_root(cls), api)
+    if by_hand and not known and not is_private and callable(getattr(cls, api, None)):
+        return api
+    return known.get(api)
 
 
 def complete(description: dict[str, Any], cls: ActionMeta) -> None:
-    """Complete a *description* by hand; raises a ValueError if it is malformed, or has APIs that
-    *cls* has not.
+    """Complete a *description* by hand.
+
+    Raises:
+        ValueError: if it is malformed, or has APIs that *cls* has not.
     """
     to_entries(description)
     for api in description.get("api_list", [description]):
         api.setdefault("parameters", [])
         api.setdefault("required", [])
     known = cls.__toolwire_methods__
-    if known and ("api_list" in description) == (RUN in known):
-        problem = (
-            "not a toolkit: it describes no api_list"
-            if RUN in known
-            else "a toolkit, and needs an api_list"
-        )
-        raise ValueError(f"{cls.__name__} is {problem}")
+    if not known:
+        return
+    is_described_as_toolkit = "api_list" in description
+    is_toolkit = RUN not in known
+    if is_toolkit and not is_described_as_toolkit:
+        raise ValueError(f"{cls.__name__} is a toolkit, and needs an api_list")
+    if is_described_as_toolkit and not is_toolkit:
+        raise ValueError(f"{cls.__name__} is not a toolkit: it describes no api_list")
     for api in description.get("api_list", []):
-        if known and api["name"] not in known:
+        if api["name"] not in known:
             raise ValueError(f"{cls.__name__} has {unknown_name('API', api['name'], known)}")
 
 
-def described(cls: ActionMeta) -> dict[str, Any]:
+def describe_class(cls: ActionMeta) -> dict[str, Any]:
     """Return Lagent's description of *cls*: that of `run`, or the `api_list` of a toolkit."""
-    about = _first_description(
-        base for base in cls.__mro__ if isinstance(base, ActionMeta) and base is not _root(cls)
-    )
+    root = _root(cls)
+    bases = [base for base in cls.__mro__ if isinstance(base, ActionMeta) and base is not root]
+    about = _find_description(bases)
+    name = action_name(cls)
     if RUN in cls.__toolwire_methods__:
         options = decorated(cls).get(RUN)
-        run = _described_api(cls, (options and options.name) or action_name(cls), RUN)
+        own_name = options.name if options is not None else None
+        run = _describe_api(cls, own_name or name, RUN)
         return {**run, "description": run["description"] or about}
-    apis = [_described_api(cls, name, method) for name, method in cls.__toolwire_methods__.items()]
-    members = {"api_list": apis} if apis else {"parameters": [], "required": []}
-    return {"name": action_name(cls), "description": about, **members}
+    apis = []
+    for api_name, method in cls.__toolwire_methods__.items():
+        apis.append(_describe_api(cls, api_name, method))
+    if not apis:
+        return {"name": name, "description": about, "parameters": [], "required": []}
+    return {"name": name, "description": about, "api_list": apis}
 
 
-def _described_api(cls: type, name: str, method: str) -> dict[str, Any]:
+def _describe_api(cls: type, name: str, method: str) -> dict[str, Any]:
     function = getattr(cls, method)
-    made = description_of(function, decorated(cls).get(method), name=name)
-    if not made["description"]:  # that of the method that it overrides
-        members = (vars(base).get(method) for base in cls.__mro__)
-        made["description"] = _first_description(members)
-    return made
+    description = description_of(function, decorated(cls).get(method), name=name)
+    if not description["description"]:  # that of the method that it overrides
+        members = [vars(base).get(method) for base in cls.__mro__]
+        description["description"] = _find_description(members)
+    return description
 
 
-def _first_description(documented: Iterable[Any]) -> str:
-    texts = (getattr(thing, "__doc__", None) for thing in documented if thing is not None)
-    return docstrings.read(next(filter(None, texts), None)).description
+def _find_description(members: Iterable[Any]) -> str:
+    """Return the description in the docstring of the first of *members* that has one."""
+    for member in members:
+        text = None if member is None else getattr(member, "__doc__", None)
+        if text:
+            return docstrings.read(text).description
+    return docstrings.read(None).description
 
 
 def _root(cls: type) -> type:
-    """`BaseAction`, also while that is being defined."""
+    """Return `BaseAction`, also while that is being defined."""
     return [base for base in cls.__mro__ if isinstance(base, ActionMeta)][-1]
 
 
@@ -185,11 +195,12 @@ def register(cls: ActionMeta) -> None:
         return
     name = action_name(cls)
     former = classes.get(name)
-    if former is not None and _is_ours(cls):
-        return
-    if former is not None and not _is_ours(former) and not is_stale(*vars(former).values()):
-        text = f"the action {name!r} of {cls.__module__} replaces the one of {former.__module__}"
-        warnings.warn(text, stacklevel=3)
+    if former is not None:
+        if _is_ours(cls):
+            return
+        if not _is_ours(former) and not is_stale(*vars(former).values()):
+            modules = f"{cls.__module__} replaces the one of {former.__module__}"
+            warnings.warn(f"the action {name!r} of {modules}", stacklevel=3)
     classes[name] = cls
 
 

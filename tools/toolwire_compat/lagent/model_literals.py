@@ -11,7 +11,6 @@ import ast
 import json
 import math
 import re
-from itertools import chain
 from typing import Any
 
 from toolwire_schemas.language import describe_json_error, say
@@ -20,6 +19,7 @@ MAX_LITERAL = 100_000
 """Characters of a Python literal: its syntax tree takes some 500 bytes for each."""
 
 _OPENING = re.compile(r"(?:\A`+|`{3,}|~{3,})(?:[A-Za-z][\w.+-]*)?")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class NotALiteral(ValueError):
@@ -54,16 +54,13 @@ def literal_value(text: str) -> Any:
         # Python itself reads no more than 200 nested brackets.
         return ast.literal_eval(text)
     except SyntaxError as error:
-        place = (
-            say(": line {line} column {column}", line=error.lineno, column=error.offset)
-            if error.lineno
-            else ""
-        )
+        place = ""
+        if error.lineno:
+            place = say(": line {line} column {column}", line=error.lineno, column=error.offset)
         raise NotALiteral(f"{error.msg}{place}") from None
     except (ValueError, TypeError, MemoryError, RecursionError):
-        raise NotALiteral(
-            say("not a literal: names, calls and arithmetic are not supported")
-        ) from None
+        problem = say("not a literal: names, calls and arithmetic are not supported")
+        raise NotALiteral(problem) from None
 
 
 def unfenced(text: str) -> str:
@@ -93,30 +90,23 @@ def refuse_unsayable(value: Any) -> None:
     """Raise `NotALiteral` if there are NaN, infinities or unpaired surrogates in *value*."""
     if isinstance(value, float) and not math.isfinite(value):
         raise NotALiteral(say("{value} is not a number in JSON", value=value))
-    if (
-        isinstance(value, str)
-        and not value.isascii()
-        and any("\ud800" <= letter <= "\udfff" for letter in value)
-    ):
+    if isinstance(value, str) and not value.isascii() and _SURROGATE.search(value):
         raise NotALiteral(say("a text has unpaired surrogates"))
-    members = (
-        chain(*value.items())
-        if isinstance(value, dict)
-        else value
-        if isinstance(value, tuple | list)
-        else ()
-    )
-    for member in members:
-        refuse_unsayable(member)
+    if isinstance(value, dict):
+        for name, member in value.items():
+            refuse_unsayable(name)
+            refuse_unsayable(member)
+    elif isinstance(value, tuple | list):
+        for member in value:
+            refuse_unsayable(member)
 
 
 def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name, value in pairs:
         if name in made:
-            raise ValueError(
-                say("{name} occurs twice in one object", name=json.dumps(name, ensure_ascii=False))
-            )
+            shown = json.dumps(name, ensure_ascii=False)
+            raise ValueError(say("{name} occurs twice in one object", name=shown))
         made[name] = value
     return made
 

@@ -15,8 +15,8 @@ from toolwire_tools.errors import ArgumentsError
 from toolwire_tools.schema.to_json import plain_result
 from toolwire_tools.tool import function_handler
 
-from .action_return import item_of
-from .api import api_of
+from .action_return import to_item
+from .api import find_api
 from .model_literals import NotALiteral, json_value, literal_value, refuse_unsayable
 
 
@@ -44,10 +44,13 @@ class BaseParser:
 
     def __init__(self, action: Any, lang: str | None = None) -> None:
         self.action = action
+        spoken = language() if lang is None else check_language(lang)
         text = self.PARAMETER_DESCRIPTION
-        if (language() if lang is None else check_language(lang)) == "zh":
+        if spoken == "zh":
             text = _IN_CHINESE.get(text, text)
-        for api in action.description.get("api_list", [action.description]) if text else ():
+        if not text:
+            return
+        for api in action.description.get("api_list", [action.description]):
             api["parameter_description"] = text
 
     def parse_inputs(self, inputs: Any, name: str = "run") -> dict[str, Any]:
@@ -56,16 +59,19 @@ class BaseParser:
         Raises:
             ParseError: if *inputs* has no arguments.
         """
-        parameters = self._parameters(name)
-        if isinstance(inputs, dict) and set(
-            self._described(name)["required"]
-        ) <= inputs.keys() <= set(parameters):
+        parameters = self._list_parameters(name)
+        if isinstance(inputs, dict) and self._are_arguments(inputs, name):
             return inputs
         if inputs is None or (inputs == "" and not parameters):
-            return self._checked({}, name)
+            return self._check({}, name)
         if not parameters:
             raise ParseError(say("{name} takes no arguments", name=name))
         return {parameters[0]: inputs}
+
+    def _are_arguments(self, inputs: dict[Any, Any], name: str) -> bool:
+        """Whether *inputs* are arguments by their names, and not the value of the first one."""
+        required = set(self._describe(name)["required"])
+        return required <= inputs.keys() <= set(self._list_parameters(name))
 
     def parse_outputs(self, outputs: Any) -> list[dict[str, Any]]:
         """Return the value of an API as the `result` of an `ActionReturn`.
@@ -78,26 +84,27 @@ class BaseParser:
         """
         several = outputs if isinstance(outputs, list | tuple) else [outputs]
         if any(isinstance(output, Content) for output in several):
-            return [item_of(output) for output in several]
+            return [to_item(output) for output in several]
         if isinstance(outputs, dict):
             outputs = json.dumps(plain_result(outputs), ensure_ascii=False)
-        return [{"type": "text", "content": outputs if isinstance(outputs, str) else str(outputs)}]
+        text = outputs if isinstance(outputs, str) else str(outputs)
+        return [{"type": "text", "content": text}]
 
-    def _parameters(self, name: str) -> list[str]:
-        return [parameter["name"] for parameter in self._described(name)["parameters"]]
+    def _list_parameters(self, name: str) -> list[str]:
+        return [parameter["name"] for parameter in self._describe(name)["parameters"]]
 
-    def _described(self, name: str) -> dict[str, Any]:
-        return api_of(self.action, name).description
+    def _describe(self, name: str) -> dict[str, Any]:
+        return find_api(self.action, name).description
 
-    def _by_name(self, arguments: dict[Any, Any], name: str) -> dict[str, Any]:
+    def _check_by_name(self, arguments: dict[Any, Any], name: str) -> dict[str, Any]:
         if not all(isinstance(key, str) for key in arguments):
             raise ParseError(say("the name of an argument is not text"))
-        return self._checked(arguments, name)
+        return self._check(arguments, name)
 
-    def _checked(self, arguments: dict[str, Any], name: str) -> dict[str, Any]:
+    def _check(self, arguments: dict[str, Any], name: str) -> dict[str, Any]:
         try:
             refuse_unsayable(arguments)
-            function_handler(api_of(self.action, name).tool).check(arguments)
+            function_handler(find_api(self.action, name).tool).check(arguments)
         except (ArgumentsError, NotALiteral) as error:
             raise ParseError(str(error)) from None
         except RecursionError:
@@ -117,10 +124,11 @@ class JsonParser(BaseParser):
         """As `BaseParser.parse_inputs`; without any text, there are no arguments."""
         if isinstance(inputs, str):
             inputs = self._read(inputs, name) if inputs.strip() else None
-        arguments = {} if inputs is None else inputs
-        if not isinstance(arguments, dict):
-            raise self._error(_kind(arguments), name)
-        return self._by_name(arguments, name)
+        if inputs is None:
+            inputs = {}
+        if not isinstance(inputs, dict):
+            raise self._error(_describe_kind(inputs), name)
+        return self._check_by_name(inputs, name)
 
     def _read(self, text: str, name: str) -> Any:
         try:
@@ -129,8 +137,8 @@ class JsonParser(BaseParser):
             raise self._error(str(error), name) from None
 
     def _error(self, problem: str, name: str) -> ParseError:
-        example = ", ".join(f'"{parameter}": ...' for parameter in self._parameters(name))
-        wanted = say("pass one JSON object like {example}", example=f"{{{example}}}")
+        members = ", ".join(f'"{parameter}": ...' for parameter in self._list_parameters(name))
+        wanted = say("pass one JSON object like {example}", example=f"{{{members}}}")
         return ParseError(
             say("invalid json format: {problem}; {wanted}", problem=problem, wanted=wanted)
         )
@@ -152,25 +160,24 @@ class TupleParser(BaseParser):
     def parse_inputs(self, inputs: Any, name: str = "run") -> dict[str, Any]:
         """As `BaseParser.parse_inputs`."""
         if isinstance(inputs, dict):
-            return self._by_name(inputs, name)
+            return self._check_by_name(inputs, name)
         if isinstance(inputs, str):
             try:
                 inputs = literal_value(inputs)
             except NotALiteral as error:
                 raise self._error(str(error), name) from None
         if not isinstance(inputs, tuple | list):
-            raise self._error(_kind(inputs), name)
-        return self._checked(self._named(inputs, name), name)
+            raise self._error(_describe_kind(inputs), name)
+        return self._check(self._name_values(inputs, name), name)
 
-    def _named(self, values: tuple[Any, ...] | list[Any], name: str) -> dict[str, Any]:
-        parameters = self._parameters(name)
-        required = self._described(name)["required"]
-        # Up to the last required one: a place cannot be left out.
-        least = max(
-            (index + 1 for index, parameter in enumerate(parameters) if parameter in required),
-            default=0,
-        )
-        given = {"count": len(values), "wanted": self._wanted(name)}
+    def _name_values(self, values: tuple[Any, ...] | list[Any], name: str) -> dict[str, Any]:
+        parameters = self._list_parameters(name)
+        required = self._describe(name)["required"]
+        least = 0
+        for number, parameter in enumerate(parameters, 1):
+            if parameter in required:  # a place before it cannot be left out
+                least = number
+        given = {"count": len(values), "wanted": self._describe_tuple(name)}
         if len(values) < least:
             few = "API takes {bound} required positional arguments but {count} were given; {wanted}"
             raise ParseError(say(few, bound=least, **given))
@@ -180,26 +187,30 @@ class TupleParser(BaseParser):
         return dict(zip(parameters, values, strict=False))
 
     def _error(self, problem: str, name: str) -> ParseError:
-        wanted = self._wanted(name)
+        wanted = self._describe_tuple(name)
         return ParseError(
             say("invalid tuple format: {problem}; {wanted}", problem=problem, wanted=wanted)
         )
 
-    def _wanted(self, name: str) -> str:
-        parameters = self._parameters(name)
-        example = f"({', '.join(parameters)}{',' if len(parameters) == 1 else ''})"
-        return say("pass one tuple like {example}", example=example)
+    def _describe_tuple(self, name: str) -> str:
+        members = ", ".join(self._list_parameters(name))
+        if len(self._list_parameters(name)) == 1:
+            members += ","
+        return say("pass one tuple like {example}", example=f"({members})")
 
 
-def _kind(value: Any) -> str:
-    words = {
-        dict: "an object",
-        list: "an array",
-        tuple: "a tuple",
-        str: "a string",
-        bool: "a boolean",
-    }
-    kind = words.get(type(value), "nothing" if value is None else "of the type {name}")
+_KINDS = {
+    type(None): "nothing",
+    dict: "an object",
+    list: "an array",
+    tuple: "a tuple",
+    str: "a string",
+    bool: "a boolean",
+}
+
+
+def _describe_kind(value: Any) -> str:
+    kind = _KINDS.get(type(value), "of the type {name}")
     return say("this is {kind}", kind=say(kind, name=type(value).__name__))
 
 

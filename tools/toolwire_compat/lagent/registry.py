@@ -51,27 +51,30 @@ def list_tools(with_class: bool = False) -> Any:
     """Return the names of all action classes, Toolwire's own first, or pairs, for which the bundled
     are imported.
     """
-    importlib.import_module(
-        f"{__package__}.executor"
-    )  # defines what is part of every executor, and not bundled
-    there = {**named_by(f"{_BUNDLED}:BUNDLED"), **classes}
-    names = [name for name in dict.fromkeys([*_LAGENTS, *there]) if name in there]
-    return [(name, _class(name)) for name in names] if with_class else names
+    # It defines the actions that are part of every executor, and not bundled.
+    importlib.import_module(f"{__package__}.executor")
+    known = {**named_by(f"{_BUNDLED}:BUNDLED"), **classes}
+    lagents_first = dict.fromkeys([*_LAGENTS, *known])
+    names = [name for name in lagents_first if name in known]
+    if not with_class:
+        return names
+    return [(name, _load_class(name)) for name in names]
 
 
 def get_tool_cls(name: str) -> type[BaseAction]:
-    """The action class called *name*.
+    """Return the action class called *name*.
 
     Raises:
         UnknownAction: a KeyError that lists those there are, the closest first.
     """
-    if name not in (known := list_tools()):
+    known = list_tools()
+    if name not in known:
         raise UnknownAction(unknown_name("action", name, known))
-    return _class(name)  # type: ignore[no-any-return]
+    return _load_class(name)  # type: ignore[no-any-return]
 
 
 def get_tool(name: str, *args: Any, **kwargs: Any) -> BaseAction:
-    """A new action of the class called *name*; further arguments are passed to it. Raises as
+    """Return a new action of the class called *name*, made with the other arguments. Raises as
     `get_tool_cls` does.
     """
     return get_tool_cls(name)(*args, **kwargs)
@@ -88,28 +91,34 @@ def action_from(settings: Any) -> Any:
         return settings()
     if not isinstance(settings, dict):
         return settings
-    arguments = {**settings}
+    arguments = dict(settings)
     if "type" not in arguments:
+        example = '{"type": "FinishAction"}'
         raise TypeError(
-            'the settings of an action need its type, like {"type": "FinishAction"}, not'
-            f" {settings!r}"
+            f"the settings of an action need its type, like {example}, not {settings!r}"
         )
     kind = arguments.pop("type")
-    return (_class_at(kind) if isinstance(kind, str) else kind)(**arguments)
+    if isinstance(kind, str):
+        kind = _find_class(kind)
+    return kind(**arguments)
 
 
-def _class_at(place: str) -> Any:
-    module, _, name = place.rpartition(".")
+def _find_class(path: str) -> Any:
+    if path in classes:
+        return get_tool_cls(path)
+    module, _, name = path.rpartition(".")
     # Settings that were written for Lagent name its own modules.
     if module.startswith("lagent.hooks"):
         module = f"{__package__}.messages"
-    if not module or module.partition(".")[0] == "lagent" or place in classes:
-        return get_tool_cls(place if place in classes else name)
+    if not module or module.partition(".")[0] == "lagent":
+        return get_tool_cls(name)
     found = getattr(importlib.import_module(module), name, None)
     if found is None:
         raise ImportError(f"there is no {name} in {module}")
     return found
 
 
-def _class(name: str) -> Any:
-    return classes[name] if name in classes else named_by(f"{_BUNDLED}:class_of")(name)
+def _load_class(name: str) -> Any:
+    if name in classes:
+        return classes[name]
+    return named_by(f"{_BUNDLED}:class_of")(name)

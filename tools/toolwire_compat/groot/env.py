@@ -1,11 +1,15 @@
-"""Groot's environment: one call for everything an agent may use."""
+"""Groot's environment: one call for everything an agent may use.
+
+Strategy. Each thing that an environment is made of becomes entries, by which a model's calls are
+found, and tools, as which a server offers it. `_read` has a case for each kind of thing.
+"""
 
 from __future__ import annotations
 
 import inspect
 from copy import deepcopy
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from toolwire_dialects.lagent import from_entry
@@ -39,75 +43,95 @@ class EnvEntry(msgspec.Struct, frozen=True):
     call: Callable[[Any], Any]
 
 
-def _read(thing: Any) -> tuple[list[EnvEntry], Callable[[], list[Tool]]]:
-    """Return the actions of *thing*, and the function that returns them as a server offers them."""
+class _Source(NamedTuple):
+    """The entries of a thing, and the function that returns its tools as a server offers them."""
+
+    entries: list[EnvEntry]
+    list_tools: Callable[[], list[Tool]]
+
+
+def _read(thing: Any) -> _Source:
     if isinstance(thing, dict):
         thing = action_from(thing)
     elif isinstance(thing, type) and issubclass(thing, BaseAction):
         thing = constructed(thing)
     if isinstance(thing, BaseAction):
-        apis = [api for api in thing.__toolwire_apis__.values() if api.is_callable and thing.enable]
-        return [_entry_of_api(api) for api in apis], lambda: tools_of(thing) if apis else []
-    is_server = callable(getattr(thing, "list_tools", None)) and callable(
-        getattr(thing, "call_tool", None)
-    )
-    if is_server and not isinstance(thing, type):
-        listed = _listed(thing)
-        entries = [
-            EnvEntry(
-                entry["name"],
-                from_entry(entry),
-                partial(dict, entry),
-                partial(_call_server, thing, entry["name"]),
-            )
-            for entry in listed
-        ]
-        return entries, lambda: [_tool(entry, thing) for entry in listed]
+        return _read_action(thing)
+    if _is_client(thing):
+        listed = _list_entries(thing)
+        entries = [_make_server_entry(thing, entry) for entry in listed]
+        return _Source(entries, lambda: [_make_server_tool(thing, entry) for entry in listed])
     tools = tools_of(thing)
-    return [_entry_of_tool(tool) for tool in tools], lambda: tools
+    return _Source([_make_tool_entry(tool) for tool in tools], lambda: tools)
 
 
-def _entry_of_api(api: ActionApi) -> EnvEntry:
+def _read_action(action: BaseAction) -> _Source:
+    entries = []
+    if action.enable:
+        for api in action.__toolwire_apis__.values():
+            if api.is_callable:
+                entries.append(_make_api_entry(api))
+    if not entries:
+        return _Source([], list)
+    return _Source(entries, lambda: tools_of(action))
+
+
+def _make_api_entry(api: ActionApi) -> EnvEntry:
     """Return the entry of an API of an action, whose parser reads what a model passes."""
 
     def call(parameters: Any) -> Any:
         arguments = api.action._parser.parse_inputs(parameters, api.name)
-        return _result(api.run_async(arguments) if api.is_async else api.run(arguments))
+        run = api.run_async if api.is_async else api.run
+        return _read_value(run(arguments))
+
+    def describe() -> dict[str, Any]:
+        return api.tool.describe()
 
     return EnvEntry(
-        api.full_name, {**api.description, "name": api.full_name}, lambda: api.tool.describe(), call
+        name=api.full_name,
+        description={**api.description, "name": api.full_name},
+        describe=describe,
+        call=call,
     )
 
 
-def _entry_of_tool(tool: Tool) -> EnvEntry:
+def _make_tool_entry(tool: Tool) -> EnvEntry:
+    entry = tool.entry
+    handler = function_handler(tool)
+
     def call(parameters: Any) -> Any:
         run = handler.run_async if handler.is_async else handler.run
-        return _result(run(_arguments(parameters), NULL_CALLER))
+        return _read_value(run(_read_arguments(parameters), NULL_CALLER))
 
-    handler, entry = function_handler(tool), tool.entry
     name = entry.name_with(".")
     description = description_of(entry.function, entry.options, name=name)
     return EnvEntry(name, description, tool.describe, call)
 
 
-def _arguments(parameters: Any) -> dict[str, Any]:
-    try:
-        arguments = json_value(parameters) if isinstance(parameters, str) else parameters
-    except NotALiteral as error:
-        raise ArgumentsError([("parameters", f"no JSON: {error}")]) from None
-    if arguments is not None and not isinstance(arguments, dict):
+def _read_arguments(parameters: Any) -> dict[str, Any]:
+    arguments = parameters
+    if isinstance(parameters, str):
+        try:
+            arguments = json_value(parameters)
+        except NotALiteral as error:
+            raise ArgumentsError([("parameters", f"no JSON: {error}")]) from None
+    if arguments is None:
+        return {}
+    if not isinstance(arguments, dict):
         raise ArgumentsError([("parameters", f"pass an object, not {type(arguments).__name__}")])
-    return arguments or {}
+    return arguments
 
 
-def _result(value: Any) -> Any:
+def _read_value(value: Any) -> Any:
     """Return *value* for an agent: of a coroutine its result, of an `ActionReturn` the text."""
     if inspect.iscoroutine(value):
-        value = _awaited(value)
-    return value.failure or value.format_result() if isinstance(value, ActionReturn) else value
+        value = _wait_for(value)
+    if isinstance(value, ActionReturn):
+        return value.failure or value.format_result()
+    return value
 
 
-def _awaited(value: Any) -> Any:
+def _wait_for(value: Any) -> Any:
     """Wait for *value* in another thread, since an event loop may run in this one, as in a
     notebook.
     """
@@ -135,14 +159,17 @@ class Env:
         things = actions if isinstance(actions, list | tuple) else [actions]
         self._entries: dict[str, EnvEntry] = {}
         self._tools: list[Callable[[], list[Tool]]] = []
-        for entries, tools in map(_read, things):
-            self._tools.append(tools)
-            for entry in entries:
-                if self._entries.setdefault(entry.name, entry) is not entry:
-                    remedy = "omit one, or give it another name"
-                    raise RegistrationError(
-                        "two actions have this name", tool=entry.name, remedy=remedy
-                    )
+        for thing in things:
+            source = _read(thing)
+            self._tools.append(source.list_tools)
+            for entry in source.entries:
+                self._add(entry)
+
+    def _add(self, entry: EnvEntry) -> None:
+        if entry.name in self._entries:
+            remedy = "omit one, or give it another name"
+            raise RegistrationError("two actions have this name", tool=entry.name, remedy=remedy)
+        self._entries[entry.name] = entry
 
     def get_actions_info(self) -> list[dict[str, Any]]:
         """Return Lagent's description of each action; the APIs of toolkits are called
@@ -172,19 +199,26 @@ class Env:
             ToolError: for wrong arguments, and for what the action itself calls a failure.
             Exception: whatever the action raises.
         """
-        entry = self._entries.get(name) or self._entries.get(str(name).removesuffix(".run"))
-        if entry is None:
-            entry = next(
-                (entry for entry in self._entries.values() if entry.describe().get("name") == name),
-                None,
-            )
+        entry = self._find(name)
         if entry is None:
             return no_such_action(name, self._entries)
         return entry.call(parameters)
 
+    def _find(self, name: str) -> EnvEntry | None:
+        entry = self._entries.get(name) or self._entries.get(str(name).removesuffix(".run"))
+        if entry is not None:
+            return entry
+        for entry in self._entries.values():  # as hosts call it, with underscores
+            if entry.describe().get("name") == name:
+                return entry
+        return None
+
     def tools(self) -> list[Tool]:
         """Return all actions, as a server offers them."""
-        return [tool for tools in self._tools for tool in tools()]
+        tools: list[Tool] = []
+        for list_tools in self._tools:
+            tools += list_tools()
+        return tools
 
 
 def tools_of_env(env: Env) -> list[Tool]:
@@ -199,86 +233,102 @@ def tools_of_env(env: Env) -> list[Tool]:
 # names.
 
 
-def _listed(server: Any) -> list[dict[str, Any]]:
-    """Return the entries of MCP's `tools/list` for the tools of *server*."""
-    kind = type(server).__name__
-    if inspect.iscoroutinefunction(server.list_tools) or inspect.iscoroutinefunction(
-        server.call_tool
-    ):
-        raise RegistrationError(
-            "its methods are asynchronous", tool=kind, remedy="pass a synchronous client"
-        )
+def _is_client(thing: Any) -> bool:
+    if isinstance(thing, type):
+        return False
+    list_tools, call_tool = getattr(thing, "list_tools", None), getattr(thing, "call_tool", None)
+    return callable(list_tools) and callable(call_tool)
+
+
+def _list_entries(client: Any) -> list[dict[str, Any]]:
+    """Return the entries of MCP's `tools/list` for the tools of the server of *client*."""
+    kind = type(client).__name__
+    for method in (client.list_tools, client.call_tool):
+        if inspect.iscoroutinefunction(method):
+            remedy = "pass a synchronous client"
+            raise RegistrationError("its methods are asynchronous", tool=kind, remedy=remedy)
+    listed = client.list_tools()
     entries = []
-    listed = server.list_tools()
-    for item in _member(listed, "tools", default=listed):
-        found = {
-            "name": _member(item, "name"),
-            "description": _member(item, "description"),
-            "inputSchema": _member(item, "inputSchema", "input_schema") or {"type": "object"},
-            "outputSchema": _member(item, "outputSchema", "output_schema"),
+    for item in _get_member(listed, "tools", default=listed):
+        entry = {
+            "name": _get_member(item, "name"),
+            "description": _get_member(item, "description"),
+            "inputSchema": _get_member(item, "inputSchema", "input_schema") or {"type": "object"},
+            "outputSchema": _get_member(item, "outputSchema", "output_schema"),
         }
-        if not isinstance(found["name"], str) or not found["name"]:
-            raise RegistrationError(
-                "it lists a tool without a name", tool=kind, remedy="fix the server"
-            )
-        entries.append({member: value for member, value in found.items() if value})
+        if not isinstance(entry["name"], str) or not entry["name"]:
+            problem = "it lists a tool without a name"
+            raise RegistrationError(problem, tool=kind, remedy="fix the server")
+        entries.append({member: value for member, value in entry.items() if value})
     return entries
 
 
-def _tool(entry: dict[str, Any], server: Any) -> Tool:
-    """Return the tool of *entry*, which calls *server*."""
+def _make_server_entry(client: Any, entry: dict[str, Any]) -> EnvEntry:
+    name = entry["name"]
+
+    def call(parameters: Any) -> Any:
+        return _read_result(client.call_tool(name, _read_arguments(parameters)))
+
+    return EnvEntry(name, from_entry(entry), partial(dict, entry), call)
+
+
+def _make_server_tool(client: Any, entry: dict[str, Any]) -> Tool:
+    """Return the tool of *entry*, which calls the server of *client*."""
+    name = entry["name"]
 
     def call(**arguments: Any) -> Any:
-        return _value(
-            server.call_tool(entry["name"], arguments), as_promised="outputSchema" in entry
-        )
+        return _read_result(client.call_tool(name, arguments), has_schema="outputSchema" in entry)
 
-    schemas = {"input_schema": entry["inputSchema"], "output_schema": entry.get("outputSchema")}
-    call.__self__ = server  # type: ignore[attr-defined]
-    return make_tool(
-        call, name=entry["name"], options=Options(description=entry.get("description"), **schemas)
+    call.__self__ = client  # type: ignore[attr-defined]
+    options = Options(
+        description=entry.get("description"),
+        input_schema=entry["inputSchema"],
+        output_schema=entry.get("outputSchema"),
     )
+    return make_tool(call, name=name, options=options)
 
 
-def _call_server(server: Any, name: str, parameters: Any) -> Any:
-    return _value(server.call_tool(name, _arguments(parameters)))
-
-
-def _value(result: Any, *, as_promised: bool = False) -> Any:
+def _read_result(result: Any, *, has_schema: bool = False) -> Any:
     """Return the result of a call as a Python value: data if there is any, else the text, else the
     content blocks.
 
-    With *as_promised*, the data are what the output schema describes. Raises a ToolError if the
-    tool failed.
+    With *has_schema*, the data are what the output schema describes.
+
+    Raises:
+        ToolError: if the tool failed.
     """
-    content = _member(result, "content")
+    content = _get_member(result, "content")
     if content is None:
         return result
-    blocks = [_block(block) for block in content]
+    blocks = list(map(_read_block, content))
     texts = [block.get("text", "") for block in blocks if block.get("type") == "text"]
-    if _member(result, "isError", "is_error"):
+    if _get_member(result, "isError", "is_error"):
         raise ToolError("\n".join(texts) or "The tool failed without a message.")
-    data = _member(result, "structuredContent", "structured_content", "structured")
-    if data is None and not as_promised:
+    data = _get_member(result, "structuredContent", "structured_content", "structured")
+    if has_schema:
+        return data
+    if data is None:
         return "\n".join(texts) if len(texts) == len(blocks) else blocks
     # A value that is not an object is sent as the only member of one.
-    is_wrapped = isinstance(data, dict) and data.keys() == {"result"}
-    return data["result"] if is_wrapped and not as_promised else data
+    if isinstance(data, dict) and data.keys() == {"result"}:
+        return data["result"]
+    return data
 
 
-def _block(block: Any) -> dict[str, Any]:
+def _read_block(block: Any) -> dict[str, Any]:
     if isinstance(block, dict):
         return block
-    dump = getattr(block, "model_dump", None)
-    made: dict[str, Any] = (
-        dump(mode="json", by_alias=True, exclude_none=True) if dump else dict(vars(block))
-    )
-    return made
+    dump = getattr(block, "model_dump", None)  # of a pydantic model
+    if dump is None:
+        return dict(vars(block))
+    members: dict[str, Any] = dump(mode="json", by_alias=True, exclude_none=True)
+    return members
 
 
-def _member(thing: Any, *names: str, default: Any = None) -> Any:
+def _get_member(thing: Any, *names: str, default: Any = None) -> Any:
     """Return the first of these members or attributes that *thing* has and that is not None."""
-    found = (
-        thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None) for name in names
-    )
-    return next((value for value in found if value is not None), default)
+    for name in names:
+        value = thing.get(name) if isinstance(thing, dict) else getattr(thing, name, None)
+        if value is not None:
+            return value
+    return default

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from .api import ActionApi
 
 
+_HOOK_METHODS = ("before_action", "after_action")
+
+
 class InvalidAction(BaseAction):
     """Tells the model that there is no such action: by *err_msg*, unless a call has a better
     text.
@@ -54,11 +57,13 @@ class InvalidAction(BaseAction):
         Args:
             err_msg (str, optional): what to tell instead of the usual
         """
-        is_given = err_msg not in (None, "", {}, [])
+        text = self._err_msg
+        if err_msg not in (None, "", {}, []):
+            text = self._parser.parse_outputs(err_msg)[0]["content"]
         return ActionReturn(
             {"text": err_msg},
             type=self.name,
-            errmsg=self._parser.parse_outputs(err_msg)[0]["content"] if is_given else self._err_msg,
+            errmsg=text,
             state=ActionStatusCode.API_ERROR,
             valid=ActionValidCode.INVALID,
         )
@@ -96,8 +101,8 @@ class FinishAction(BaseAction):
 
 
 def no_such_action(name: object, known: Collection[str]) -> str:
-    """A sentence for a model that asked for *name*: which it may have meant, and which there
-    are.
+    """Return a sentence for a model that asked for *name*: the name that it may have meant, and
+    the known ones.
     """
     apis = [other for other in known if other.startswith(f"{name}.")]
     if apis:
@@ -130,20 +135,21 @@ class ActionExecutor:
         finish_in_action: bool = False,
         hooks: Iterable[Any] | None = None,
     ) -> None:
-        self.invalid_action = self._made(invalid_action or InvalidAction())
-        self.no_action = self._made(no_action or NoAction())
-        listed = actions if isinstance(actions, list | tuple) else [actions]
-        given = self._made(finish_action) if finish_action else None
+        self.invalid_action = self._make(invalid_action or InvalidAction())
+        self.no_action = self._make(no_action or NoAction())
         self.actions: dict[str, BaseAction] = {}
-        for action in [*listed, given] if given and finish_in_action else listed:
-            made = self._made(action)
-            if self.actions.get(made.name, made) is not made:
-                warnings.warn(
-                    f"two actions are called {made.name!r}; only the last is kept", stacklevel=2
-                )
-            self.actions[made.name] = made
+        last = self._make(finish_action) if finish_action else None
+        listed = list(actions) if isinstance(actions, list | tuple) else [actions]
+        if last is not None and finish_in_action:
+            listed.append(last)
+        for each in listed:
+            action = self._make(each)
+            if self.actions.get(action.name, action) is not action:
+                text = f"two actions are called {action.name!r}; only the last is kept"
+                warnings.warn(text, stacklevel=2)
+            self.actions[action.name] = action
         # One among *actions* is meant to be the one that ends the conversation.
-        self.finish_action = given or self.actions.get("FinishAction") or self._made(FinishAction())
+        self.finish_action = last or self.actions.get("FinishAction") or self._make(FinishAction())
         if finish_in_action:
             self.actions.setdefault(self.finish_action.name, self.finish_action)
         self._hooks: dict[int, Any] = {}
@@ -152,8 +158,8 @@ class ActionExecutor:
 
     def add_action(self, action: Any) -> None:
         """Add an action, in the place of one of the same name."""
-        made = self._made(action)
-        self.actions[made.name] = made
+        instance = self._make(action)
+        self.actions[instance.name] = instance
 
     def del_action(self, name: str) -> None:
         """Forget the action called *name*, if there is one."""
@@ -172,50 +178,57 @@ class ActionExecutor:
         del self.actions[name]
 
     def keys(self) -> KeysView[str]:
-        """The names of the actions."""
+        """Return the names of the actions."""
         return self.actions.keys()
 
     def action_names(self, only_enable: bool = True) -> list[str]:
-        """The names of the enabled actions, or of all."""
-        return [name for name, action in self.actions.items() if action.enable or not only_enable]
+        """Return the names of the enabled actions, or of all."""
+        if not only_enable:
+            return list(self.actions)
+        return [name for name, action in self.actions.items() if action.enable]
 
     def is_valid(self, name: str) -> bool:
         """True for the name of an enabled action, or of an API of one."""
-        return name in self.action_names() or self._found(name) is not None
+        return name in self.action_names() or self._find(name) is not None
 
     def get_actions_info(self) -> list[dict[str, Any]]:
-        """The description of each API of the enabled actions, those of toolkits called
+        """Return the description of each API of the enabled actions, those of toolkits called
         `Toolkit.api`.
         """
-        return [{**deepcopy(api.description), "name": api.full_name} for api in self._apis()]
+        return [{**deepcopy(api.description), "name": api.full_name} for api in self._list_apis()]
 
     description = get_actions_info
 
-    def _apis(self) -> Iterator[ActionApi]:
+    def _list_apis(self) -> Iterator[ActionApi]:
         for action in self.actions.values():
             if action.enable:
                 yield from action.__toolwire_apis__.values()
 
-    def _found(self, name: str) -> tuple[BaseAction, str] | None:
-        """The enabled action, and the name of the API, that *name* means. Either name may have dots
-        in it.
+    def _find(self, name: str) -> tuple[BaseAction, str] | None:
+        """Return the enabled action, and the name of the API, that *name* means. Either name may
+        have dots in it.
         """
         for known, action in self.actions.items():
-            if name == known or name.startswith(f"{known}."):
-                api = RUN if name == known else name[len(known) + 1 :]
-                if action.enable and api in action.__toolwire_apis__:
-                    return action, api
+            api = RUN
+            if name != known:
+                if not name.startswith(f"{known}."):
+                    continue
+                api = name.removeprefix(f"{known}.")
+            if action.enable and api in action.__toolwire_apis__:
+                return action, api
         return None
 
-    def _made(self, action: Any) -> BaseAction:
-        made = action_from(action)
-        if not isinstance(made, BaseAction):
+    def _make(self, action: Any) -> BaseAction:
+        """Return *action*, made if it is a class or settings."""
+        instance = action_from(action)
+        if not isinstance(instance, BaseAction):
             raise TypeError(
-                f"expected an action, not {made!r}; subclass BaseAction, or put it into an Env"
+                f"expected an action, not {instance!r}; subclass BaseAction, or put it into an Env"
             )
-        if is_async(made) and not isinstance(self, AsyncActionExecutor):
-            raise TypeError(f"the action {made.name!r} is asynchronous; use AsyncActionExecutor")
-        return made
+        if is_async(instance) and not isinstance(self, AsyncActionExecutor):
+            problem = f"the action {instance.name!r} is asynchronous"
+            raise TypeError(f"{problem}; use AsyncActionExecutor")
+        return instance
 
     def __call__(
         self,
@@ -231,30 +244,32 @@ class ActionExecutor:
 
         *message* and *command* are Lagent's other keywords for the same two.
         """
-        call, inputs = name if message is None else message, inputs if command is None else command
-        execution = self._execute(call, inputs, session_id)
+        call = name if message is None else message
+        arguments = inputs if command is None else command
+        execution = self._execute(call, arguments, session_id)
         return execution if isinstance(self, AsyncActionExecutor) else run_to_end(execution)
 
     async def _execute(self, call: Any, inputs: Any, session_id: int) -> Any:
         """Execute a message, or a call by name: waits only for what is asynchronous."""
-        is_name = isinstance(call, str)
-        message = AgentMessage({"name": call, "parameters": inputs}) if is_name else call
-        session_id = session_id if is_name or inputs is None else inputs
+        is_by_name = isinstance(call, str)
+        message = call
+        if is_by_name:
+            message = AgentMessage({"name": call, "parameters": inputs})
+        elif inputs is not None:  # the second argument is then the session
+            session_id = inputs
         for hook in self._hooks_with("before_action"):
-            message = await _settled(hook(self, message, session_id), message)
-        result = await _settled(self.forward(*_call_in(message)))
-        answer = (
-            result
-            if hasattr(result, "content")
-            else AgentMessage(result, sender=type(self).__name__)
-        )
+            message = await _wait_for(hook(self, message, session_id), message)
+        name, parameters = _read_call(message)
+        answer = await _wait_for(self.forward(name, parameters))
+        if not hasattr(answer, "content"):
+            answer = AgentMessage(answer, sender=type(self).__name__)
         for hook in self._hooks_with("after_action"):
-            answer = await _settled(hook(self, answer, session_id), answer)
-        return answer.content if is_name else answer
+            answer = await _wait_for(hook(self, answer, session_id), answer)
+        return answer.content if is_by_name else answer
 
     def forward(self, name: str, parameters: Any) -> Any:
         """Call an action without hooks."""
-        action, inputs, api = self._target(name, parameters)
+        action, inputs, api = self._choose(name, parameters)
         return action(inputs, api)
 
     def register_hook(self, hook: Any) -> RemovableHandle:
@@ -264,40 +279,40 @@ class ActionExecutor:
         Raises:
             TypeError: if it has neither `before_action` nor `after_action`.
         """
-        made = action_from(hook)
-        if not any(
-            callable(getattr(made, method, None)) for method in ("before_action", "after_action")
-        ):
-            raise TypeError(f"a hook must have before_action or after_action; {made!r} has neither")
+        instance = action_from(hook)
+        handlers = [getattr(instance, method, None) for method in _HOOK_METHODS]
+        if not any(map(callable, handlers)):
+            problem = "a hook must have before_action or after_action"
+            raise TypeError(f"{problem}; {instance!r} has neither")
         handle = RemovableHandle(self._hooks)
-        self._hooks[handle.id] = made
+        self._hooks[handle.id] = instance
         return handle
 
     def _hooks_with(self, method: str) -> list[Callable[..., Any]]:
-        found = (getattr(hook, method, None) for hook in self._hooks.values())
-        return [bound for bound in found if bound is not None]
+        handlers = [getattr(hook, method, None) for hook in self._hooks.values()]
+        return [handler for handler in handlers if handler is not None]
 
-    def _target(self, name: Any, parameters: Any) -> tuple[BaseAction, Any, str]:
+    def _choose(self, name: Any, parameters: Any) -> tuple[BaseAction, Any, str]:
         """Return the action to call, its inputs and its API; a substitute if *name* is not the name
         of an action.
         """
         if not isinstance(name, str):
             with speaking(self.no_action.__toolwire_language__):
-                return (
-                    self.no_action,
-                    say("A call needs the name of an action, and parameters."),
-                    "run",
-                )
-        if found := self._found(name):
-            return found[0], parameters, found[1]
+                text = say("A call needs the name of an action, and parameters.")
+            return self.no_action, text, RUN
+        found = self._find(name)
+        if found is not None:
+            action, api = found
+            return action, parameters, api
         if name == self.no_action.name:
-            return self.no_action, parameters if isinstance(parameters, str) else None, "run"
+            return self.no_action, parameters if isinstance(parameters, str) else None, RUN
         if name == self.finish_action.name:
-            return self.finish_action, parameters, "run"
+            return self.finish_action, parameters, RUN
         words = getattr(self.invalid_action, "_err_msg", "")
-        known = [api.full_name for api in self._apis()]
+        known = [api.full_name for api in self._list_apis()]
         with speaking(self.invalid_action.__toolwire_language__):
-            return self.invalid_action, f"{words} {no_such_action(name, known)}".strip(), "run"
+            text = f"{words} {no_such_action(name, known)}".strip()
+        return self.invalid_action, text, RUN
 
 
 class AsyncActionExecutor(ActionExecutor):
@@ -305,7 +320,7 @@ class AsyncActionExecutor(ActionExecutor):
 
     async def forward(self, name: str, parameters: Any) -> ActionReturn:
         """Call an action without hooks."""
-        action, inputs, api = self._target(name, parameters)
+        action, inputs, api = self._choose(name, parameters)
         if not is_async(action):
             from anyio import to_thread
 
@@ -314,20 +329,21 @@ class AsyncActionExecutor(ActionExecutor):
         return returned
 
 
-def _call_in(message: Any) -> tuple[Any, Any]:
-    """The name and the parameters in the content of *message*; raises a TypeError if it is not a
-    message.
+def _read_call(message: Any) -> tuple[Any, Any]:
+    """Return the name and the parameters in the content of *message*.
+
+    Raises:
+        TypeError: if it is not a message.
     """
-    content = (
-        message.get("content", message)
-        if isinstance(message, dict)
-        else getattr(message, "content", message)
-    )
-    if content is message and not isinstance(message, dict):
+    if isinstance(message, dict):
+        return asked_for(message.get("content", message))
+    if not hasattr(message, "content"):
         raise TypeError(f"expected the name of an action or a message, not {message!r}")
-    return asked_for(content)
+    return asked_for(message.content)
 
 
-async def _settled(value: Any, default: Any = None) -> Any:
-    settled = await value if inspect.isawaitable(value) else value
-    return default if settled is None else settled
+async def _wait_for(value: Any, default: Any = None) -> Any:
+    """Return *value*, awaited if that is possible; *default* instead of None."""
+    if inspect.isawaitable(value):
+        value = await value
+    return default if value is None else value

@@ -36,75 +36,77 @@ _ENTRY_IN_CHINESE = "toolwire_bundled.chinese:entry"
 
 
 def tools_of_action(action: BaseAction | type[BaseAction]) -> list[Tool]:
-    """A tool for each API of an action, or of one made from a class; raises NotOffered if it offers
-    nothing.
+    """Return a tool for each API of an action, or of one made from a class.
+
+    Raises:
+        NotOffered: if it offers nothing.
     """
     cls = action if isinstance(action, type) else type(action)
     if inspect.isabstract(cls):
-        raise NotOffered(
-            "the class is abstract",
-            tool=cls.__name__,
-            remedy="create a subclass that implements it",
-        )
-    if isinstance(action, type) and not cls.__toolwire_methods__:
-        raise _nothing_runs(cls.__name__)
-    made = _made(action) if isinstance(action, type) else action
-    if not made.enable:
-        raise NotOffered("it is not enabled", tool=made.name, remedy="create it with enable=True")
-    callable_ = [api for api in made.__toolwire_apis__.values() if api.is_callable]
-    if not callable_:
-        raise _nothing_runs(made.name)
-    tools = [_tool(api) for api in callable_]
-    if cls.__call__ in (BaseAction.__call__, AsyncActionMixin.__call__):
-        return tools
-    calls = [partial(_call, made, api.name) for api in callable_]
-    return [
-        _by_way_of(call, tool, is_async=is_async(made))
-        for call, tool in zip(calls, tools, strict=True)
-    ]
+        remedy = "create a subclass that implements it"
+        raise NotOffered("the class is abstract", tool=cls.__name__, remedy=remedy)
+    if isinstance(action, type):
+        if not cls.__toolwire_methods__:
+            raise _no_api(cls.__name__)
+        action = _make(action)
+    if not action.enable:
+        raise NotOffered("it is not enabled", tool=action.name, remedy="create it with enable=True")
+    is_usual = cls.__call__ in (BaseAction.__call__, AsyncActionMixin.__call__)
+    tools = []
+    for api in action.__toolwire_apis__.values():
+        if not api.is_callable:
+            continue
+        tool = _make_tool(api)
+        if not is_usual:  # the action's own __call__ has to see each call
+            call = partial(_call, action, api.name)
+            tool = _redirect(tool, call, is_async=is_async(action))
+        tools.append(tool)
+    if not tools:
+        raise _no_api(action.name)
+    return tools
 
 
 def _call(action: BaseAction, api: str, arguments: dict[str, Any]) -> Any:
     return action(arguments, api)
 
 
-def _nothing_runs(name: str) -> NotOffered:
-    return NotOffered(
-        "nothing runs it", tool=name, remedy="write a method `run`, or decorate other methods"
-    )
+def _no_api(name: str) -> NotOffered:
+    remedy = "write a method `run`, or decorate other methods"
+    return NotOffered("nothing runs it", tool=name, remedy=remedy)
 
 
-def _made(cls: type[BaseAction]) -> BaseAction:
+def _make(cls: type[BaseAction]) -> BaseAction:
     """Return an object of *cls*. If that fails, for example without a key, a server still offers
     its other tools.
     """
     try:
-        made: BaseAction = constructed(cls)
+        action: BaseAction = constructed(cls)
     except Exception as error:
         problem = f"it cannot be created: {type(error).__name__}: {error}".rstrip(".")
         remedy = f"create the object yourself and list it: __tools__ = [{cls.__name__}(...)]"
         if isinstance(error, RegistrationError):
             problem, remedy = error.problem, error.remedy
         raise NotOffered(problem, tool=cls.__name__, remedy=remedy) from error
-    return made
+    return action
 
 
 def tools_of_executor(executor: ActionExecutor) -> list[Tool]:
-    """The tools of all enabled actions. If there are hooks by now, they see every call."""
+    """Return the tools of all enabled actions. If there are hooks by now, they see every call."""
     tools: list[Tool] = []
     for action in executor.actions.values():
         with suppress(NotOffered):
             tools += tools_of_action(action)
     if not executor._hooks:
         return tools
-    waits = isinstance(executor, AsyncActionExecutor)
-    return [
-        _by_way_of(partial(executor, tool.entry.name_with(".")), tool, is_async=waits)
-        for tool in tools
-    ]
+    is_awaited = isinstance(executor, AsyncActionExecutor)
+    redirected = []
+    for tool in tools:
+        call = partial(executor, tool.entry.name_with("."))
+        redirected.append(_redirect(tool, call, is_async=is_awaited))
+    return redirected
 
 
-def _tool(api: ActionApi) -> Tool:
+def _make_tool(api: ActionApi) -> Tool:
     tool = api.as_tool()
     entry, handler = tool.entry, function_handler(tool)
     if entry.output_schema is not None:
@@ -128,18 +130,20 @@ def _bind_in_language(language: str, bind: Callable[..., Any], *arguments: Any) 
 
 
 def _present(present: Callable[[Any], dict[str, Any]], is_open: bool, value: Any) -> dict[str, Any]:
-    """Present *value*, of an `ActionReturn` the data; if the output schema *is_open*, any value
-    becomes an object.
+    """Return the result for *value*, of an `ActionReturn` for its data; if the output schema
+    *is_open*, any value becomes an object.
     """
     if isinstance(value, ActionReturn):
         content = value.to_content()
-        value = content if isinstance(content, dict) or not is_open else value.format_result()
+        if is_open and not isinstance(content, dict):
+            content = value.format_result()
+        value = content
     is_bare = value is None or isinstance(value, str | int | float | list | tuple)
     return present({"result": value} if is_open and is_bare else value)
 
 
-def _by_way_of(call: Callable[[dict[str, Any]], Any], tool: Tool, *, is_async: bool) -> Tool:
-    """The tool, each call of which is *call* with its arguments."""
+def _redirect(tool: Tool, call: Callable[[dict[str, Any]], Any], *, is_async: bool) -> Tool:
+    """Return *tool*, each call of which is *call* with its arguments."""
     entry = tool.entry
     options: Options = replace(
         entry.options,
@@ -157,7 +161,7 @@ def _by_way_of(call: Callable[[dict[str, Any]], Any], tool: Tool, *, is_async: b
     confirmation = own_handler.confirmation
     if confirmation is not None:  # about the values that the action's own method gets, and once
         confirmation = confirmation.by(own_handler.bind)
-        approve = _approved_async if is_async else _approved
+        approve = _approve_async if is_async else _approve
         call_it = approve(confirmation, call)
     function: Any = call_it
     function.__self__ = getattr(entry.function, "__self__", None)
@@ -173,19 +177,21 @@ def _by_way_of(call: Callable[[dict[str, Any]], Any], tool: Tool, *, is_async: b
     return Tool(replace(made.entry, parts=entry.parts), handler)
 
 
-def _approved(asks: Confirmation, call: Callable[[dict[str, Any]], Any]) -> Callable[..., Any]:
+def _approve(
+    confirmation: Confirmation, call: Callable[[dict[str, Any]], Any]
+) -> Callable[..., Any]:
     def call_it(**arguments: Any) -> Any:
-        with asks.approved(arguments):
+        with confirmation.approved(arguments):
             return call(arguments)
 
     return call_it
 
 
-def _approved_async(
-    asks: Confirmation, call: Callable[[dict[str, Any]], Any]
+def _approve_async(
+    confirmation: Confirmation, call: Callable[[dict[str, Any]], Any]
 ) -> Callable[..., Any]:
     async def call_it(**arguments: Any) -> Any:
-        with asks.approved(arguments):
+        with confirmation.approved(arguments):
             return await call(arguments)
 
     return call_it

@@ -46,7 +46,7 @@ class PythonReturn(ActionReturn):
         """As `ActionReturn.to_content`; the first text says in its `_meta` what the protection
         was.
         """
-        blocks = [{"type": "text", "text": text} for _, text in self._items()]
+        blocks = [{"type": "text", "text": text} for _, text in self.list_items()]
         return [{**blocks[0], "_meta": {_META: self.protection}}, *blocks[1:]]
 
 

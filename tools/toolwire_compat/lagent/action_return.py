@@ -57,7 +57,7 @@ class ActionReturn:
         is no text.
         """
         lines = []
-        for kind, content in self._list_items():
+        for kind, content in self.list_items():
             lines.append(str(content) if kind == "text" else f"[{kind}]({content})")
         return "\n".join(lines)
 
@@ -78,12 +78,12 @@ class ActionReturn:
         """
         if self.failure:
             raise ToolError(self.failure)
-        items = [to_block(kind, content) for kind, content in self._list_items()]
+        items = [to_block(kind, content) for kind, content in self.list_items()]
         if len(items) == 1:
             return items[0]
         return items or ""
 
-    def _list_items(self) -> list[tuple[str, Any]]:
+    def list_items(self) -> list[tuple[str, Any]]:
         """Return the kind and the content of each item; anything else is a text or data."""
         result: Any = self.result or []
         if isinstance(result, dict) and "content" not in result:

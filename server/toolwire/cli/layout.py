@@ -22,6 +22,9 @@ _MIN_COLUMN = 24
 _MAX_UNBROKEN = 50
 """An argument of this length is not wrapped in a list of tools."""
 
+_INDENT_OF_ARGUMENTS = " " * 8
+_INDENT_OF_TEXT = " " * 4
+
 _UNBROKEN = "\N{NO-BREAK SPACE}"
 """A space at which lines are not wrapped."""
 
@@ -54,13 +57,18 @@ def format_tools(tools: Sequence[dict[str, Any]], columns: int | None = None) ->
 
 def _format_tool(tool: dict[str, Any], columns: int) -> list[str]:
     name = printable(str(tool["name"]))
-    head = name + printable(_format_signature(tool, columns - 8))
-    first, *others = [line.replace(_UNBROKEN, " ") for line in _wrap(head, columns - 8)]
+    size = columns - len(_INDENT_OF_ARGUMENTS)
+    head = name + printable(_format_signature(tool, size))
+    first, *others = _wrap(head, size)
     lines = [first.replace(name, emphasize(BOLD, name), 1)]
-    lines += [f"{' ' * 8}{line}" for line in others]
+    for line in others:
+        lines.append(_INDENT_OF_ARGUMENTS + line)
+    lines = [line.replace(_UNBROKEN, " ") for line in lines]
     for text in (summarize(tool), _describe_question(tool)):
-        if text:
-            lines += [f"    {line}" for line in _wrap(printable(text), columns - 4)]
+        if not text:
+            continue
+        for line in _wrap(printable(text), columns - len(_INDENT_OF_TEXT)):
+            lines.append(_INDENT_OF_TEXT + line)
     return lines
 
 

@@ -10,6 +10,8 @@ from contextlib import ExitStack, asynccontextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.language import say
+
 from ..errors import Failed, UsageError
 from .browser import has_screen, open_privately
 from .options import Option
@@ -64,7 +66,7 @@ async def local_page(
             f"port {port} cannot be used: {os.strerror(error.errno or 0).lower()}"
         ) from None
     page = Page(listener.getsockname()[1], feed, state)
-    tell(f"Open {page.guard.url} (Ctrl-C ends it)")
+    tell(say("Open {url} (Ctrl-C ends it)", url=page.guard.url))
     sys.stdout.flush()
     opened = ExitStack()
     if "no_browser" not in options and has_screen():

@@ -19,7 +19,7 @@ from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 from . import log
 from .errors import LifespanFailed, LoadError
 from .loading import importing
-from .loading.modules import module_or_installed
+from .loading.modules import find_module_or_installed
 from .loading.targets import Target, load, parse
 from .server import Server
 from .transport import stdio
@@ -73,7 +73,11 @@ def main(words: dict[str, Any], cgroup: str) -> NoReturn:
 
 
 def _object(target: Target) -> Any:
-    module = importing.file(target.place) if target.is_path else module_or_installed(target.place)
+    module = (
+        importing.import_file(target.place)
+        if target.is_path
+        else find_module_or_installed(target.place)
+    )
     return getattr(module, target.name or "")
 
 

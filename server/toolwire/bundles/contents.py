@@ -19,9 +19,9 @@ from toolwire_compat.yaml.files import is_about_a_tool
 from toolwire_schemas import PACKAGES
 
 from ..errors import LoadError
-from ..loading.dependencies import ScriptMetadata, name_of
+from ..loading.dependencies import ScriptMetadata, normalize_name
 from ..loading.importing import YAML
-from ..loading.not_found import missing
+from ..loading.not_found import explain_missing_file
 from ..loading.targets import parse
 from .files import check_kind, find_files, is_private
 from .yaml_files import find_run_files
@@ -75,7 +75,7 @@ class Contents:
     def add_data(self, path: str, near: str) -> None:
         """Add the file or folder at *path*, where a file in the folder *near* finds it."""
         if not os.path.lexists(path):
-            raise LoadError(missing(path))
+            raise LoadError(explain_missing_file(path))
         check_kind(path, os.path.dirname(os.path.abspath(path)))
         root = (
             near
@@ -87,7 +87,7 @@ class Contents:
     def _add_path(self, target: Target) -> None:
         place = os.path.abspath(target.place)
         if not os.path.exists(place):
-            raise LoadError(missing(target.place))
+            raise LoadError(explain_missing_file(target.place))
         if os.path.isfile(place) and not place.endswith((".py", *YAML)):
             raise LoadError(
                 f"{target.place} cannot be packed: its name must end in .py, {' or '.join(YAML)}"
@@ -133,7 +133,7 @@ class Contents:
             raise LoadError(f"the module {target.place!r} has no file that can be packed")
 
     def _depend_on(self, distribution: str) -> None:
-        if name_of(distribution) not in map(name_of, self.dependencies):
+        if normalize_name(distribution) not in map(normalize_name, self.dependencies):
             self.dependencies.append(f"{distribution}>={metadata.version(distribution)}")
 
     def _add(self, path: str, root: str) -> None:

@@ -143,7 +143,7 @@ def model_of(options: dict[str, Any]) -> Model:
     """Return the model of `--model`, or of the transcript to resume."""
     from toolwire_agent.models import ModelError, known_names, model_from_name
 
-    from ..loading.importing import explained
+    from ..loading.importing import run_user_code
 
     name = options.get("model") or _recorded_model(options)
     if name is None:
@@ -162,7 +162,7 @@ def model_of(options: dict[str, Any]) -> Model:
         except ModelError as error:
             raise LoadError(str(error)) from None
 
-    return explained(name, make)
+    return run_user_code(name, make)
 
 
 def protocol_of(options: dict[str, Any], model: Model) -> Protocol:

@@ -21,7 +21,7 @@ _OF_EVERY_ACTION = frozenset(("description", "parser", "enable", "lang"))
 """Constructor parameters that only programs set."""
 
 
-def tools(name: str, wanted: str | None = None, settings: Sequence[str] = ()) -> list[Tool]:
+def load_tools(name: str, wanted: str | None = None, settings: Sequence[str] = ()) -> list[Tool]:
     """Return the tools of the bundled action *name*, or the one that is *wanted*.
 
     *settings* are words such as `roots=/tmp`: arguments of its constructor, read as `toolwire call`
@@ -30,20 +30,20 @@ def tools(name: str, wanted: str | None = None, settings: Sequence[str] = ()) ->
     Raises:
         LoadError: if it does not take them, or has no such tool.
     """
-    offered = tools_of(_made(name, *settings))
+    offered = tools_of(_create(name, *settings))
     if wanted is None:
         return offered
     full_name = wanted if wanted.startswith(name) else f"{name}_{wanted}"
     named = [tool for tool in offered if full_name in tool.entry.spellings]
     if not named:
-        problem = why_not(name, wanted) or unknown_name(
+        problem = explain_need(name, wanted) or unknown_name(
             "tool", full_name, [tool.name for tool in offered]
         )
         raise LoadError(f"{name}: {problem}")
     return named
 
 
-def why_not(name: str, wanted: str) -> str | None:
+def explain_need(name: str, wanted: str) -> str | None:
     """Return why the bundled action *name* may not offer the tool *wanted*, with the setting that
     it needs.
     """
@@ -52,7 +52,7 @@ def why_not(name: str, wanted: str) -> str | None:
 
 
 @cache
-def _made(name: str, *settings: str) -> Any:
+def _create(name: str, *settings: str) -> Any:
     """The action *name*: one instance for all of its tools, also after a reload."""
     cls = class_of(name)
     action = cls.__new__(cls)
@@ -65,7 +65,7 @@ def _made(name: str, *settings: str) -> Any:
     return action
 
 
-def settings_by_tool(words: Iterable[str], names: Iterable[str]) -> dict[str, list[str]]:
+def group_settings(words: Iterable[str], names: Iterable[str]) -> dict[str, list[str]]:
     """Return the settings of `--set`, `Files.roots=DIR` each, by tool.
 
     Raises:
@@ -85,7 +85,7 @@ def settings_by_tool(words: Iterable[str], names: Iterable[str]) -> dict[str, li
     return found
 
 
-def with_absolute_paths(word: str) -> str:
+def make_paths_absolute(word: str) -> str:
     """Return *word* of `--set` with absolute paths, valid in any working folder.
 
     Raises:

@@ -84,7 +84,7 @@ def _table(path: str) -> dict[str, Any]:
         raise LoadError(f"{path}: its `# /// script` block is not TOML: {error}") from None
 
 
-def name_of(requirement: str) -> str:
+def normalize_name(requirement: str) -> str:
     """Return the normalized name of the distribution in a *requirement* such as `Rich[all]>=13`."""
     found = re.match(r"\s*([A-Za-z0-9][A-Za-z0-9._-]*)", requirement)
     return re.sub(r"[-_.]+", "-", found[1]).lower() if found else ""
@@ -95,7 +95,7 @@ def is_installed(requirement: str) -> bool:
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
-        distribution(name_of(requirement))
+        distribution(normalize_name(requirement))
     except (PackageNotFoundError, ValueError):
         return False
     return True
@@ -104,7 +104,7 @@ def is_installed(requirement: str) -> bool:
 _LOCK = threading.RLock()
 
 
-def provide(file: str, add_to_path: Callable[[str], None]) -> None:
+def provide_packages(file: str, add_to_path: Callable[[str], None]) -> None:
     """Find modules that nothing else finds in the packages that *file* asks for, from now on."""
     _AskedLast.add_to_path = staticmethod(add_to_path)
     _AskedLast.files[file] = None
@@ -142,7 +142,7 @@ def _changed(file: str) -> int:
 @cache
 def _paths_for(file: str, _: int) -> tuple[str, ...]:
     wanted = ScriptMetadata(file).dependencies
-    if all(map(is_installed, wanted)) or uv() is None:
+    if all(map(is_installed, wanted)) or find_uv() is None:
         return ()
     try:
         return _environment(["--with-requirements", file])
@@ -150,13 +150,13 @@ def _paths_for(file: str, _: int) -> tuple[str, ...]:
         return ()  # uv has said why; the import fails with a remedy
 
 
-def add(packages: Sequence[str], add_to_path: Callable[[str], None]) -> None:
+def add_packages(packages: Sequence[str], add_to_path: Callable[[str], None]) -> None:
     """Make *packages*, given as requirements, importable.
 
     Raises:
         LoadError: if uv is not there, or cannot install them; its own words are on stderr by then.
     """
-    if uv() is None:
+    if find_uv() is None:
         raise LoadError(
             "--with needs uv (https://docs.astral.sh/uv); without it, run:"
             f" {install_command(*packages)}"
@@ -173,7 +173,7 @@ def _environment(words: list[str]) -> tuple[str, ...]:
     import subprocess
 
     code = "import json, sys; print(json.dumps(sys.path))"
-    command = [*uv_run(words), "python", "-c", code]
+    command = [*format_uv_run(words), "python", "-c", code]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False)
     if done.returncode:
         raise LoadError("uv cannot install the packages (its message is above)")
@@ -183,14 +183,14 @@ def _environment(words: list[str]) -> tuple[str, ...]:
     )
 
 
-def uv_run(words: Sequence[str]) -> list[str]:
+def format_uv_run(words: Sequence[str]) -> list[str]:
     """Return the start of a command that runs in this Python's environment, with what *words* add
     to it.
     """
-    return [uv() or "uv", "run", "--no-project", "--python", sys.executable, *words, "--"]
+    return [find_uv() or "uv", "run", "--no-project", "--python", sys.executable, *words, "--"]
 
 
-def uv() -> str | None:
+def find_uv() -> str | None:
     """Return the path of uv; hosts start servers with a `PATH` that lacks the folders it is usually
     in.
     """
@@ -206,7 +206,7 @@ def uv() -> str | None:
     return which("uv", path=places)
 
 
-def remedy(module: str, place: str) -> str:
+def explain_missing_module(module: str, place: str) -> str:
     """Return a clause with the command that installs what the import of *module* by *place*, maybe
     a file, lacks.
     """
@@ -222,7 +222,7 @@ def remedy(module: str, place: str) -> str:
             f"; its `# /// script` block asks for {', '.join(wanted)}, and none of them has"
             f" {module!r}"
         )
-    if uv() is not None:
+    if find_uv() is not None:
         return (
             "; uv could not install what its `# /// script` block asks for (its message is above)"
         )

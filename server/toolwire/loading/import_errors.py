@@ -64,9 +64,9 @@ def print_users_part(error: BaseException | None) -> None:
 
 def _remedy(error: BaseException, place: str) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
-        from .dependencies import remedy
+        from .dependencies import explain_missing_module
 
-        return remedy(error.name.partition(".")[0], place)
+        return explain_missing_module(error.name.partition(".")[0], place)
     if isinstance(error, EOFError):
         return "; it reads standard input, which belongs to the host"
     if isinstance(error, ImportError) and "no known parent package" in str(error):

@@ -26,7 +26,7 @@ YAML = (".yaml", ".yml")
 """How files end that describe tools."""
 
 
-def file(path: str) -> ModuleType:
+def import_file(path: str) -> ModuleType:
     """Return the module of the Python file at *path*, imported once.
 
     Raises:
@@ -34,9 +34,9 @@ def file(path: str) -> ModuleType:
             then.
     """
     if not os.path.isfile(path):
-        from .not_found import missing
+        from .not_found import explain_missing_file
 
-        raise LoadError(missing(path))
+        raise LoadError(explain_missing_file(path))
     if not path.endswith(".py"):
         raise LoadError(
             f"{path} is not a Python file: its name must end in .py (or .yaml, if it describes"
@@ -45,18 +45,18 @@ def file(path: str) -> ModuleType:
     path = os.path.realpath(path)
     with open(path, "rb") as source:  # 20 µs
         if b"# /// script" in source.read():
-            from .dependencies import provide
+            from .dependencies import provide_packages
 
-            provide(path, add_to_path)
+            provide_packages(path, add_to_path)
     package, root = _package_of(path)
     add_to_path(os.path.dirname(path))
     if package:
         add_to_path(root)
-        return explained(path, lambda: importlib.import_module(package))
+        return run_user_code(path, lambda: importlib.import_module(package))
     name = _free_name(path)
     if name in sys.modules:
         return sys.modules[name]
-    return explained(path, lambda: _execute(name, path))
+    return run_user_code(path, lambda: _execute(name, path))
 
 
 def _package_of(path: str) -> tuple[str, str]:
@@ -130,7 +130,7 @@ def add_to_path(folder: str) -> None:
     sys.path.insert(next(installed, len(sys.path)), folder)
 
 
-def explained(what: str, action: Callable[[], T]) -> T:
+def run_user_code(what: str, action: Callable[[], T]) -> T:
     """Return what *action*, which runs the user's code, returns.
 
     Raises:

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.extensions import announced
 
 from ..errors import LoadError
-from .importing import add_to_path, explained, file
+from .importing import add_to_path, import_file, run_user_code
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 
-def module_or_installed(name: str) -> Any:
+def find_module_or_installed(name: str) -> Any:
     """Return the module *name*, or else the value that an installed distribution announces under
     that name.
 
@@ -27,13 +27,13 @@ def module_or_installed(name: str) -> Any:
     """
     # The bare name of a standard module means installed tools of that name.
     if name in sys.stdlib_module_names and (entry := announced(kind="tools").get(name)):
-        return explained(name, entry.load)
+        return run_user_code(name, entry.load)
     add_to_path(os.getcwd())
     if _exists(name):
-        return explained(name, lambda: importlib.import_module(name))
+        return run_user_code(name, lambda: importlib.import_module(name))
     entries = announced(kind="tools")
     if name in entries:
-        return explained(name, entries[name].load)
+        return run_user_code(name, entries[name].load)
     if os.path.isfile(f"{name}.py"):  # a name no module can have, such as `my-tools`
         raise LoadError(f"no module {name!r}; to serve the file, write {name}.py")
     from toolwire_bundled import BUNDLED
@@ -42,9 +42,9 @@ def module_or_installed(name: str) -> Any:
     if dot and kit in BUNDLED:
         raise LoadError(f"no module {name!r}; write a tool of the bundled {kit} as {kit}:{tool}")
     here = [file[:-3] for file in sorted(os.listdir()) if file.endswith(".py")]
-    from .not_found import not_found
+    from .not_found import explain_unknown_target
 
-    raise LoadError(not_found(name, [*entries, *here, *BUNDLED]))
+    raise LoadError(explain_unknown_target(name, [*entries, *here, *BUNDLED]))
 
 
 def _exists(name: str) -> bool:
@@ -57,13 +57,13 @@ def _exists(name: str) -> bool:
     if parent and not _exists(parent):
         return False
     if parent and not hasattr(
-        explained(parent, lambda: importlib.import_module(parent)), "__path__"
+        run_user_code(parent, lambda: importlib.import_module(parent)), "__path__"
     ):
         return False
     return name in sys.modules or find_spec(name) is not None
 
 
-def beside(folder: str, name: str) -> ModuleType:
+def import_beside(folder: str, name: str) -> ModuleType:
     """Return the module *name*: that of a file in *folder*, or else as Python finds it.
 
     Raises:
@@ -72,8 +72,8 @@ def beside(folder: str, name: str) -> ModuleType:
     """
     path = os.path.join(folder, *name.split(".")) + ".py"
     if os.path.isfile(path):
-        return file(path)
+        return import_file(path)
     add_to_path(folder)
     if not _exists(name):
         raise ModuleNotFoundError(f"no module {name!r}", name=name)
-    return explained(name, lambda: importlib.import_module(name))
+    return run_user_code(name, lambda: importlib.import_module(name))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from toolwire_tools import Tool
 
 
-def tools_named(module: ModuleType, place: str, name: str) -> list[Tool]:
+def find_tools(module: ModuleType, place: str, name: str) -> list[Tool]:
     """Return the tools called *name* in *module*, the target's *place*: a function, a toolkit or
     one of its tools.
 
@@ -31,7 +31,7 @@ def tools_named(module: ModuleType, place: str, name: str) -> list[Tool]:
     """
     head, dot, _ = name.partition(".")
     if not hasattr(module, head):
-        return _published(module, place, name)
+        return _find_published(module, place, name)
     thing = getattr(module, head)
     if (
         isinstance(thing, FunctionType)
@@ -48,7 +48,7 @@ def tools_named(module: ModuleType, place: str, name: str) -> list[Tool]:
     return named
 
 
-def _published(module: ModuleType, place: str, name: str) -> list[Tool]:
+def _find_published(module: ModuleType, place: str, name: str) -> list[Tool]:
     """The tool that is published as *name*, or those of the toolkit of that name."""
     tools = tools_in(module).tools
     named = [

@@ -18,7 +18,7 @@ _ENDINGS = (".py", ".yaml", ".yml")
 """Of the files that can be targets."""
 
 
-def missing(path: str) -> str:
+def explain_missing_file(path: str) -> str:
     """Return a clause that says there is no file at *path*, with similar ones."""
     folder, base = os.path.split(path)
     if "://" in path:
@@ -36,7 +36,7 @@ def missing(path: str) -> str:
     return f"{folder or 'this folder'} has {unknown_name('file', base, names)}"
 
 
-def not_found(name: str, known: Sequence[str]) -> str:
+def explain_unknown_target(name: str, known: Sequence[str]) -> str:
     """Return a sentence that says there is no module or tool called *name*, with the closest of the
     *known* ones.
     """

@@ -18,14 +18,14 @@ _REMEDIES = {
 }
 
 
-def defined_twice(tool: Tool, here: str, there: str) -> str:
+def explain_duplicate(tool: Tool, here: str, there: str) -> str:
     """Return why *tool*, which *here* and *there* offer, cannot be served."""
     places = f"defined twice in {here}" if here == there else f"defined in {there} and in {here}"
     noun = tool.entry.noun
     return f"the {noun} {tool.name!r} is {places}; {_REMEDIES[noun]}, or serve only one"
 
 
-def nothing_left(tools: Sequence[Tool], targets: Sequence[str], before_tag: str) -> str:
+def explain_no_tools(tools: Sequence[Tool], targets: Sequence[str], before_tag: str) -> str:
     """Return why nothing is left of the *tools* that *targets* offer; *before_tag* is how a tag is
     named.
     """

@@ -107,7 +107,7 @@ class Reloader:
             sys.path[:] = path
             log.error(f"{names} changed, but the old tools are still served: {error}")
         else:
-            log.info(f"{names} changed; serving {_counted(tools)}")
+            log.info(f"{names} changed; serving {_format_counts(tools)}")
         finally:
             if hanging is not None:
                 hanging.cancel()
@@ -167,14 +167,14 @@ def _warn_later(sentence: str) -> threading.Timer | None:
         return None
 
 
-def _counted(tools: Sequence[Tool]) -> str:
+def _format_counts(tools: Sequence[Tool]) -> str:
     """How many tools, resources and prompts there are, in words."""
     counts = Counter(tool.entry.noun for tool in tools)
     words = [f"{counts[word]} {word}{'' if counts[word] == 1 else 's'}" for word in counts]
     return ", ".join(words) or "no tools"
 
 
-def sources() -> set[str]:
+def find_sources() -> set[str]:
     """Return the files of all modules that are neither installed nor of the standard library."""
     files = {_file_of(module) for module in list(sys.modules.values())}
     return {file for file in files if file and not file.startswith(_INSTALLED)}

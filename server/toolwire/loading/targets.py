@@ -104,32 +104,32 @@ def load(
             _tolerated(keep_going, faults, others=len(parts) > 1),
             named_by("toolwire_compat.fastmcp.adopting:adopting")() if adopt else nullcontext(),
         ):
-            for tool in imports.explained(
+            for tool in imports.run_user_code(
                 str(target), partial(_tools, target, settings.get(target.place, ()))
             ):
                 first, there = by_name.setdefault(
                     (tool.kind, tool.entry.name_with(".")), (tool, target)
                 )
                 if first.entry.function != tool.entry.function:
-                    from .refusals import defined_twice
+                    from .refusals import explain_duplicate
 
-                    raise LoadError(defined_twice(tool, str(target), str(there)))
+                    raise LoadError(explain_duplicate(tool, str(target), str(there)))
     if faults and not keep_going:
         raise LoadError("\n".join(faults))
     chosen = [tool for tool, _ in by_name.values() if is_chosen(tool, include, exclude)]
     if not (chosen or may_be_empty):
-        from .refusals import nothing_left
+        from .refusals import explain_no_tools
 
-        raise LoadError(nothing_left([tool for tool, _ in by_name.values()], targets, _TAG))
+        raise LoadError(explain_no_tools([tool for tool, _ in by_name.values()], targets, _TAG))
     return chosen
 
 
 def _settings(words: Sequence[str], targets: Sequence[str]) -> dict[str, list[str]]:
     if not words:
         return {}
-    from .bundled_targets import settings_by_tool
+    from .bundled_targets import group_settings
 
-    return settings_by_tool(
+    return group_settings(
         words, [target.place for target in map(parse, targets) if target.is_bundled]
     )
 
@@ -203,14 +203,14 @@ def _parts(target: Target) -> list[Target]:
 def _tools(target: Target, settings: Sequence[str]) -> list[Tool]:
     """The tools of *target*; *settings* are those of a bundled tool."""
     if target.is_bundled:
-        from .bundled_targets import tools
+        from .bundled_targets import load_tools
 
-        return tools(target.place, target.name, settings)
+        return load_tools(target.place, target.name, settings)
     if target.is_path:
         return _tools_of_file(target)
-    from .modules import module_or_installed
+    from .modules import find_module_or_installed
 
-    thing = module_or_installed(target.place)
+    thing = find_module_or_installed(target.place)
     if isinstance(thing, ModuleType):
         return _tools_of_module(thing, target)
     if target.name is not None:
@@ -223,16 +223,16 @@ def _tools(target: Target, settings: Sequence[str]) -> list[Tool]:
 def _tools_of_file(target: Target) -> list[Tool]:
     path = target.place
     if path.endswith(imports.YAML):
-        from .yaml_targets import tools
+        from .yaml_targets import load_tools
 
-        return tools(path, target.name)
-    module = imports.file(path)
+        return load_tools(path, target.name)
+    module = imports.import_file(path)
     found = _tools_of_module(module, target)
     for ending in imports.YAML:
         if os.path.isfile(description := f"{path[:-3]}_config{ending}"):
-            from .yaml_targets import described
+            from .yaml_targets import apply_descriptions
 
-            return _with_lifespan(described(found, description), module)
+            return _with_lifespan(apply_descriptions(found, description), module)
     return found
 
 
@@ -263,9 +263,9 @@ def _offered_by(module: ModuleType, target: Target) -> list[Tool]:
                 " @tool_api"
             )
         return offer.tools
-    from .named_targets import tools_named
+    from .named_targets import find_tools
 
-    return tools_named(module, target.place, target.name)
+    return find_tools(module, target.place, target.name)
 
 
 def is_chosen(tool: Tool, include: Sequence[str], exclude: Sequence[str]) -> bool:

@@ -12,16 +12,16 @@ from toolwire_compat.yaml.model import ExecutorName, ToolConfig, canonical
 from toolwire_schemas.did_you_mean import unknown_name
 
 from ..errors import LoadError
-from .modules import beside
-from .not_found import missing
+from .modules import import_beside
+from .not_found import explain_missing_file
 
 if TYPE_CHECKING:
     from toolwire_tools import Tool
 
-__all__ = ["described", "tool_files", "tools"]
+__all__ = ["apply_descriptions", "load_tools", "tool_files"]
 
 
-def tools(path: str, name: str | None = None) -> list[Tool]:
+def load_tools(path: str, name: str | None = None) -> list[Tool]:
     """Return the tools of the YAML file at *path*, or the one called *name*.
 
     Raises:
@@ -29,17 +29,17 @@ def tools(path: str, name: str | None = None) -> list[Tool]:
         ConfigError: with all errors of the file.
     """
     if not os.path.isfile(path):
-        raise LoadError(missing(path))
+        raise LoadError(explain_missing_file(path))
     configs = load_file(path)
     wanted = [config for config in configs if name is None or config.name == name]
     if not wanted:
         raise LoadError(
             f"{path}: {unknown_name('tool', name, [config.name for config in configs])}"
         )
-    return [tool_of(config, beside) for config in wanted]
+    return [tool_of(config, import_beside) for config in wanted]
 
 
-def described(offered: list[Tool], path: str) -> list[Tool]:
+def apply_descriptions(offered: list[Tool], path: str) -> list[Tool]:
     """Return the tools *offered* by a Python file, the executor among them as the YAML at *path*
     describes it.
     """
@@ -51,7 +51,9 @@ def described(offered: list[Tool], path: str) -> list[Tool]:
         if _is_about_an_executor(config)
     }
     return [
-        tool_of(config, beside) if (config := ours.get(canonical(tool.name))) is not None else tool
+        tool_of(config, import_beside)
+        if (config := ours.get(canonical(tool.name))) is not None
+        else tool
         for tool in offered
     ]
 

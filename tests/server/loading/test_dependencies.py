@@ -13,7 +13,12 @@ import pytest
 from support.server_process import call, request, running, served
 from support.wheels import make_wheel, offline
 from toolwire.errors import LoadError
-from toolwire.loading.dependencies import ScriptMetadata, name_of, remedy, uv
+from toolwire.loading.dependencies import (
+    ScriptMetadata,
+    explain_missing_module,
+    find_uv,
+    normalize_name,
+)
 
 BLOCK = (
     '# /// script\n# requires-python = ">=3.11"\n# dependencies = ["sizes_of_things>=1"]\n# ///\n'
@@ -218,7 +223,7 @@ def test_a_block_that_cannot_be_read_is_refused(tmp_path: Path, source: str, tol
     ["Rich", " rich[all]>=13", "rich ; os_name=='nt'", "rich@git+https://x/y", "rich==1"],
 )
 def test_a_requirement_has_a_name(requirement: str) -> None:
-    assert name_of(requirement) == "rich"
+    assert normalize_name(requirement) == "rich"
 
 
 def in_environment(tmp_path: Path, patch: pytest.MonkeyPatch) -> None:
@@ -234,7 +239,10 @@ def test_the_remedy_for_a_module_names_its_package(
 ) -> None:
     in_environment(tmp_path, monkeypatch)
     command = f"{tmp_path / 'bin' / 'python'} -m pip install PyYAML"
-    assert remedy("yaml", "package.module") == f"; if 'PyYAML' is a package, install it: {command}"
+    assert (
+        explain_missing_module("yaml", "package.module")
+        == f"; if 'PyYAML' is a package, install it: {command}"
+    )
 
 
 def test_without_uv_the_block_s_own_names_are_in_the_remedy(
@@ -243,11 +251,13 @@ def test_without_uv_the_block_s_own_names_are_in_the_remedy(
     file = tmp_path / "a.py"
     file.write_text(BLOCK)
     in_environment(tmp_path, monkeypatch)
-    if uv() is not None:
+    if find_uv() is not None:
         pytest.skip("uv is in a folder that every user has")
     command = f"{tmp_path / 'bin' / 'python'} -m pip install 'sizes_of_things>=1'"
-    assert remedy("sizes", str(file)).endswith(f"block asks for it: install uv, or run: {command}")
+    assert explain_missing_module("sizes", str(file)).endswith(
+        f"block asks for it: install uv, or run: {command}"
+    )
     file.write_text(BLOCK.replace("sizes_of_things>=1", "msgspec"))
-    assert remedy("sizes", str(file)).endswith(
+    assert explain_missing_module("sizes", str(file)).endswith(
         "block asks for msgspec, and none of them has 'sizes'"
     )

@@ -561,15 +561,15 @@ def test_lists_of_paths_become_absolute_as_well_and_nothing_else(
     monkeypatch.chdir(tmp_path)
 
     assert (
-        bundled.with_absolute_paths('Files.roots=["a","/b"]')
+        bundled.make_paths_absolute('Files.roots=["a","/b"]')
         == f'Files.roots=["{tmp_path}/a","/b"]'
     )
-    assert bundled.with_absolute_paths("PPT.folder=a") == f"PPT.folder={tmp_path}/a"
-    assert bundled.with_absolute_paths("Files.roots=~/a") == f"Files.roots={Path.home()}/a"
+    assert bundled.make_paths_absolute("PPT.folder=a") == f"PPT.folder={tmp_path}/a"
+    assert bundled.make_paths_absolute("Files.roots=~/a") == f"Files.roots={Path.home()}/a"
     for word in ("Clock.zone=UTC", "PPT.folder=null", "IPythonInterpreter.user_data_dir=ENV"):
-        assert bundled.with_absolute_paths(word) == word
+        assert bundled.make_paths_absolute(word) == word
     with pytest.raises(LoadError, match="did you mean 'Files'"):
-        bundled.with_absolute_paths("File.roots=a")
+        bundled.make_paths_absolute("File.roots=a")
 
 
 # --- what they need ---

@@ -107,7 +107,7 @@ def _tool(name: str, tools: list[ToolDescription], target: str | None) -> ToolDe
     if (
         target is not None
         and load.parse(target).is_bundled
-        and (why := bundled.why_not(target, name))
+        and (why := bundled.explain_need(target, name))
     ):
         problem = why
     elif len(tools) == 1 and not closest(name, [tools[0].name]):

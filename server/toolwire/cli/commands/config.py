@@ -187,7 +187,7 @@ def _program(targets: list[str], packages: Sequence[str]) -> list[str]:
     scripts = [file for file in files if dependencies.ScriptMetadata(file).dependencies]
     wanted = [word for package in packages for word in ("--with", package)]
     wanted += [word for file in scripts for word in ("--with-requirements", file)]
-    uv = dependencies.uv()
+    uv = dependencies.find_uv()
     if packages and uv is None:
         raise UsageError(
             "--with needs uv (https://docs.astral.sh/uv), which a host would start the server with"
@@ -197,7 +197,7 @@ def _program(targets: list[str], packages: Sequence[str]) -> list[str]:
     # -P: files in the folder where the host starts the server must not shadow our imports.
     ours = ["-P", "-m", "toolwire"]
     return (
-        [*dependencies.uv_run(wanted), "python", *ours]
+        [*dependencies.format_uv_run(wanted), "python", *ours]
         if wanted and uv
         else [sys.executable, *ours]
     )
@@ -208,9 +208,9 @@ def _absolute(target: str) -> str:
     if not taken.is_path:
         return target
     if not os.path.exists(taken.place):
-        from ...loading.not_found import missing
+        from ...loading.not_found import explain_missing_file
 
-        raise LoadError(missing(taken.place))
+        raise LoadError(explain_missing_file(taken.place))
     return str(msgspec.structs.replace(taken, place=os.path.abspath(taken.place)))
 
 
@@ -232,9 +232,9 @@ def passed_on(given: Mapping[str, Any]) -> list[str]:
             continue
         value = given[option.key]
         if option.key == "set":
-            from ...loading.bundled_targets import with_absolute_paths
+            from ...loading.bundled_targets import make_paths_absolute
 
-            value = list(map(with_absolute_paths, value))
+            value = list(map(make_paths_absolute, value))
         for one in value if option.many else [value]:
             if option.metavar == "FILE":
                 one = os.path.abspath(one)  # the host starts the server in another folder

@@ -85,12 +85,12 @@ def run(words: Words) -> int:
 
 def _need_files(targets: Sequence[str]) -> None:
     """Refuse files that do not exist, before a page opens that has nothing to show."""
-    from ...loading.not_found import missing
+    from ...loading.not_found import explain_missing_file
     from ...loading.targets import parse
 
     for target in map(parse, targets):
         if target.is_path and not os.path.exists(target.place):
-            raise UsageError(missing(target.place))
+            raise UsageError(explain_missing_file(target.place))
 
 
 def _need_program(name: str) -> None:

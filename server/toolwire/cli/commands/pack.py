@@ -287,7 +287,7 @@ def _install_by(uv: list[str], pip: list[str]) -> None:
     """
     program = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *pip]
     if find_spec("pip") is None:
-        program = [dependencies.uv() or "uv", *uv]
+        program = [dependencies.find_uv() or "uv", *uv]
     try:
         status = subprocess.run(program, stdin=subprocess.DEVNULL, stdout=2, check=False).returncode
     except FileNotFoundError:

@@ -140,9 +140,9 @@ def _server(targets: list[str], options: dict[str, Any]) -> Server:
     host = options.get("for")
     settings = {**_settings_for(host), **settings_in(options)}
     if packages := options.get("with", ()):
-        from ...loading.dependencies import add
+        from ...loading.dependencies import add_packages
 
-        add(packages, add_to_path)
+        add_packages(packages, add_to_path)
     reloads = "reload" in options
     loading = partial(
         _tools, targets, selection, settings, reloads=reloads, may_be_empty=bool(mounts)
@@ -235,7 +235,7 @@ def _tools(
     if reloads:
         from ...loading import reload
 
-        sources = reload.sources()
+        sources = reload.find_sources()
     return loaded(tools, {"targets": targets, **words}, Settings(**settings), sources)
 
 

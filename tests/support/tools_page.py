@@ -9,7 +9,7 @@ import re
 import sys
 from typing import Any
 
-from toolwire.loading.bundled_targets import _maker
+from toolwire.loading.bundled_targets import _constructor_of
 from toolwire_bundled import BUNDLED, Entry, class_of
 from toolwire_dialects.markdown import from_entry
 from toolwire_tools import tools_of
@@ -74,7 +74,7 @@ def _wants(entry: Entry) -> str:
 
 
 def _settings(cls: Any, name: str) -> str:
-    described = _maker(cls.__new__(cls), name).describe()
+    described = _constructor_of(cls.__new__(cls), name).describe()
     if not described["inputSchema"]["properties"]:
         return ""
     table = from_entry({"name": name, "inputSchema": described["inputSchema"]}).partition("\n\n")[2]

@@ -30,17 +30,17 @@ def load_tools(name: str, wanted: str | None = None, settings: Sequence[str] = (
     Raises:
         LoadError: if it does not take them, or has no such tool.
     """
-    offered = tools_of(_create(name, *settings))
+    tools = tools_of(_create(name, *settings))
     if wanted is None:
-        return offered
+        return tools
     full_name = wanted if wanted.startswith(name) else f"{name}_{wanted}"
-    named = [tool for tool in offered if full_name in tool.entry.spellings]
-    if not named:
-        problem = explain_need(name, wanted) or unknown_name(
-            "tool", full_name, [tool.name for tool in offered]
-        )
-        raise LoadError(f"{name}: {problem}")
-    return named
+    found = [tool for tool in tools if full_name in tool.entry.spellings]
+    if found:
+        return found
+    problem = explain_need(name, wanted)
+    if problem is None:
+        problem = unknown_name("tool", full_name, [tool.name for tool in tools])
+    raise LoadError(f"{name}: {problem}")
 
 
 def explain_need(name: str, wanted: str) -> str | None:
@@ -53,13 +53,15 @@ def explain_need(name: str, wanted: str) -> str | None:
 
 @cache
 def _create(name: str, *settings: str) -> Any:
-    """The action *name*: one instance for all of its tools, also after a reload."""
+    """Return the action *name*: one instance for all of its tools, also after a reload."""
     cls = class_of(name)
     action = cls.__new__(cls)
-    maker = _maker(action, name)
+    constructor = _constructor_of(action, name)
     try:
-        arguments = _read(settings, maker) if settings else {}
-        function_handler(maker).run(arguments, NULL_CALLER)
+        arguments = {}
+        if settings:
+            arguments = _read_settings(settings, constructor)
+        function_handler(constructor).run(arguments, NULL_CALLER)
     except (UsageError, ToolError, RegistrationError, TypeError, ValueError, OSError) as error:
         raise LoadError(f"{name} cannot be created with these settings: {error}") from None
     return action
@@ -73,15 +75,12 @@ def group_settings(words: Iterable[str], names: Iterable[str]) -> dict[str, list
     """
     found: dict[str, list[str]] = {name: [] for name in names}
     for word in words:
-        name, _, rest = word.partition(".")
+        name, _, setting = word.partition(".")
+        if not found:
+            raise LoadError(f"--set {word}: no target is a bundled tool")
         if name not in found:
-            served = (
-                unknown_name("bundled tool", name, found)
-                if found
-                else "no target is a bundled tool"
-            )
-            raise LoadError(f"--set {word}: {served}")
-        found[name].append(rest)
+            raise LoadError(f"--set {word}: {unknown_name('bundled tool', name, found)}")
+        found[name].append(setting)
     return found
 
 
@@ -91,35 +90,35 @@ def make_paths_absolute(word: str) -> str:
     Raises:
         LoadError: if it cannot be read.
     """
-    name, _, rest = word.partition(".")
+    name, _, setting = word.partition(".")
     if name not in BUNDLED:
         raise LoadError(f"--set {word}: {unknown_name('bundled tool', name, BUNDLED)}")
     cls = class_of(name)
-    maker = _maker(cls.__new__(cls), name)
+    constructor = _constructor_of(cls.__new__(cls), name)
     try:
-        ((parameter, value),) = _read([rest], maker).items()
+        ((parameter, value),) = _read_settings([setting], constructor).items()
     except UsageError as error:
         raise LoadError(f"--set {word}: {error}") from None
-    usual = maker.describe()["inputSchema"]["properties"][parameter].get("default")
-    if "Path" not in str(cls.__init__.__annotations__.get(parameter)) or value in (None, usual):
+    is_path = "Path" in str(cls.__init__.__annotations__.get(parameter))
+    schema = constructor.describe()["inputSchema"]["properties"][parameter]
+    if not is_path or value is None or value == schema.get("default"):
         return word
     paths = [value] if isinstance(value, str) else value
-    absolute = [os.path.abspath(os.path.expanduser(path)) for path in paths]
-    if len(absolute) == 1:
-        return f"{name}.{parameter}={absolute[0]}"
+    absolute_paths = [os.path.abspath(os.path.expanduser(path)) for path in paths]
+    if len(absolute_paths) == 1:
+        return f"{name}.{parameter}={absolute_paths[0]}"
     from toolwire_schemas.wire.codec import encode
 
-    return f"{name}.{parameter}={encode(absolute).decode()}"
+    return f"{name}.{parameter}={encode(absolute_paths).decode()}"
 
 
-def _maker(action: Any, name: str) -> Tool:
-    """The constructor of *action* as a tool, which checks the settings and describes errors."""
-    return make_tool(
-        action.__init__, name=name, options=Options(exclude_arguments=_OF_EVERY_ACTION)
-    )
+def _constructor_of(action: Any, name: str) -> Tool:
+    """Return the constructor of *action* as a tool, which checks settings and describes errors."""
+    options = Options(exclude_arguments=_OF_EVERY_ACTION)
+    return make_tool(action.__init__, name=name, options=options)
 
 
-def _read(settings: Sequence[str], maker: Tool) -> dict[str, Any]:
+def _read_settings(settings: Sequence[str], constructor: Tool) -> dict[str, Any]:
     from .argument_text import read
 
-    return read(settings, maker.describe()["inputSchema"])
+    return read(settings, constructor.describe()["inputSchema"])

@@ -60,31 +60,26 @@ def import_file(path: str) -> ModuleType:
 
 
 def _package_of(path: str) -> tuple[str, str]:
-    """The dotted name of a file inside a package ("" without a package), and the folder that holds
-    the package.
+    """Return the dotted name of a file inside a package ("" without a package), and the folder that
+    holds the package.
     """
     folder, base = os.path.split(path)
-    parts = [] if base == "__init__.py" else [base[:-3]]
+    is_package = base == "__init__.py"
+    parts = [] if is_package else [base[:-3]]
     while os.path.isfile(os.path.join(folder, "__init__.py")):
         folder, name = os.path.split(folder)
         parts.insert(0, name)
-    in_package = len(parts) > 1 or base == "__init__.py"
-    return (
-        ".".join(parts) if in_package and all(part.isidentifier() for part in parts) else ""
-    ), folder
+    is_in_package = is_package or len(parts) > 1
+    if is_in_package and all(part.isidentifier() for part in parts):
+        return ".".join(parts), folder
+    return "", folder
 
 
 def _free_name(path: str) -> str:
-    """The name to import the file under: its own, if that means this file or nothing yet."""
-    from importlib.machinery import PathFinder
-
+    """Return the name to import the file under: its own, if that means this file or nothing yet."""
     own = os.path.basename(path)[:-3]
     if own.isidentifier() and own != "__main__" and own not in sys.stdlib_module_names:
-        if own in sys.modules:
-            known = getattr(sys.modules[own], "__file__", None)
-        else:
-            spec = PathFinder.find_spec(own)
-            known = spec.origin if spec else path
+        known = _find_file(own, path)
         if known is not None and os.path.realpath(known) == path:
             return own
     taken = [name for name in sys.modules if name.startswith("toolwire_target_")]
@@ -95,13 +90,22 @@ def _free_name(path: str) -> str:
     return f"toolwire_target_{len(taken)}_{readable}"
 
 
+def _find_file(name: str, default: str) -> str | None:
+    """Return the file of the module *name*, *default* if there is no such module."""
+    from importlib.machinery import PathFinder
+
+    if name in sys.modules:
+        return getattr(sys.modules[name], "__file__", None)
+    spec = PathFinder.find_spec(name)
+    return spec.origin if spec else default
+
+
 def _execute(name: str, path: str) -> ModuleType:
     from importlib.util import module_from_spec, spec_from_file_location
 
-    adopted = sys.modules.get("toolwire_compat.fastmcp.adopting")
-    spec = spec_from_file_location(
-        name, path, loader=adopted.loader(name, path) if adopted else None
-    )
+    adopting = sys.modules.get("toolwire_compat.fastmcp.adopting")
+    loader = adopting.loader(name, path) if adopting else None
+    spec = spec_from_file_location(name, path, loader=loader)
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
@@ -122,12 +126,12 @@ def add_to_path(folder: str) -> None:
     """
     if folder in sys.path:
         return
-    installed = (
-        index
-        for index, entry in enumerate(sys.path)
-        if os.path.basename(entry) in ("site-packages", "dist-packages")
-    )
-    sys.path.insert(next(installed, len(sys.path)), folder)
+    place = len(sys.path)
+    for index, entry in enumerate(sys.path):
+        if os.path.basename(entry) in ("site-packages", "dist-packages"):
+            place = index
+            break
+    sys.path.insert(place, folder)
 
 
 def run_user_code(what: str, action: Callable[[], T]) -> T:

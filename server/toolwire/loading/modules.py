@@ -26,41 +26,50 @@ def find_module_or_installed(name: str) -> Any:
         LoadError: if there is neither, or importing it failed; its traceback is on stderr by then.
     """
     # The bare name of a standard module means installed tools of that name.
-    if name in sys.stdlib_module_names and (entry := announced(kind="tools").get(name)):
-        return run_user_code(name, entry.load)
+    if name in sys.stdlib_module_names:
+        entry = announced(kind="tools").get(name)
+        if entry is not None:
+            return run_user_code(name, entry.load)
     add_to_path(os.getcwd())
     if _exists(name):
-        return run_user_code(name, lambda: importlib.import_module(name))
-    entries = announced(kind="tools")
-    if name in entries:
-        return run_user_code(name, entries[name].load)
+        return _import(name)
+    entry = announced(kind="tools").get(name)
+    if entry is not None:
+        return run_user_code(name, entry.load)
+    raise LoadError(_explain_unknown(name))
+
+
+def _explain_unknown(name: str) -> str:
     if os.path.isfile(f"{name}.py"):  # a name no module can have, such as `my-tools`
-        raise LoadError(f"no module {name!r}; to serve the file, write {name}.py")
+        return f"no module {name!r}; to serve the file, write {name}.py"
     from toolwire_bundled import BUNDLED
 
     kit, dot, tool = name.partition(".")
     if dot and kit in BUNDLED:
-        raise LoadError(f"no module {name!r}; write a tool of the bundled {kit} as {kit}:{tool}")
-    here = [file[:-3] for file in sorted(os.listdir()) if file.endswith(".py")]
+        return f"no module {name!r}; write a tool of the bundled {kit} as {kit}:{tool}"
     from .not_found import explain_unknown_target
 
-    raise LoadError(explain_unknown_target(name, [*entries, *here, *BUNDLED]))
+    installed = announced(kind="tools")
+    here = [file[:-3] for file in sorted(os.listdir()) if file.endswith(".py")]
+    return explain_unknown_target(name, [*installed, *here, *BUNDLED])
 
 
 def _exists(name: str) -> bool:
-    """Whether there is a module *name*. Its parents are imported to find out."""
+    """Return whether there is a module *name*. Its parents are imported to find out."""
     from importlib.util import find_spec
 
-    if not all(part.isidentifier() for part in name.split(".")):
+    parent, _, last = name.rpartition(".")
+    if not last.isidentifier():
         return False
-    parent, _, _ = name.rpartition(".")
-    if parent and not _exists(parent):
-        return False
-    if parent and not hasattr(
-        run_user_code(parent, lambda: importlib.import_module(parent)), "__path__"
-    ):
-        return False
+    if parent:
+        is_in_package = _exists(parent) and hasattr(_import(parent), "__path__")
+        if not is_in_package:
+            return False
     return name in sys.modules or find_spec(name) is not None
+
+
+def _import(name: str) -> ModuleType:
+    return run_user_code(name, lambda: importlib.import_module(name))
 
 
 def import_beside(folder: str, name: str) -> ModuleType:
@@ -76,4 +85,4 @@ def import_beside(folder: str, name: str) -> ModuleType:
     add_to_path(folder)
     if not _exists(name):
         raise ModuleNotFoundError(f"no module {name!r}", name=name)
-    return run_user_code(name, lambda: importlib.import_module(name))
+    return _import(name)

@@ -33,41 +33,41 @@ def find_tools(module: ModuleType, place: str, name: str) -> list[Tool]:
     if not hasattr(module, head):
         return _find_published(module, place, name)
     thing = getattr(module, head)
-    if (
-        isinstance(thing, FunctionType)
-        and own_options(thing) is None
-        and is_made_for_fastmcp(module)
-    ):
+    is_undecorated = isinstance(thing, FunctionType) and own_options(thing) is None
+    if is_undecorated and is_made_for_fastmcp(module):
         raise MadeForFastMCP(head)
     tools = tools_of(thing)
     if not dot:
         return tools
-    named = [tool for tool in tools if name in tool.entry.spellings]
-    if not named:
+    found = [tool for tool in tools if name in tool.entry.spellings]
+    if not found:
         raise _unknown(place, name, "tool", [tool.name for tool in tools])
-    return named
+    return found
 
 
 def _find_published(module: ModuleType, place: str, name: str) -> list[Tool]:
-    """The tool that is published as *name*, or those of the toolkit of that name."""
+    """Return the tool that is published as *name*, or those of the toolkit of that name."""
     tools = tools_in(module).tools
-    named = [
-        tool
-        for tool in tools
-        if name in tool.entry.spellings or tool.entry.name_with(".").startswith(f"{name}.")
-    ]
-    if not named:
-        public = [
-            name for name, value in vars(module).items() if callable(value) and name[0] != "_"
-        ]
-        own = [
-            name
-            for name in public
-            if getattr(vars(module)[name], "__module__", None) == module.__name__
-        ]
-        known = dict.fromkeys([*own, *(tool.name for tool in tools)])
-        raise _unknown(place, name, "function, toolkit or tool", known)
-    return named
+    found = []
+    for tool in tools:
+        is_of_toolkit = tool.entry.name_with(".").startswith(f"{name}.")
+        if is_of_toolkit or name in tool.entry.spellings:
+            found.append(tool)
+    if found:
+        return found
+    names = [*_list_own_callables(module), *(tool.name for tool in tools)]
+    raise _unknown(place, name, "function, toolkit or tool", dict.fromkeys(names))
+
+
+def _list_own_callables(module: ModuleType) -> list[str]:
+    """Return the names of the public functions and classes that *module* defines."""
+    names = []
+    for name, value in vars(module).items():
+        if name[0] == "_" or not callable(value):
+            continue
+        if getattr(value, "__module__", None) == module.__name__:
+            names.append(name)
+    return names
 
 
 def _unknown(place: str, name: str, what: str, known: Iterable[str]) -> LoadError:

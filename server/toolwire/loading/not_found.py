@@ -26,28 +26,32 @@ def explain_missing_file(path: str) -> str:
             f"{path} is an address; servers are reached by their command only, after --, as in"
             " `list -- COMMAND`"
         )
-    if hint := _command_hint(path):
+    hint = _hint_at_command(path)
+    if hint:
         return hint
-    if not os.path.isdir(folder or "."):
+    if folder and not os.path.isdir(folder):
         return f"no file {path}: there is no folder {folder}"
-    names = [name for name in sorted(os.listdir(folder or ".")) if name.endswith(_ENDINGS)]
+    files = sorted(os.listdir(folder or "."))
+    names = [name for name in files if name.endswith(_ENDINGS)]
+    place = folder or "this folder"
     if not names:
-        return f"no file {path}, and no other Python or YAML file in {folder or 'this folder'}"
-    return f"{folder or 'this folder'} has {unknown_name('file', base, names)}"
+        return f"no file {path}, and no other Python or YAML file in {place}"
+    return f"{place} has {unknown_name('file', base, names)}"
 
 
 def explain_unknown_target(name: str, known: Sequence[str]) -> str:
     """Return a sentence that says there is no module or tool called *name*, with the closest of the
     *known* ones.
     """
-    if hint := _command_hint(name):
+    hint = _hint_at_command(name)
+    if hint:
         return hint
     close = get_close_matches(name, known, n=1)
-    meant = f", did you mean {close[0]!r}?" if close else "."
-    return f"{name!r} not found: no such file, module or tool{meant} Known: {', '.join(known)}"
+    question = f", did you mean {close[0]!r}?" if close else "."
+    return f"{name!r} not found: no such file, module or tool{question} Known: {', '.join(known)}"
 
 
-def _command_hint(target: str) -> str:
+def _hint_at_command(target: str) -> str:
     """Return what to write if *target* is the command of a server, or its first word; an empty text
     if it is not.
     """

@@ -20,7 +20,9 @@ _REMEDIES = {
 
 def explain_duplicate(tool: Tool, here: str, there: str) -> str:
     """Return why *tool*, which *here* and *there* offer, cannot be served."""
-    places = f"defined twice in {here}" if here == there else f"defined in {there} and in {here}"
+    places = f"defined in {there} and in {here}"
+    if here == there:
+        places = f"defined twice in {here}"
     noun = tool.entry.noun
     return f"the {noun} {tool.name!r} is {places}; {_REMEDIES[noun]}, or serve only one"
 
@@ -36,8 +38,7 @@ def explain_no_tools(tools: Sequence[Tool], targets: Sequence[str], before_tag: 
             " @tool_api"
         )
     names = [tool.name for tool in tools]
-    tags = [before_tag + tag for tool in tools for tag in tool.entry.options.tags]
-    return (
-        "--include and --exclude leave no tool; available:"
-        f" {', '.join(dict.fromkeys([*names, *tags]))}"
-    )
+    for tool in tools:
+        names += [before_tag + tag for tag in tool.entry.options.tags]
+    available = ", ".join(dict.fromkeys(names))
+    return f"--include and --exclude leave no tool; available: {available}"

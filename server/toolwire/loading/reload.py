@@ -79,18 +79,12 @@ class Reloader:
             before = found
 
     def _reload(self, server: Server, found: dict[str, Stamp]) -> None:
-        changed = sorted(
-            path
-            for path in found.keys() | self._seen.keys()
-            if found.get(path) != self._seen.get(path)
-        )
-        names = ", ".join(map(os.path.basename, changed))
-        old, path = self._modules(), list(sys.path)
-        for name in old:
+        names = self._name_changes(found)
+        old_modules, old_path = self._modules(), list(sys.path)
+        for name in old_modules:
             del sys.modules[name]
-        sys.path[:] = (
-            self._path
-        )  # the old target of a changed link must not come before the new one
+        # The old target of a changed link must not come before the new one.
+        sys.path[:] = self._path
         importlib.invalidate_caches()
         hanging = _warn_later(
             f"{names} changed, and importing it takes long; the old tools are still served"
@@ -103,61 +97,77 @@ class Reloader:
                 print_users_part(error.__cause__)
             for name in self._modules():
                 del sys.modules[name]
-            sys.modules.update(old)
-            sys.path[:] = path
+            sys.modules.update(old_modules)
+            sys.path[:] = old_path
             log.error(f"{names} changed, but the old tools are still served: {error}")
         else:
             log.info(f"{names} changed; serving {_format_counts(tools)}")
         finally:
             if hanging is not None:
                 hanging.cancel()
-        # An edit since *found* may have been too late for this load; the next check must find it,
-        # as well as what was missing in *found* and is back.
+        self._remember(found)
+
+    def _name_changes(self, found: dict[str, Stamp]) -> str:
+        """Return the names of the files that differ from those of the last load."""
+        changed = []
+        for path in sorted(found.keys() | self._seen.keys()):
+            if found.get(path) != self._seen.get(path):
+                changed.append(os.path.basename(path))
+        return ", ".join(changed)
+
+    def _remember(self, found: dict[str, Stamp]) -> None:
+        """Note *found* as the files of the last load.
+
+        An edit since *found* may have been too late for this load; the next check must find it, as
+        well as what was missing in *found* and is back.
+        """
         missing = self._seen.keys() - found.keys()
-        self._seen = {
-            path: found.get(path, stamp)
-            for path, stamp in self._look().items()
-            if path not in missing
-        }
+        seen = {}
+        for path, stamp in self._look().items():
+            if path not in missing:
+                seen[path] = found.get(path, stamp)
+        self._seen = seen
 
     def _modules(self) -> dict[str, ModuleType]:
-        """The user's modules: imported since the start, neither installed nor in the standard
-        library.
-        """
-        return {
-            name: module
-            for name, module in list(sys.modules.items())
-            if name not in self._not_ours
-            and (file := _file_of(module))
-            and not file.startswith(_INSTALLED)
-        }
-
-    def _folders(self) -> set[str]:
-        return {os.path.realpath(path) for path in self._named if os.path.isdir(path)}
-
-    def _places(self) -> list[str]:
-        of_modules = {os.path.dirname(_file_of(module)) for module in self._modules().values()}
-        return sorted(folder for folder in self._folders() | of_modules if os.path.isdir(folder))
+        """Return the user's modules that were imported since the start."""
+        modules = {}
+        for name, module in list(sys.modules.items()):
+            if name not in self._not_ours and _is_of_user(_file_of(module)):
+                modules[name] = module
+        return modules
 
     def _look(self) -> dict[str, Stamp]:
-        paths = {_file_of(module) for module in self._modules().values()} | set(self._named)
-        folders = self._folders()
-        for folder in self._places():
-            endings = (".py", *imports.YAML) if folder in folders else _DESCRIPTIONS
-            with suppress(OSError):  # it is being removed, or is not readable
-                paths.update(
-                    entry.path for entry in os.scandir(folder) if entry.name.endswith(endings)
-                )
+        """Return a stamp of each file that is watched and exists."""
         stamps = {}
-        for path in paths:
-            try:
-                status = os.stat(path)
-            except OSError:  # gone, perhaps only for the moment an editor takes to replace it
-                continue
-            # For a folder only its identity: unrelated files may come and go in it.
-            content = () if stat.S_ISDIR(status.st_mode) else (status.st_mtime_ns, status.st_size)
-            stamps[path] = (os.path.realpath(path), status.st_dev, status.st_ino, *content)
+        for path in self._list_paths():
+            # It may be gone, perhaps only for the moment an editor takes to replace it.
+            with suppress(OSError):
+                stamps[path] = _take_stamp(path)
         return stamps
+
+    def _list_paths(self) -> set[str]:
+        """Return the files of the user's modules, and what is or may become a target next to
+        them.
+        """
+        files = set(map(_file_of, self._modules().values()))
+        folders_of_modules = set(map(os.path.dirname, files))
+        named_folders = {os.path.realpath(path) for path in self._named if os.path.isdir(path)}
+        paths = {*files, *self._named}
+        for folder in named_folders | folders_of_modules:
+            endings = (".py", *imports.YAML) if folder in named_folders else _DESCRIPTIONS
+            with suppress(OSError):  # it is being removed, or is not readable
+                for entry in os.scandir(folder):
+                    if entry.name.endswith(endings):
+                        paths.add(entry.path)
+        return paths
+
+
+def _take_stamp(path: str) -> Stamp:
+    status = os.stat(path)
+    identity = (os.path.realpath(path), status.st_dev, status.st_ino)
+    if stat.S_ISDIR(status.st_mode):  # unrelated files may come and go in it
+        return identity
+    return (*identity, status.st_mtime_ns, status.st_size)
 
 
 def _warn_later(sentence: str) -> threading.Timer | None:
@@ -168,16 +178,24 @@ def _warn_later(sentence: str) -> threading.Timer | None:
 
 
 def _format_counts(tools: Sequence[Tool]) -> str:
-    """How many tools, resources and prompts there are, in words."""
+    """Return how many tools, resources and prompts there are, in words."""
     counts = Counter(tool.entry.noun for tool in tools)
-    words = [f"{counts[word]} {word}{'' if counts[word] == 1 else 's'}" for word in counts]
+    words = []
+    for noun, count in counts.items():
+        ending = "" if count == 1 else "s"
+        words.append(f"{count} {noun}{ending}")
     return ", ".join(words) or "no tools"
 
 
 def find_sources() -> set[str]:
     """Return the files of all modules that are neither installed nor of the standard library."""
-    files = {_file_of(module) for module in list(sys.modules.values())}
-    return {file for file in files if file and not file.startswith(_INSTALLED)}
+    files = map(_file_of, list(sys.modules.values()))
+    return set(filter(_is_of_user, files))
+
+
+def _is_of_user(file: str) -> bool:
+    """Return whether *file* is neither installed nor of the standard library; "" is no file."""
+    return bool(file) and not file.startswith(_INSTALLED)
 
 
 def _file_of(module: ModuleType) -> str:
@@ -185,17 +203,17 @@ def _file_of(module: ModuleType) -> str:
     return os.path.realpath(file) if isinstance(file, str) else ""
 
 
-_INSTALLED = (
-    *(
-        os.path.realpath(path) + os.sep
-        for key, path in sysconfig.get_paths().items()
-        if key in ("stdlib", "platstdlib", "purelib", "platlib")
-    ),
+def _list_installed_folders() -> tuple[str, ...]:
+    """Return the folders of installed modules, with a separator at their ends."""
+    paths = sysconfig.get_paths()
+    folders = [paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")]
     # Toolwire may be installed elsewhere, and imports some modules late: the client with the first
     # call of a process.
-    *(
-        os.path.dirname(os.path.realpath(spec.origin)) + os.sep
-        for name in PACKAGES
-        if (spec := find_spec(name)) is not None and spec.origin
-    ),
-)
+    for name in PACKAGES:
+        spec = find_spec(name)
+        if spec is not None and spec.origin:
+            folders.append(os.path.dirname(os.path.realpath(spec.origin)))
+    return tuple(os.path.realpath(folder) + os.sep for folder in folders)
+
+
+_INSTALLED = _list_installed_folders()

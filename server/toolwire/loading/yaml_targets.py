@@ -31,31 +31,31 @@ def load_tools(path: str, name: str | None = None) -> list[Tool]:
     if not os.path.isfile(path):
         raise LoadError(explain_missing_file(path))
     configs = load_file(path)
-    wanted = [config for config in configs if name is None or config.name == name]
-    if not wanted:
-        raise LoadError(
-            f"{path}: {unknown_name('tool', name, [config.name for config in configs])}"
-        )
-    return [tool_of(config, import_beside) for config in wanted]
+    if name is not None:
+        names = [config.name for config in configs]
+        configs = [config for config in configs if config.name == name]
+        if not configs:
+            raise LoadError(f"{path}: {unknown_name('tool', name, names)}")
+    return [tool_of(config, import_beside) for config in configs]
 
 
-def apply_descriptions(offered: list[Tool], path: str) -> list[Tool]:
-    """Return the tools *offered* by a Python file, the executor among them as the YAML at *path*
-    describes it.
+def apply_descriptions(tools: list[Tool], path: str) -> list[Tool]:
+    """Return the *tools* of a Python file, the executor among them as the YAML at *path* describes
+    it.
     """
-    if not any(isinstance(tool.entry.function, StepCall) for tool in offered):
-        return offered
-    ours = {
-        canonical(config.name): config
-        for config in load_file(path)
-        if _is_about_an_executor(config)
-    }
-    return [
-        tool_of(config, import_beside)
-        if (config := ours.get(canonical(tool.name))) is not None
-        else tool
-        for tool in offered
-    ]
+    if not any(isinstance(tool.entry.function, StepCall) for tool in tools):
+        return tools
+    executors = {}
+    for config in load_file(path):
+        if _is_about_an_executor(config):
+            executors[canonical(config.name)] = config
+    described = []
+    for tool in tools:
+        executor = executors.get(canonical(tool.name))
+        if executor is not None:
+            tool = tool_of(executor, import_beside)
+        described.append(tool)
+    return described
 
 
 def _is_about_an_executor(config: ToolConfig) -> bool:

@@ -14,7 +14,6 @@ import re
 import sys
 import threading
 from functools import cache
-from itertools import takewhile
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from toolwire_schemas.install_command import install_command
@@ -50,19 +49,19 @@ class ScriptMetadata:
     """
 
     def __init__(self, path: str) -> None:
-        table = _table(path)
+        table = _read_block(path)
         self.dependencies: list[str] = table.get("dependencies", [])
         self.requires_python: str | None = table.get("requires-python")
         self.tools: list[str] = list(table.get("tool", {}))
-        if not isinstance(self.dependencies, list) or not all(
-            isinstance(one, str) for one in self.dependencies
-        ):
+        is_list = isinstance(self.dependencies, list)
+        if not is_list or not all(isinstance(one, str) for one in self.dependencies):
             raise LoadError(
                 f"{path}: `dependencies` in its `# /// script` block must be a list of strings"
             )
 
 
-def _table(path: str) -> dict[str, Any]:
+def _read_block(path: str) -> dict[str, Any]:
+    """Return the table in the block of the file at *path*; an empty one without a block."""
     import tokenize
     import tomllib
 
@@ -71,17 +70,29 @@ def _table(path: str) -> dict[str, Any]:
             lines = file.read().splitlines()
     except (OSError, SyntaxError, UnicodeDecodeError):  # the import reports it
         return {}
-    starts = [number for number, line in enumerate(lines) if line.rstrip() == "# /// script"]
-    if len(starts) > 1:
-        raise LoadError(f"{path} has two `# /// script` blocks; put everything in one")
-    comment = list(takewhile(re.compile(r"#( |$)").match, lines[starts[0] + 1 :] if starts else ()))
-    ends = [number for number, line in enumerate(comment) if line.rstrip() == "# ///"]
-    if not ends:
-        return {}
     try:
-        return tomllib.loads("\n".join(line[2:] for line in comment[: ends[-1]]))
+        return tomllib.loads("\n".join(_find_block(path, lines)))
     except tomllib.TOMLDecodeError as error:
         raise LoadError(f"{path}: its `# /// script` block is not TOML: {error}") from None
+
+
+def _find_block(path: str, lines: list[str]) -> list[str]:
+    """Return the lines of TOML in the block, as PEP 723 says: comments up to the last `# ///`."""
+    lines = [line.rstrip() for line in lines]
+    count = lines.count("# /// script")
+    if count > 1:
+        raise LoadError(f"{path} has two `# /// script` blocks; put everything in one")
+    if not count:
+        return []
+    block: list[str] = []
+    end = 0
+    for line in lines[lines.index("# /// script") + 1 :]:
+        if line == "# ///":
+            end = len(block)
+        if line != "#" and not line.startswith("# "):
+            break
+        block.append(line[2:])
+    return block[:end]
 
 
 def normalize_name(requirement: str) -> str:
@@ -122,30 +133,34 @@ class _AskedLast:
 
     @classmethod
     def find_spec(cls, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        if (
-            path is not None or name in sys.stdlib_module_names
-        ):  # the library tries modules of other systems
+        # The standard library tries modules of other systems.
+        if path is not None or name in sys.stdlib_module_names:
             return None
         from importlib.machinery import PathFinder
 
+        has_paths = False
         with _LOCK:
-            paths = [path for file in cls.files for path in _paths_for(file, _changed(file))]
-            for path in paths:
-                cls.add_to_path(path)
-        return PathFinder.find_spec(name) if paths else None
+            for file in cls.files:
+                for folder in _find_paths(file, _time_of_change(file)):
+                    cls.add_to_path(folder)
+                    has_paths = True
+        return PathFinder.find_spec(name) if has_paths else None
 
 
-def _changed(file: str) -> int:
+def _time_of_change(file: str) -> int:
     return os.stat(file).st_mtime_ns if os.path.exists(file) else 0
 
 
 @cache
-def _paths_for(file: str, _: int) -> tuple[str, ...]:
+def _find_paths(file: str, _time_of_change: int) -> tuple[str, ...]:
+    """Return the import path with the packages that *file* asks for; once for each of its
+    versions.
+    """
     wanted = ScriptMetadata(file).dependencies
     if all(map(is_installed, wanted)) or find_uv() is None:
         return ()
     try:
-        return _environment(["--with-requirements", file])
+        return _build_environment(["--with-requirements", file])
     except LoadError:
         return ()  # uv has said why; the import fails with a remedy
 
@@ -161,13 +176,16 @@ def add_packages(packages: Sequence[str], add_to_path: Callable[[str], None]) ->
             "--with needs uv (https://docs.astral.sh/uv); without it, run:"
             f" {install_command(*packages)}"
         )
-    for path in _environment([word for package in packages for word in ("--with", package)]):
+    words: list[str] = []
+    for package in packages:
+        words += ["--with", package]
+    for path in _build_environment(words):
         add_to_path(path)
 
 
-def _environment(words: list[str]) -> tuple[str, ...]:
-    """The import path of an environment with the packages that *words* ask `uv run` for, without
-    ours.
+def _build_environment(words: list[str]) -> tuple[str, ...]:
+    """Return the import path of an environment with the packages that *words* ask `uv run` for,
+    without ours.
     """
     import json
     import subprocess
@@ -177,10 +195,12 @@ def _environment(words: list[str]) -> tuple[str, ...]:
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, check=False)
     if done.returncode:
         raise LoadError("uv cannot install the packages (its message is above)")
-    # The first entry is the environment of this one run, which uv has deleted by now.
-    return tuple(
-        path for path in json.loads(done.stdout) if path not in sys.path and os.path.isdir(path)
-    )
+    paths = []
+    for path in json.loads(done.stdout):
+        # The first entry is the environment of this one run, which uv has deleted by now.
+        if path not in sys.path and os.path.isdir(path):
+            paths.append(path)
+    return tuple(paths)
 
 
 def format_uv_run(words: Sequence[str]) -> list[str]:
@@ -196,14 +216,15 @@ def find_uv() -> str | None:
     """
     from shutil import which
 
-    usual = [
+    folders = [
+        os.environ.get("PATH", os.defpath),
         os.path.dirname(sys.executable),
-        *map(os.path.expanduser, ("~/.local/bin", "~/.cargo/bin")),
+        os.path.expanduser("~/.local/bin"),
+        os.path.expanduser("~/.cargo/bin"),
+        "/opt/homebrew/bin",
+        "/usr/local/bin",
     ]
-    places = os.pathsep.join(
-        [os.environ.get("PATH", os.defpath), *usual, "/opt/homebrew/bin", "/usr/local/bin"]
-    )
-    return which("uv", path=places)
+    return which("uv", path=os.pathsep.join(folders))
 
 
 def explain_missing_module(module: str, place: str) -> str:

@@ -74,13 +74,16 @@ def read_variables(text: str, path: str) -> Iterator[tuple[str, str]]:
 
 def _read_value(text: str) -> str | None:
     """Return the value that *text* denotes; `None` if its quotes do not match."""
-    if text.startswith('"'):
-        quoted = _DOUBLE_QUOTED.fullmatch(text)
-        return _ESCAPE.sub(_unescape, quoted["text"]) if quoted else None
-    if text.startswith("'"):
-        quoted = _SINGLE_QUOTED.fullmatch(text)
-        return quoted["text"] if quoted else None
-    return _COMMENT.sub("", text).rstrip()
+    if not text.startswith(('"', "'")):
+        return _COMMENT.sub("", text).rstrip()
+    has_escapes = text.startswith('"')
+    pattern = _DOUBLE_QUOTED if has_escapes else _SINGLE_QUOTED
+    quoted = pattern.fullmatch(text)
+    if quoted is None:
+        return None
+    if has_escapes:
+        return _ESCAPE.sub(_unescape, quoted["text"])
+    return quoted["text"]
 
 
 def _unescape(escape: re.Match[str]) -> str:

@@ -126,12 +126,11 @@ def add_to_path(folder: str) -> None:
     """
     if folder in sys.path:
         return
-    place = len(sys.path)
-    for index, entry in enumerate(sys.path):
+    for place, entry in enumerate(sys.path):
         if os.path.basename(entry) in ("site-packages", "dist-packages"):
-            place = index
-            break
-    sys.path.insert(place, folder)
+            sys.path.insert(place, folder)
+            return
+    sys.path.append(folder)
 
 
 def run_user_code(what: str, action: Callable[[], T]) -> T:

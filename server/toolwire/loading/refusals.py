@@ -4,6 +4,8 @@ needed.
 
 from __future__ import annotations
 
+import os
+from glob import glob
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,6 +27,18 @@ def explain_duplicate(tool: Tool, here: str, there: str) -> str:
         places = f"defined twice in {here}"
     noun = tool.entry.noun
     return f"the {noun} {tool.name!r} is {places}; {_REMEDIES[noun]}, or serve only one"
+
+
+def explain_empty_folder(folder: str, names: Sequence[str]) -> str:
+    """Return why *folder*, which has files and folders of these *names*, offers nothing."""
+    sentence = (
+        f"the folder {folder} holds no Python files and no YAML that describes tools (names that"
+        " begin with _ are skipped)"
+    )
+    subfolders = [name for name in names if glob(os.path.join(folder, name, "*.py"))]
+    if not subfolders:
+        return sentence
+    return f"{sentence}; to serve its subfolders, name them as targets: {', '.join(subfolders)}"
 
 
 def explain_no_tools(tools: Sequence[Tool], targets: Sequence[str], before_tag: str) -> str:

@@ -56,11 +56,11 @@ class Target(msgspec.Struct, frozen=True):
     @property
     def is_path(self) -> bool:
         """Whether it names a file or a folder rather than a module."""
-        return not self.is_bundled and (
-            self.place.endswith((".py", *imports.YAML, "/", "\\"))
-            or any(separator in self.place for separator in "/\\")
-            or os.path.exists(self.place)
-        )
+        if self.is_bundled:
+            return False
+        if self.place.endswith((".py", *imports.YAML)) or "/" in self.place or "\\" in self.place:
+            return True
+        return os.path.exists(self.place)
 
 
 def parse(text: str) -> Target:
@@ -95,51 +95,68 @@ def load(
         LoadError: if a target cannot be loaded, two tools have one name, or there is no tool at
             all.
     """
-    by_name: dict[tuple[str, str], tuple[Tool, Target]] = {}
+    found = _Found()
     faults: list[str] = []
-    settings = _settings(tool_settings, targets)
-    parts = list(_files_and_modules(targets, keep_going))
+    settings = _group_settings(tool_settings, targets)
+    parts = list(_list_parts(targets, keep_going))
+    adopting = named_by("toolwire_compat.fastmcp.adopting:adopting") if adopt else nullcontext
     for target in parts:
-        with (
-            _tolerated(keep_going, faults, others=len(parts) > 1),
-            named_by("toolwire_compat.fastmcp.adopting:adopting")() if adopt else nullcontext(),
-        ):
-            for tool in imports.run_user_code(
-                str(target), partial(_tools, target, settings.get(target.place, ()))
-            ):
-                first, there = by_name.setdefault(
-                    (tool.kind, tool.entry.name_with(".")), (tool, target)
-                )
-                if first.entry.function != tool.entry.function:
-                    from .refusals import explain_duplicate
-
-                    raise LoadError(explain_duplicate(tool, str(target), str(there)))
+        load_tools = partial(_load_tools, target, settings.get(target.place, ()))
+        with _tolerate_faults(keep_going, faults, others=len(parts) > 1), adopting():
+            for tool in imports.run_user_code(str(target), load_tools):
+                found.add(tool, target)
     if faults and not keep_going:
         raise LoadError("\n".join(faults))
-    chosen = [tool for tool, _ in by_name.values() if is_chosen(tool, include, exclude)]
-    if not (chosen or may_be_empty):
+    tools = found.tools
+    chosen = [tool for tool in tools if is_chosen(tool, include, exclude)]
+    if not chosen and not may_be_empty:
         from .refusals import explain_no_tools
 
-        raise LoadError(explain_no_tools([tool for tool, _ in by_name.values()], targets, _TAG))
+        raise LoadError(explain_no_tools(tools, targets, _TAG))
     return chosen
 
 
-def _settings(words: Sequence[str], targets: Sequence[str]) -> dict[str, list[str]]:
+class _Found:
+    """The tools of all targets, each with its target."""
+
+    def __init__(self) -> None:
+        self.tools: list[Tool] = []
+        self._first: dict[tuple[str, str], tuple[Tool, Target]] = {}
+
+    def add(self, tool: Tool, target: Target) -> None:
+        """Add *tool*, unless it is there already.
+
+        Raises:
+            LoadError: if another tool has its name.
+        """
+        name = tool.kind, tool.entry.name_with(".")
+        if name not in self._first:
+            self._first[name] = tool, target
+            self.tools.append(tool)
+            return
+        first, target_of_first = self._first[name]
+        if first.entry.function != tool.entry.function:
+            from .refusals import explain_duplicate
+
+            raise LoadError(explain_duplicate(tool, str(target), str(target_of_first)))
+
+
+def _group_settings(words: Sequence[str], targets: Sequence[str]) -> dict[str, list[str]]:
+    """Return the settings in the *words* of `--set` by bundled tool."""
     if not words:
         return {}
     from .bundled_targets import group_settings
 
-    return group_settings(
-        words, [target.place for target in map(parse, targets) if target.is_bundled]
-    )
+    names = [target.place for target in map(parse, targets) if target.is_bundled]
+    return group_settings(words, names)
 
 
-def _files_and_modules(targets: Sequence[str], keep_going: bool) -> Iterator[Target]:
-    """Each thing to load, once: a folder may hold a file that is named as well."""
+def _list_parts(targets: Sequence[str], keep_going: bool) -> Iterator[Target]:
+    """Yield each thing to load, once: a folder may hold a file that is named as well."""
     seen: set[Target] = set()
     for text in targets:
-        with _tolerated(keep_going, []):
-            for target in _parts(parse(text)):
+        with _tolerate_faults(keep_going, []):
+            for target in _split_folder(parse(text)):
                 place = os.path.realpath(target.place) if target.is_path else target.place
                 identity = Target(place, target.name)
                 if identity not in seen and Target(place) not in seen:
@@ -148,7 +165,7 @@ def _files_and_modules(targets: Sequence[str], keep_going: bool) -> Iterator[Tar
 
 
 @contextmanager
-def _tolerated(keep_going: bool, faults: list[str], others: bool = False) -> Iterator[None]:
+def _tolerate_faults(keep_going: bool, faults: list[str], others: bool = False) -> Iterator[None]:
     """Log an error and continue with *keep_going*; collect in *faults* the errors that are reported
     together.
 
@@ -169,8 +186,8 @@ def _tolerated(keep_going: bool, faults: list[str], others: bool = False) -> Ite
             raise LoadError(f"{text}{rest}" if others else text) from None
 
 
-def _parts(target: Target) -> list[Target]:
-    """The files of a folder, or *target* itself."""
+def _split_folder(target: Target) -> list[Target]:
+    """Return the files of a folder, or *target* itself."""
     if target.is_bundled or not os.path.isdir(target.place):
         return [target]
     if target.name is not None:
@@ -182,30 +199,21 @@ def _parts(target: Target) -> list[Target]:
     if any(name.endswith(imports.YAML) for name in names):
         from .yaml_targets import tool_files
 
-        files += tool_files(
-            target.place
-        )  # after the modules, since these may register what runs the tools
+        # After the modules, since these may register what runs the tools.
+        files += tool_files(target.place)
     if not files:
-        kinds = "no Python files and no YAML that describes tools"
-        from glob import glob
+        from .refusals import explain_empty_folder
 
-        inner = [name for name in names if glob(os.path.join(target.place, name, "*.py"))]
-        further = (
-            f"; to serve its subfolders, name them as targets: {', '.join(inner)}" if inner else ""
-        )
-        raise LoadError(
-            f"the folder {target.place} holds {kinds} (names that begin with _ are"
-            f" skipped){further}"
-        )
+        raise LoadError(explain_empty_folder(target.place, names))
     return [Target(file, may_be_empty=True) for file in files]
 
 
-def _tools(target: Target, settings: Sequence[str]) -> list[Tool]:
-    """The tools of *target*; *settings* are those of a bundled tool."""
+def _load_tools(target: Target, settings: Sequence[str]) -> list[Tool]:
+    """Return the tools of *target*; *settings* are those of a bundled tool."""
     if target.is_bundled:
-        from .bundled_targets import load_tools
+        from . import bundled_targets
 
-        return load_tools(target.place, target.name, settings)
+        return bundled_targets.load_tools(target.place, target.name, settings)
     if target.is_path:
         return _tools_of_file(target)
     from .modules import find_module_or_installed
@@ -229,7 +237,8 @@ def _tools_of_file(target: Target) -> list[Tool]:
     module = imports.import_file(path)
     found = _tools_of_module(module, target)
     for ending in imports.YAML:
-        if os.path.isfile(description := f"{path[:-3]}_config{ending}"):
+        description = f"{path[:-3]}_config{ending}"
+        if os.path.isfile(description):
             from .yaml_targets import apply_descriptions
 
             return _with_lifespan(apply_descriptions(found, description), module)
@@ -238,54 +247,58 @@ def _tools_of_file(target: Target) -> list[Tool]:
 
 def _tools_of_module(module: ModuleType, target: Target) -> list[Tool]:
     try:
-        return _with_lifespan(_offered_by(module, target), module)
+        return _with_lifespan(_find_offer(module, target), module)
     except MadeForFastMCP as error:
         raise LoadError(f"{target} is {error.PROBLEM}; {error.REMEDY}") from None
 
 
 def _with_lifespan(tools: list[Tool], module: ModuleType) -> list[Tool]:
-    return [tool.with_lifespan(vars(module).get("__lifespan__"), module) for tool in tools]
+    lifespan = vars(module).get("__lifespan__")
+    return [tool.with_lifespan(lifespan, module) for tool in tools]
 
 
-def _offered_by(module: ModuleType, target: Target) -> list[Tool]:
+def _find_offer(module: ModuleType, target: Target) -> list[Tool]:
     if "toolwire_compat.fastmcp" in sys.modules:
         from toolwire_compat.fastmcp.choosing import choose_tools
 
-        if (found := choose_tools(module, target.name)) is not None:
-            return found
-    if target.name is None:
-        offer = tools_in(module)
-        for skipped in offer.skipped:
-            warning(f"{target}: {skipped.name} is not served: {skipped.reason}")
-        if not offer.tools and not target.may_be_empty:
-            raise LoadError(
-                f"{target} offers no tools: define public functions in it, or decorate some with"
-                " @tool_api"
-            )
-        return offer.tools
-    from .named_targets import find_tools
+        chosen = choose_tools(module, target.name)
+        if chosen is not None:
+            return chosen
+    if target.name is not None:
+        from .named_targets import find_tools
 
-    return find_tools(module, target.place, target.name)
+        return find_tools(module, target.place, target.name)
+    offer = tools_in(module)
+    for skipped in offer.skipped:
+        warning(f"{target}: {skipped.name} is not served: {skipped.reason}")
+    if not offer.tools and not target.may_be_empty:
+        raise LoadError(
+            f"{target} offers no tools: define public functions in it, or decorate some with"
+            " @tool_api"
+        )
+    return offer.tools
 
 
 def is_chosen(tool: Tool, include: Sequence[str], exclude: Sequence[str]) -> bool:
     """Return whether the name or a tag of *tool* matches a pattern of *include*, if any, and none
     of *exclude*.
     """
-    if not include and not exclude:
-        return True
+    if include and not _matches(tool, include):
+        return False
+    return not _matches(tool, exclude)
+
+
+def _matches(tool: Tool, patterns: Sequence[str]) -> bool:
+    if not patterns:
+        return False
     from fnmatch import fnmatchcase
 
-    tags = [f"{_TAG}{tag}" for tag in tool.entry.options.tags]
-
-    def matches(patterns: Sequence[str]) -> bool:
-        words = (
-            (pattern, tags if pattern.startswith(_TAG) else tool.entry.spellings)
-            for pattern in patterns
-        )
-        return any(fnmatchcase(name, pattern) for pattern, names in words for name in names)
-
-    return (not include or matches(include)) and not matches(exclude)
+    tags = [_TAG + tag for tag in tool.entry.options.tags]
+    for pattern in patterns:
+        names = tags if pattern.startswith(_TAG) else tool.entry.spellings
+        if any(fnmatchcase(name, pattern) for name in names):
+            return True
+    return False
 
 
 _TAG = "tag:"  # before a tag where a pattern of names is expected, as in `--include tag:billing`

@@ -51,13 +51,14 @@ class Reading(msgspec.Struct, frozen=True):
 
     def describe(self, root: str) -> str:
         """Return the changes as one line, long values cut, at most ten of them."""
-        lines = [
-            f"{place(root, path)}: {shown(sent)} "
-            + ("left out" if meant is ABSENT else f"read as {shown(meant)}")
-            for path, (sent, meant) in islice(self.changes.items(), MAX_FAULTS)
-        ]
+        lines = []
+        for path, (sent, meant) in islice(self.changes.items(), MAX_FAULTS):
+            result = "left out" if meant is ABSENT else f"read as {shown(meant)}"
+            lines.append(f"{place(root, path)}: {shown(sent)} {result}")
         more = len(self.changes) - len(lines)
-        return "; ".join([*lines, *([f"{more} more"] if more else [])])
+        if more:
+            lines.append(f"{more} more")
+        return "; ".join(lines)
 
 
 def readings(
@@ -75,14 +76,14 @@ def readings(
     """
     changes: dict[Path, tuple[Any, Any]] = {}
     for _ in range(_MAX_ROUNDS):
-        found = _places_of(value, errors, choices)
+        found = _places_in(value, errors, choices)
         if not found:
             return
-        value = value if changes else _copied(value)
+        value = value if changes else _copy(value)
         for path, meant in found.items():
             sent, _ = changes.get(path, (_at(value, path), None))
             changes[path] = sent, meant
-            value = _with(value, path, meant)
+            value = _put(value, path, meant)
         yield Reading(value, changes)
         errors = validate(value)
 
@@ -114,32 +115,31 @@ def unread(errors: list[Any], left: list[Any], changes: Container[Path]) -> list
     reading brought, such as equal items, is returned too. One at a place that was read, as a number
     too small, replaces that about its text.
     """
-    prefixes = [(error, _prefixes(error)) for error in left]
-    wrong: set[Path] = set().union(*(found for _, found in prefixes))
-    wrong -= set().union(
-        *(found for error, found in prefixes if tuple(error.absolute_path) in changes)
-    )
+    wrong: set[Path] = set()
+    read_wrongly: set[Path] = set()
+    for error in left:
+        around = _places_around(error)
+        wrong |= around
+        if tuple(error.absolute_path) in changes:
+            read_wrongly |= around
+    wrong -= read_wrongly
     kept = [error for error in errors if tuple(error.absolute_path) in wrong]
-    describe = {tuple(error.absolute_path) for error in kept}
-    return kept + [error for error, found in prefixes if found.isdisjoint(describe)]
+    described = {tuple(error.absolute_path) for error in kept}
+    new = [error for error in left if _places_around(error).isdisjoint(described)]
+    return kept + new
 
 
-def _prefixes(error: Any) -> set[Path]:
+def _places_around(error: Any) -> set[Path]:
     """Return the place of *error*, or of the members that are missing, and all places around it."""
     here: Path = tuple(error.absolute_path)
     found = {here[:length] for length in range(len(here) + 1)}
     if error.validator == "required":
-        found |= {(*here, name) for name in error.validator_value if name not in error.instance}
+        missing = [name for name in error.validator_value if name not in error.instance]
+        found |= {(*here, name) for name in missing}
     return found
 
 
-def _places_of(value: Any, errors: list[Any], choices: Sequence[Names]) -> Places:
-    found: Places = {}
-    known = _Known(choices, {})
-    for error in errors:
-        if error.instance is _at(value, error.absolute_path):  # else it is the name of a member
-            found |= _read(error, known) or {}
-    return found
+# --- what to read where ---------------------------------------------------------------------------
 
 
 class _Known(msgspec.Struct, frozen=True):
@@ -149,18 +149,34 @@ class _Known(msgspec.Struct, frozen=True):
     texts: dict[Any, Any]
 
 
-def _read(error: Any, known: _Known) -> Places | None:
+def _places_in(value: Any, errors: list[Any], choices: Sequence[Names]) -> Places:
+    found: Places = {}
+    known = _Known(choices, {})
+    for error in errors:
+        if error.instance is _at(value, error.absolute_path):  # else it is the name of a member
+            found |= _places_for(error, known) or {}
+    return found
+
+
+def _places_for(error: Any, known: _Known) -> Places | None:
     """Return what to read where, so that *error* may be gone; `None` if nothing helps."""
     path, sent = tuple(error.absolute_path), error.instance
     if sent is None:
         return {path: ABSENT} if _is_declared(error, path) else None
-    if not isinstance(sent, str):
-        return _of_branches(error, known) if error.context and error.validator in _UNIONS else None
-    named = _members_called(sent, error, known.choices)
-    as_json = _read_text(error, known.texts)
+    if isinstance(sent, str):
+        return _places_for_text(error, known)
+    if error.context and error.validator in _UNIONS:
+        return _places_for_union(error, known)
+    return None
+
+
+def _places_for_text(error: Any, known: _Known) -> Places | None:
+    named = _members_called(error.instance, error, known.choices)
+    as_json = _places_for_json(error, known.texts)
     if not named:
         return as_json
-    return {path: named[0]} if len(named) == 1 and as_json is None else None
+    is_clear = len(named) == 1 and as_json is None
+    return {tuple(error.absolute_path): named[0]} if is_clear else None
 
 
 def _members_called(name: str, error: Any, choices: Sequence[Names]) -> list[Any]:
@@ -183,39 +199,51 @@ def _members_called(name: str, error: Any, choices: Sequence[Names]) -> list[Any
     return different
 
 
-def _read_text(error: Any, texts: dict[Any, Any]) -> Places | None:
-    path, sent = tuple(error.absolute_path), error.instance
-    if (wanted := _wanted(error)) is None:
+def _places_for_json(error: Any, texts: dict[Any, Any]) -> Places | None:
+    path, wanted = tuple(error.absolute_path), _wanted(error)
+    if wanted is None:
         return None
     key = path, wanted  # the branches of a union ask for the same again and again
     if key not in texts:
-        texts[key] = _meaning(sent, wanted | {"absent"} if _is_declared(error, path) else wanted)
+        is_optional = _is_declared(error, path)
+        texts[key] = _meaning(error.instance, wanted | {"absent"} if is_optional else wanted)
     return None if texts[key] is _UNREADABLE else {path: texts[key]}
 
 
-def _of_branches(error: Any, known: _Known) -> Places | None:
+def _places_for_union(error: Any, known: _Known) -> Places | None:
     """Return what to read for the branch of a union that takes the fewest changes; `None` if two
     such differ.
     """
-    possible: list[Places] = []
+    possible = []
     for branch in _branches(error):
-        every = [_read(inner, known) for inner in branch]
-        if None not in every:
-            possible.append(
-                {path: meant for places in every if places for path, meant in places.items()}
-            )
-    best = min(possible, key=len, default=None)
-    is_only = all(
-        places.keys() == best.keys() for places in possible if best and len(places) == len(best)
-    )
-    return best if is_only else None
+        places = _places_for_branch(branch, known)
+        if places is not None:
+            possible.append(places)
+    if not possible:
+        return None
+    best = min(possible, key=len)
+    for places in possible:
+        if len(places) == len(best) and places.keys() != best.keys():
+            return None
+    return best
+
+
+def _places_for_branch(branch: list[Any], known: _Known) -> Places | None:
+    found: Places = {}
+    for inner in branch:
+        places = _places_for(inner, known)
+        if places is None:
+            return None
+        found |= places
+    return found
 
 
 def _branches(error: Any) -> Iterable[list[Any]]:
     found: dict[Any, list[Any]] = {}
     for inner in error.context:
         # As in `error_text`: jsonschema does not say which branch is `false`.
-        found.setdefault(inner.schema_path[0] if inner.schema_path else -1, []).append(inner)
+        branch = inner.schema_path[0] if inner.schema_path else -1
+        found.setdefault(branch, []).append(inner)
     return found.values()
 
 
@@ -224,20 +252,26 @@ def _wanted(error: Any) -> frozenset[str] | None:
     there.
     """
     keyword, words = error.validator, error.validator_value
-    types: set[str] = set()
+    types: set[str] | None = None
     if keyword == "type":
         types = {words} if isinstance(words, str) else set(words)
-    elif keyword in ("enum", "const"):
-        types = set().union(*map(_types, words if keyword == "enum" else [words]))
+    elif keyword == "enum":
+        types = set().union(*map(_types, words))
+    elif keyword == "const":
+        types = set(_types(words))
     elif keyword in _UNIONS and error.context:
-        for branch in _branches(error):
-            settled = [taken for inner in branch if (taken := _wanted(inner)) is not None]
-            if not settled:
-                return None
-            types |= settled[0]
-    else:
-        return None
-    return None if "string" in types else frozenset(types)
+        types = _wanted_by_branches(error)
+    return None if types is None or "string" in types else frozenset(types)
+
+
+def _wanted_by_branches(error: Any) -> set[str] | None:
+    types: set[str] = set()
+    for branch in _branches(error):
+        settled = [taken for inner in branch if (taken := _wanted(inner)) is not None]
+        if not settled:
+            return None
+        types |= settled[0]
+    return types
 
 
 def _is_declared(error: Any, path: Path) -> bool:
@@ -245,11 +279,18 @@ def _is_declared(error: Any, path: Path) -> bool:
     later.
     """
     steps = list(error.absolute_schema_path)[:-1]
-    return any(
-        steps[at : at + 2] == ["properties", *path[-1:]]
-        and all(step in _SAME_PLACE or isinstance(step, int) for step in steps[at + 2 :])
-        for at in range(len(steps) - 1)
-    )
+    for at in range(len(steps) - 1):
+        is_member = steps[at : at + 2] == ["properties", *path[-1:]]
+        if is_member and all(map(_stays_in_place, steps[at + 2 :])):
+            return True
+    return False
+
+
+def _stays_in_place(step: str | int) -> bool:
+    return step in _SAME_PLACE or isinstance(step, int)
+
+
+# --- values ---------------------------------------------------------------------------------------
 
 
 def _meaning(text: str, wanted: frozenset[str]) -> Any:
@@ -285,17 +326,17 @@ def _exact(text: str) -> None:
         raise ValueError("its fraction is lost")
 
 
-def _copied(value: Any) -> Any:
+def _copy(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _copied(member) for name, member in value.items()}
-    return list(map(_copied, value)) if isinstance(value, list) else value
+        return {name: _copy(member) for name, member in value.items()}
+    return list(map(_copy, value)) if isinstance(value, list) else value
 
 
 def _at(value: Any, path: Iterable[str | int]) -> Any:
     return reduce(getitem, path, value)
 
 
-def _with(value: Any, path: Path, meant: Any) -> Any:
+def _put(value: Any, path: Path, meant: Any) -> Any:
     """Put what is *meant* in its place within *value*, and return that; or what is meant, if that
     is the whole.
     """

@@ -13,11 +13,13 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from .did_you_mean import closest_first, unknown_name
+from .json_schema.graph import SchemaGraph
 from .json_schema.subschemas import children, walk
 from .wire.codec import decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from importlib.resources.abc import Traversable
 
     from jsonschema import Draft202012Validator
     from referencing import Registry
@@ -99,17 +101,24 @@ def bundle(*chosen: str) -> dict[str, Any]:
         UnknownSchema: if one of the *chosen* does not exist.
     """
     root = chosen[0] if len(set(chosen)) == 1 else ""
-    held = {name: _local(load(name), name, root) for name in _closure(chosen or names())}
-    whole = held.pop(root, {"$schema": DIALECT})
-    for part in held.values():  # with an `$id` of its own it would be a document of its own
+    parts = {}
+    for name in _with_referenced(chosen or names()):
+        parts[name] = _with_local_references(load(name), name, root)
+    whole = parts.pop(root, {"$schema": DIALECT})
+    for part in parts.values():  # with an `$id` of its own it would be a document of its own
         del part["$id"], part["$schema"]
-    return {**whole, "$defs": {**whole.get("$defs", {}), **held}}
+    return {**whole, "$defs": {**whole.get("$defs", {}), **parts}}
 
 
 def references(schema: dict[str, Any]) -> list[str]:
     """Return the names of the other schemas that *schema* refers to, each once."""
-    targets = (str(inner.get("$ref", "")) for _, inner in walk(schema, ""))
-    return list(dict.fromkeys(_name_in(target) for target in targets if target.startswith(PREFIX)))
+    found: dict[str, None] = {}
+    graph = SchemaGraph(schema)
+    for _, inner in walk(schema, ""):  # in the order of the file
+        pointer = graph.node(inner).pointer
+        if pointer.startswith(PREFIX):
+            found[_name_in(pointer)] = None
+    return list(found)
 
 
 def files_to_export(*, with_cases: bool = False) -> Iterator[tuple[str, str]]:
@@ -118,31 +127,40 @@ def files_to_export(*, with_cases: bool = False) -> Iterator[tuple[str, str]]:
 
     *with_cases* adds the contract cases, in the folder `cases`.
     """
-    for path in sorted(_FOLDER.iterdir(), key=lambda path: path.name):
+    for path in _files_in(_FOLDER):
         yield path.name, path.read_text("utf-8")
-    for path in sorted(_CASES.iterdir(), key=lambda path: path.name) if with_cases else ():
+    if not with_cases:
+        return
+    for path in _files_in(_CASES):
         if path.name.endswith((".json", ".md")):
             yield f"cases/{path.name}", path.read_text("utf-8")
 
 
-def _closure(chosen: Sequence[str]) -> list[str]:
+def _files_in(folder: Traversable) -> list[Traversable]:
+    return sorted(folder.iterdir(), key=lambda path: path.name)
+
+
+def _with_referenced(chosen: Sequence[str]) -> list[str]:
+    """Return the *chosen* names, and those of all schemas that they refer to."""
     found = list(dict.fromkeys(chosen))
     for name in found:  # the loop appends to it
-        found += [other for other in references(load(name)) if other not in found]
+        for other in references(load(name)):
+            if other not in found:
+                found.append(other)
     return found
 
 
-def _local(schema: Any, name: str, root: str) -> Any:
-    """*schema*, which is the one called *name* or a part of it, as it is in a bundle whose root is
-    called *root*.
+def _with_local_references(schema: Any, name: str, root: str) -> Any:
+    """Return *schema*, which is the one called *name* or a part of it, as it is in a bundle whose
+    root is called *root*.
     """
     if not isinstance(schema, dict):
         return schema
-    made = children(schema, lambda inner: _local(inner, name, root))
+    made = children(schema, lambda inner: _with_local_references(inner, name, root))
     if "$ref" in made:
         other, _, place = made["$ref"].removeprefix(PREFIX).partition("#")
-        other = other or name
-        made["$ref"] = ("#" if other == root else f"#/$defs/{other}") + place
+        document = other or name
+        made["$ref"] = f"#{place}" if document == root else f"#/$defs/{document}{place}"
     return made
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence  # noqa: TC003 (msgspec reads them)
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -96,10 +97,8 @@ class Lock(
 
     def __str__(self) -> str:
         """Return the text of the file: the same for the same entries in any order."""
-        return (
-            json.dumps(msgspec.to_builtins(self), indent=2, ensure_ascii=False, sort_keys=True)
-            + "\n"
-        )
+        plain = msgspec.to_builtins(self)
+        return json.dumps(plain, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
     def entries(self, kind: Kind) -> dict[str, Entry]:
         """Return the approved entries of a list, by their keys."""
@@ -150,11 +149,11 @@ class Checked(msgspec.Struct, frozen=True):
             made[kind, key] = printable(f"{_name_entry(kind, key)} is refused: {why}")
         outcome = "the approved text is shown" if texts == "approved" else "the new text is shown"
         for one in self.differences:
-            if one.is_text and (one.kind, one.key) not in self.refused:
-                sentence = (
-                    f"{_name_entry(one.kind, one.key)}: {outcome}; the server changed {one.path}"
-                )
-                made.setdefault((one.kind, one.key), printable(sentence))
+            if not one.is_text or (one.kind, one.key) in self.refused:
+                continue
+            entry = _name_entry(one.kind, one.key)
+            sentence = f"{entry}: {outcome}; the server changed {one.path}"
+            made.setdefault((one.kind, one.key), printable(sentence))
         return made
 
 
@@ -192,42 +191,73 @@ def read(text: bytes) -> Lock:
 
 def check(approved: Lock, offer: Offer, texts: Texts = "approved") -> Checked:
     """Return what *approved* allows of an *offer*. Never raises, whatever the offer is."""
-    allowed: set[tuple[str, str]] = set()
-    replaced: dict[tuple[str, str], Entry] = {}
-    refused: dict[tuple[str, str], str] = {}
-    differences: list[Difference] = []
-    gone: list[tuple[str, str]] = []
+    checking = _Checking(texts)
     for kind in KEYS:
-        known = approved.entries(kind)
-        listed, faults = _index(kind, offer.entries.get(kind, ()))
-        refused.update({(kind, key): why for key, why in faults.items()})
-        gone += [(kind, key) for key in known if key not in listed and key not in faults]
+        checking.check_list(kind, approved.entries(kind), offer.entries.get(kind, ()))
+    checking.check_instructions(approved.instructions, offer.instructions)
+    return Checked(
+        checking.allowed,
+        checking.replaced,
+        checking.refused,
+        checking.differences,
+        checking.gone,
+        checking.instructions,
+    )
+
+
+class _Checking:
+    """Collects the members of `Checked`."""
+
+    def __init__(self, texts: Texts) -> None:
+        self._texts = texts
+        self.allowed: set[tuple[str, str]] = set()
+        self.replaced: dict[tuple[str, str], Entry] = {}
+        self.refused: dict[tuple[str, str], str] = {}
+        self.differences: list[Difference] = []
+        self.gone: list[tuple[str, str]] = []
+        self.instructions = ""
+
+    def check_list(self, kind: Kind, known: dict[str, Entry], entries: Sequence[Any]) -> None:
+        """Check the *entries* of a list whose approved ones are *known*."""
+        listed, faults = _index(kind, entries)
+        for key, why in faults.items():
+            self.refused[kind, key] = why
+        for key in known:
+            if key not in listed and key not in faults:
+                self.gone.append((kind, key))
         for key, entry in listed.items():
-            if key not in known:
-                refused[kind, key] = "it is not in the lock"
-                continue
-            try:
-                found = compare_entries(kind, key, known[key], entry)
-            except RecursionError:
-                refused[kind, key] = _TOO_DEEP
-                continue
-            differences += found
-            if why := _refuse(found, texts):
-                refused[kind, key] = why
-                continue
-            allowed.add((kind, key))
-            if found and texts == "approved":
-                replaced[kind, key] = _without_absent(known[key], entry)
-    instructions = offer.instructions
-    if approved.instructions != offer.instructions:
-        was, now = approved.instructions or _ABSENT, offer.instructions or _ABSENT
-        differences.append(Difference(INSTRUCTIONS, "", INSTRUCTIONS, was, now, is_text=True))
-        instructions = {
-            "approved": approved.instructions,
-            "refuse": "",
-            "report": offer.instructions,
-        }[texts]
-    return Checked(allowed, replaced, refused, differences, gone, instructions)
+            if key in known:
+                self._check_entry(kind, key, known[key], entry)
+            else:
+                self.refused[kind, key] = "it is not in the lock"
+
+    def _check_entry(self, kind: Kind, key: str, approved: Entry, entry: Entry) -> None:
+        try:
+            found = compare_entries(kind, key, approved, entry)
+        except RecursionError:
+            self.refused[kind, key] = _TOO_DEEP
+            return
+        self.differences += found
+        why = _refuse(found, self._texts)
+        if why:
+            self.refused[kind, key] = why
+            return
+        self.allowed.add((kind, key))
+        if found and self._texts == "approved":
+            self.replaced[kind, key] = _without_absent(approved, entry)
+
+    def check_instructions(self, approved: str, offered: str) -> None:
+        """Decide which instructions the host gets."""
+        self.instructions = offered
+        if approved == offered:
+            return
+        was, now = approved or _ABSENT, offered or _ABSENT
+        change = Difference(INSTRUCTIONS, "", INSTRUCTIONS, was, now, is_text=True)
+        self.differences.append(change)
+        if self._texts == "approved":
+            self.instructions = approved
+        elif self._texts == "refuse":
+            self.instructions = ""
 
 
 def compare_entries(kind: Kind, key: str, was: Entry, now: Entry) -> list[Difference]:
@@ -236,16 +266,23 @@ def compare_entries(kind: Kind, key: str, was: Entry, now: Entry) -> list[Differ
     """
     found: list[Difference] = []
     behaviour = _compare(_without_texts(was), _without_texts(now, was), "")
-    for path, before, after in behaviour:
-        found.append(Difference(kind, key, path, before, after))
-        if len(found) == MAX_DIFFERENCES:
-            return found
-    for path, before, after in _compare(_without_absent(was, now), now, ""):
-        if not any(one.path == path or path.startswith(f"{one.path}.") for one in found):
-            found.append(Difference(kind, key, path, before, after, is_text=True))
+    for change in islice(behaviour, MAX_DIFFERENCES):
+        found.append(Difference(kind, key, change.path, change.was, change.now))
+    if len(found) == MAX_DIFFERENCES:
+        return found
+    for change in _compare(_without_absent(was, now), now, ""):
+        if _is_within(change.path, found):
+            continue
+        found.append(Difference(kind, key, change.path, change.was, change.now, is_text=True))
         if len(found) == MAX_DIFFERENCES:
             break
     return found
+
+
+def _is_within(path: str, found: Sequence[Difference]) -> bool:
+    """Return whether *path* is the place of a difference that was *found*, or within it."""
+    paths = [known.path for known in found]
+    return any(known == path or path.startswith(f"{known}.") for known in paths)
 
 
 def _refuse(found: Sequence[Difference], texts: Texts) -> str:
@@ -266,23 +303,24 @@ def _index(kind: Kind, entries: Sequence[Any]) -> tuple[dict[str, Entry], dict[s
     """Return the entries of a list in canonical form by their keys, and the reasons why others have
     none.
     """
-    member = KEYS[kind]
+    member, noun = KEYS[kind], _NOUNS[kind]
     keys = [entry.get(member) if isinstance(entry, dict) else None for entry in entries]
-    counts = Counter(key for key in keys if isinstance(key, str))
-    noun = _NOUNS[kind]
     found: dict[str, Entry] = {}
-    faults = {
-        key: f"{count} {noun}s have this {member}" for key, count in counts.items() if count > 1
-    }
+    faults: dict[str, str] = {}
+    for repeated, count in Counter(key for key in keys if isinstance(key, str)).items():
+        if count > 1:
+            faults[repeated] = f"{count} {noun}s have this {member}"
     for place, (key, entry) in enumerate(zip(keys, entries, strict=True), 1):
         if not isinstance(key, str):
             faults[f"#{place}"] = f"it is not a {noun} with a {member}"
-        elif key not in faults:
-            try:
-                found[key] = _canonical_entry(entry)
-                encode(found[key])
-            except (RecursionError, ValueError):
-                faults[key] = _TOO_DEEP
+            continue
+        if key in faults:
+            continue
+        try:
+            found[key] = _canonical_entry(entry)
+            encode(found[key])
+        except (RecursionError, ValueError):
+            faults[key] = _TOO_DEEP
     return found, faults
 
 
@@ -328,15 +366,13 @@ def _without_texts(entry: Entry, approved: Entry | None = None) -> Entry:
     *approved*.
     """
     made = {name: value for name, value in entry.items() if name not in _TEXTS_OF_ENTRY}
-    if approved is not None:
-        for name in (
-            _OF_LATER_REVISIONS.intersection(approved) - entry.keys() - set(_TEXTS_OF_ENTRY)
-        ):
+    for name in _OF_LATER_REVISIONS.intersection(approved or ()).difference(_TEXTS_OF_ENTRY):
+        if name not in entry and approved is not None:
             made[name] = approved[name]
     if isinstance(made.get("annotations"), dict):
-        made["annotations"] = {
-            name: value for name, value in made["annotations"].items() if name != "title"
-        }
+        annotations = dict(made["annotations"])
+        annotations.pop("title", None)
+        made["annotations"] = annotations
     for name in _SCHEMAS:
         if name in made:
             made[name] = _behaviour_of_schema(made[name])
@@ -358,21 +394,30 @@ def _without_absent(approved: Entry, entry: Entry) -> Entry:
     return {name: value for name, value in approved.items() if name not in absent}
 
 
-def _compare(was: Any, now: Any, path: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the places in which two JSON values differ, with what each has there."""
+class _Change(msgspec.Struct, frozen=True):
+    """The place in which two JSON values differ, with what each has there."""
+
+    path: str
+    was: str
+    now: str
+
+
+def _compare(was: Any, now: Any, path: str) -> Iterator[_Change]:
+    """Yield the places in which two JSON values differ."""
     if isinstance(was, dict) and isinstance(now, dict):
         for name in sorted(was.keys() | now.keys()):
             inner = f"{path}.{name}" if path else name
-            if name not in now or name not in was:
-                before = _show(was[name]) if name in was else _ABSENT
-                yield inner, before, _show(now[name]) if name in now else _ABSENT
+            if name not in now:
+                yield _Change(inner, _show(was[name]), _ABSENT)
+            elif name not in was:
+                yield _Change(inner, _ABSENT, _show(now[name]))
             else:
                 yield from _compare(was[name], now[name], inner)
     elif isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
         for place, (before, after) in enumerate(zip(was, now, strict=True)):
             yield from _compare(before, after, f"{path}[{place}]")
     elif encode(was) != encode(now):
-        yield path, _show(was), _show(now)
+        yield _Change(path, _show(was), _show(now))
 
 
 _MAX_VALUE_CHARACTERS = 2_000

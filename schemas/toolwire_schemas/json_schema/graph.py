@@ -35,7 +35,7 @@ from .all_of import merge_schemas
 from .subschemas import ASSERTIONS, LISTS, NAMED, ONE, TYPES, directly_inside, target
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 Keywords = dict[str, Any]
 
@@ -96,15 +96,7 @@ class SchemaGraph:
 
     def nodes(self) -> Iterator[SchemaNode]:
         """Yield each node that the root leads to, references included, once."""
-        seen: set[SchemaNode] = set()
-        waiting = [self.root]
-        while waiting:
-            node = waiting.pop()
-            if node in seen:
-                continue
-            seen.add(node)
-            yield node
-            waiting += node.inside()
+        return _reach(self.root, SchemaNode.inside)
 
     def resolve(self, node: SchemaNode) -> SchemaNode:
         """Return the node of the same values as *node* without references and `allOf`."""
@@ -407,7 +399,7 @@ class SchemaNode:
 
     # --- all links ---
 
-    def inside(self) -> list[SchemaNode]:
+    def inside(self) -> Sequence[SchemaNode]:
         """Return the nodes of all schemas directly inside it, and of its reference."""
         found = []
         for _, schema in directly_inside(self.keywords, ""):
@@ -452,7 +444,7 @@ class SchemaNode:
 
 
 def _reach(
-    start: SchemaNode, links: Callable[[SchemaNode], tuple[SchemaNode, ...]]
+    start: SchemaNode, links: Callable[[SchemaNode], Sequence[SchemaNode]]
 ) -> Iterator[SchemaNode]:
     """Yield *start* and all nodes that *links* lead to from there, each once, depth first."""
     seen: set[SchemaNode] = set()

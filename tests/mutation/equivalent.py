@@ -14,6 +14,17 @@ _BEYOND_END = "finds words from `end` on, too, and the loop goes only up to `end
 _MAY_BE_UNFINISHED = "self._searched and (not self._buffer.endswith((b'}', b']')))"
 
 EQUIVALENT: dict[str, dict[str, str]] = {
+    "toolwire.protocol.call": {
+        "by_tool: bool = False: False -> True": "read only with a value, which comes with its own",
+    },
+    "toolwire.protocol.in_flight": {
+        "message = messages.response(call.id, result, replaced, is_plain=True): True -> False": (
+            "the general encoder writes the same, and imports more"
+        ),
+        "if len(message) > most and (not last):: len(message) > most -> len(message) >= most": (
+            "a message of the most bytes is checked again, and sent"
+        ),
+    },
     "toolwire_schemas.wire.framing": {
         "if len(start) < len(BOM) and BOM.startswith(start):: "
         "len(start) < len(BOM) -> len(start) <= len(BOM)": (

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 PROTOCOL = ("tests/server/protocol",)
+CALLS = ("tests/server/protocol/test_call.py", "tests/server/protocol/test_in_flight.py")
 FRAMING = ("tests/schemas/wire/test_framing.py",)
 COMPARE = ("tests/schemas/compare",)
 READING = ("tests/tools/signature",)
 
 TARGETS: dict[str, tuple[str, ...]] = {
-    "toolwire.protocol.in_flight": PROTOCOL,
+    "toolwire.protocol.in_flight": (*CALLS, "tests/server/protocol/test_result_limit.py"),
     "toolwire.protocol.server_protocol": PROTOCOL,
-    "toolwire.protocol.call": PROTOCOL,
+    "toolwire.protocol.call": CALLS,
     "toolwire.protocol.lifecycle": PROTOCOL,
     "toolwire.protocol.result_limit": PROTOCOL,
     "toolwire.protocol.large_results": PROTOCOL,

@@ -48,11 +48,12 @@ class Loader(SourceFileLoader):
     def exec_module(self, module: ModuleType) -> None:
         """Execute *module* with the builtins whose `__import__` is ours."""
         vars(module)["__builtins__"] = {**vars(builtins), "__import__": _import}
-        words, sys.argv = sys.argv, [self.path]  # which some files parse
+        command_line = sys.argv
+        sys.argv = [self.path]  # some files parse it
         try:
             super().exec_module(module)
         finally:
-            sys.argv = words
+            sys.argv = command_line
 
 
 class _Finder:
@@ -65,25 +66,29 @@ class _Finder:
         finders find.
         """
         top = name.partition(".")[0]
-        if top in (*sys.stdlib_module_names, *OUR_PACKAGES) or any(map(_is_installed, path or ())):
+        if top in sys.stdlib_module_names or top in OUR_PACKAGES:
             return None
-        others = (finder for finder in list(sys.meta_path) if not isinstance(finder, _Finder))
-        spec = next(
-            (
-                spec
-                for finder in others
-                if (spec := finder.find_spec(name, path, target)) is not None
-            ),
-            None,
-        )
-        if (
-            spec is None
-            or type(spec.loader) is not SourceFileLoader
-            or _is_installed(spec.loader.path)
-        ):
+        if any(map(_is_installed, path or ())):
+            return None
+        spec = _find_spec_elsewhere(name, path, target)
+        if spec is None or type(spec.loader) is not SourceFileLoader:
+            return None
+        if _is_installed(spec.loader.path):
             return None
         spec.loader = Loader(name, spec.loader.path)
         return spec
+
+
+def _find_spec_elsewhere(
+    name: str, path: Sequence[str] | None, target: ModuleType | None
+) -> ModuleSpec | None:
+    for finder in list(sys.meta_path):
+        if isinstance(finder, _Finder):
+            continue
+        spec = finder.find_spec(name, path, target)
+        if spec is not None:
+            return spec
+    return None
 
 
 def _is_installed(path: str) -> bool:
@@ -102,7 +107,9 @@ def _import(
     if level or top not in PACKAGES:
         with adopting():
             return builtins.__import__(name, names, local_names, fromlist or (), level)
-    made = module(name)
-    for wanted in fromlist or ():
-        found(name, wanted)
-    return made if fromlist else module(top)
+    stand_in = module(name)
+    if not fromlist:
+        return module(top)
+    for wanted in fromlist:
+        found(name, wanted)  # raises an error if it is missing
+    return stand_in

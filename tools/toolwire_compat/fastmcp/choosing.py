@@ -1,4 +1,9 @@
-"""Chooses what a module that uses FastMCP offers."""
+"""Chooses the tools that a module with FastMCP offers.
+
+Strategy. The module's variables decide: a variable or a tool of the name that the user gave, else
+the one server, else the one function that makes a server. Where more than one would do, the error
+lists them.
+"""
 
 from __future__ import annotations
 
@@ -32,43 +37,77 @@ def choose_tools(module: ModuleType, name: str | None) -> list[Tool] | None:
         RegistrationError: if it is not clear which server is meant, or it has no tool called
             *name*.
     """
-    held = dict(vars(module))
-    servers = {
-        id(value): key for key, value in reversed(held.items()) if isinstance(value, FastMCP)
-    }
-    if not servers and not any(
-        isinstance(value, type) and issubclass(value, FastMCP) for value in held.values()
-    ):
+    members = dict(vars(module))  # a copy: the calls below may run code of the module
+    servers = _find_servers(members)
+    if not servers and not any(map(_is_server_class, members.values())):
         return None
-    thing = held.get(name or "")
-    if isinstance(thing, FastMCP):
-        return _tools(thing)
+    named = members.get(name or "")
+    if isinstance(named, FastMCP):
+        return _tools(named)
     if servers and name is not None:
-        tools = [tool for key in servers.values() for tool in _tools(held[key])]
-        if chosen := [tool for tool in tools if tool.name == name or tool.entry.function is thing]:
-            return chosen
-        problem = unknown_name(
-            "server or tool", name, [*servers.values(), *(tool.name for tool in tools)]
-        )
-        raise RegistrationError(
-            f"it has {problem}", tool=module.__name__, remedy="name one that it has"
-        )
-    if any(own_options(value) is not None for value in held.values()):
+        return _choose_by_name(module, servers, name, named)
+    if any(own_options(value) is not None for value in members.values()):
         return None
     if servers:
-        usual = [key for key in _USUAL if key in servers.values()] or sorted(servers.values())
-        if len(servers) > 1 and usual[0] not in _USUAL:
-            raise _unclear(module, "it makes several servers", usual)
-        return _tools(held[usual[0]])
-    makers = [
-        key for key, value in held.items() if (key == name if name else _returns_server(value))
-    ]
+        return _tools(_choose_server(module, servers))
+    return _tools(_make_server(module, members, name))
+
+
+def _find_servers(members: dict[str, Any]) -> dict[str, FastMCP]:
+    """Return the servers among *members* by their variables, each once: by the first of its
+    variables.
+    """
+    servers: dict[str, FastMCP] = {}
+    for name, value in members.items():
+        if isinstance(value, FastMCP) and not any(value is known for known in servers.values()):
+            servers[name] = value
+    return servers
+
+
+def _is_server_class(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, FastMCP)
+
+
+def _choose_by_name(
+    module: ModuleType, servers: dict[str, FastMCP], name: str, named: Any
+) -> list[Tool]:
+    """Return the tools called *name*, or made of the function *named* so in the module."""
+    tools: list[Tool] = []
+    for server in servers.values():
+        tools += _tools(server)
+    chosen = [tool for tool in tools if tool.name == name or tool.entry.function is named]
+    if chosen:
+        return chosen
+    known = [*servers, *(tool.name for tool in tools)]
+    problem = f"it has {unknown_name('server or tool', name, known)}"
+    raise RegistrationError(problem, tool=module.__name__, remedy="name one that it has")
+
+
+def _choose_server(module: ModuleType, servers: dict[str, FastMCP]) -> FastMCP:
+    for usual in _USUAL:
+        if usual in servers:
+            return servers[usual]
+    if len(servers) > 1:
+        raise _unclear(module, "it makes several servers", sorted(servers))
+    [server] = servers.values()
+    return server
+
+
+def _make_server(module: ModuleType, members: dict[str, Any], name: str | None) -> FastMCP:
+    """Return the server that a function makes: that called *name*, or the one whose hint says
+    so.
+    """
+    if name:
+        makers = [name] if name in members else []
+    else:
+        makers = [key for key, value in members.items() if _returns_server(value)]
     if len(makers) != 1:
         raise _unclear(module, "it makes no server when it is imported", makers)
-    made = held[makers[0]]()
-    if not isinstance(made, FastMCP):
-        raise _unclear(module, f"{makers[0]}() returns no server", [])
-    return _tools(made)
+    [maker] = makers
+    server = members[maker]()
+    if not isinstance(server, FastMCP):
+        raise _unclear(module, f"{maker}() returns no server", [])
+    return server
 
 
 def _tools(server: FastMCP) -> list[Tool]:
@@ -82,11 +121,10 @@ def _returns_server(value: Any) -> bool:
         hint = evaluate(annotations_of(value).get("return"), names_of(value))
     except Unresolved:
         return False
-    return isinstance(hint, type) and issubclass(hint, FastMCP)
+    return _is_server_class(hint)
 
 
 def _unclear(module: ModuleType, problem: str, names: list[str]) -> RegistrationError:
     which = " or ".join(f":{name}" for name in names) or ":FUNCTION, which returns the server"
-    return RegistrationError(
-        problem, tool=module.__name__, remedy=f"put {which} after the name of the file"
-    )
+    remedy = f"put {which} after the name of the file"
+    return RegistrationError(problem, tool=module.__name__, remedy=remedy)

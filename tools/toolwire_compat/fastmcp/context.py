@@ -58,11 +58,9 @@ class ReadContent(Record):
     @property
     def content(self) -> str | bytes:
         """The text, or the bytes."""
-        return (
-            a2b_base64(self.blob)
-            if self.text is None and self.blob is not None
-            else self.text or ""
-        )
+        if self.text is None and self.blob is not None:
+            return a2b_base64(self.blob)
+        return self.text or ""
 
 
 class Contents(list[ReadContent]):
@@ -150,8 +148,12 @@ class Context(AsyncContext):
         """
         words = [word for word in (first, second, message) if word is not None]
         if level is None:
-            level = next((word for word in words if word in LEVELS), "info")
-            words = [word for word in words if word is not level] or words
+            level = "info"
+            for word in words:
+                if word in LEVELS:
+                    level = word
+                    break
+            words = [word for word in words if word is not level] or words  # the level may be all
         self._log(words[0], level, {**(extra or {}), **fields}, logger_name)
         return DONE
 
@@ -207,15 +209,16 @@ class Context(AsyncContext):
     async def _read_resource(self, uri: Any) -> Contents:
         for resource in self._server.resources():
             template = resource.entry.template
-            if template is not None and template.match(str(uri)) is not None:
-                arguments = {"uri": str(uri)}
-                if resource.is_async:
-                    read = await resource.call_async(arguments, self._caller)
-                else:
-                    from anyio import to_thread
+            if template is None or template.match(str(uri)) is None:
+                continue
+            arguments = {"uri": str(uri)}
+            if resource.is_async:
+                result = await resource.call_async(arguments, self._caller)
+            else:
+                from anyio import to_thread
 
-                    read = await to_thread.run_sync(resource.call, arguments, self._caller)
-                return Contents(ReadContent(**content) for content in read["contents"])
+                result = await to_thread.run_sync(resource.call, arguments, self._caller)
+            return Contents(ReadContent(**content) for content in result["contents"])
         raise ResourceNotFoundError(f"there is no resource {uri}")
 
     def _state(self) -> dict[str, Any]:
@@ -261,11 +264,9 @@ def check_uses(function: Callable[..., Any], context: str) -> None:
     except (OSError, TypeError, SyntaxError):  # no source: a use is refused when it is reached
         return
     for node in ast.walk(tree):
-        if (
-            isinstance(node, ast.Attribute)
-            and _is_context(node.value, context)
-            and not hasattr(Context, node.attr)
-        ):
+        if not isinstance(node, ast.Attribute) or not _is_context(node.value, context):
+            continue
+        if not hasattr(Context, node.attr):
             where = line_of(inspect.getsourcefile(inner) or "?", first + node.lineno - 1)
             raise NotSupported(ast.unparse(node), _REMEDIES.get(node.attr, _REMEDY), where=where)
 

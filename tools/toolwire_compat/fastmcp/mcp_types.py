@@ -26,8 +26,12 @@ class Record:
     """The protocol's names by Python's."""
 
     def __init_subclass__(cls) -> None:
-        own = [name for name in cls.__annotations__ if not name.startswith("_")]
-        cls._members = cls._members | {name: _camel(name) for name in own} | {"meta": "_meta"}
+        members = dict(cls._members)
+        for name in cls.__annotations__:
+            if not name.startswith("_"):
+                members[name] = _camel(name)
+        members["meta"] = "_meta"
+        cls._members = members
 
     def __init__(self, **given: Any) -> None:
         name = type(self).__name__
@@ -36,9 +40,8 @@ class Record:
             if member not in self._members:
                 raise TypeError(f"{name} has no member {key!r}; it has {', '.join(self._members)}")
             setattr(self, member, value)
-        if missing := [
-            member for member in self._members if member != "meta" and not hasattr(self, member)
-        ]:
+        missing = [member for member in self._members if not hasattr(self, member)]
+        if missing:
             raise TypeError(f"{name} needs {', '.join(missing)}")
 
     meta: Any = None
@@ -56,18 +59,20 @@ class Record:
         return f"{type(self).__name__}({members})"
 
     def __eq__(self, other: object) -> bool:
-        return (
-            type(other) is type(self)
-            and isinstance(other, Record)
-            and self.to_mcp() == other.to_mcp()
-        )
+        if type(other) is not type(self) or not isinstance(other, Record):
+            return False
+        return self.to_mcp() == other.to_mcp()
 
     __hash__ = None  # type: ignore[assignment]
 
     def to_mcp(self) -> dict[str, Any]:
         """Return the members that are not None, as the protocol spells them."""
-        members = {sent: plain(getattr(self, member)) for member, sent in self._members.items()}
-        return {sent: value for sent, value in members.items() if value is not None}
+        members = {}
+        for name, mcp_name in self._members.items():
+            value = getattr(self, name)
+            if value is not None:
+                members[mcp_name] = plain(value)
+        return members
 
 
 def plain(value: Any) -> Any:
@@ -299,19 +304,17 @@ class _Media:
 
     def to_content(self) -> content.Content:
         """Return Toolwire's content of it, for a tool's result."""
-        family = self._kind.family
-        media_type = None if self._format is None else f"{family}/{self._format.lower()}"
-        if self._format is None and self.data is not None:
+        media_type = None  # of a file, by its name
+        if self._format is not None:
+            media_type = f"{self._kind.family}/{self._format.lower()}"
+        elif self.data is not None:
             media_type = content.media_type_of(self.data) or self._default
-        said = {
-            key: value
-            for key, value in (plain(self.annotations) or {}).items()
-            if key in ("audience", "priority")
-        }
-        made: content.Content = self._kind(
-            path=self.path, data=self.data, media_type=media_type, **said
+        annotations = plain(self.annotations) or {}
+        known = {key: annotations[key] for key in ("audience", "priority") if key in annotations}
+        block: content.Content = self._kind(
+            path=self.path, data=self.data, media_type=media_type, **known
         )
-        return made
+        return block
 
 
 class Image(_Media):
@@ -352,9 +355,13 @@ class File(_Media):
 
     def to_content(self) -> content.Content:
         """Return Toolwire's content of it, for a tool's result."""
-        ending = f".{self._format.lower()}" if self._format else ""
-        media_type = content.media_type_of_path(f"file{ending}") if ending else None
-        name = self.name + ending if self.name and not self.name.endswith(ending) else self.name
+        media_type = None
+        name = self.name
+        if self._format:
+            ending = f".{self._format.lower()}"
+            media_type = content.media_type_of_path(f"file{ending}")
+            if name and not name.endswith(ending):
+                name += ending
         return content.File(path=self.path, data=self.data, name=name, media_type=media_type)
 
     def to_resource_content(self) -> EmbeddedResource:

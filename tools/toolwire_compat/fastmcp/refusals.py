@@ -22,12 +22,10 @@ class NotSupported(RegistrationError, AttributeError):
     """
 
     def __init__(self, what: str, remedy: str = OWN_PACKAGE, *, where: str | None = None) -> None:
-        self.problem, self.tool, self.parameter, self.remedy = (
-            f"Toolwire does not support {what}",
-            what,
-            None,
-            remedy,
-        )
+        self.problem = f"Toolwire does not support {what}"
+        self.tool = what
+        self.parameter = None
+        self.remedy = remedy
         Exception.__init__(self, f"{where or users_line()}: {self.problem}; {remedy}")
 
 
@@ -43,10 +41,12 @@ def users_line() -> str:
 
 def line_of(file: str, line: int) -> str:
     """Return `file:line`, with the file relative to the working folder if it is inside."""
-    relative = (
-        os.path.relpath(file) if os.path.isabs(file) and os.path.splitdrive(file)[0] == "" else file
-    )
-    return f"{file if relative.startswith('..') else relative}:{line}"
+    has_drive = os.path.splitdrive(file)[0] != ""  # there is no relative path to another one
+    if os.path.isabs(file) and not has_drive:
+        relative = os.path.relpath(file)
+        if not relative.startswith(".."):
+            file = relative
+    return f"{file}:{line}"
 
 
 class Refused:
@@ -94,8 +94,8 @@ def check_names(function: Any) -> None:
     for code in codes:
         codes += [const for const in code.co_consts if isinstance(const, CodeType)]
         for name in code.co_names:
-            if isinstance(refused := function.__globals__.get(name), Refused):
+            value = function.__globals__.get(name)
+            if isinstance(value, Refused):
                 where = line_of(code.co_filename, code.co_firstlineno)
-                raise NotSupported(
-                    f"{name}, which {function.__name__} uses", refused._remedy, where=where
-                )
+                use = f"{name}, which {function.__name__} uses"
+                raise NotSupported(use, value._remedy, where=where)

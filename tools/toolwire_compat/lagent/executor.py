@@ -17,7 +17,7 @@ from toolwire_tools.decorator import tool_api
 
 from .action_return import ActionReturn, ActionStatusCode, ActionValidCode
 from .base import BaseAction, is_async, run_to_end
-from .messages import AgentMessage, RemovableHandle, asked_for
+from .messages import AgentMessage, RemovableHandle, read_call
 from .metaclass import RUN
 from .parsers import BaseParser
 from .registry import action_from
@@ -336,10 +336,10 @@ def _read_call(message: Any) -> tuple[Any, Any]:
         TypeError: if it is not a message.
     """
     if isinstance(message, dict):
-        return asked_for(message.get("content", message))
+        return read_call(message.get("content", message))
     if not hasattr(message, "content"):
         raise TypeError(f"expected the name of an action or a message, not {message!r}")
-    return asked_for(message.content)
+    return read_call(message.content)
 
 
 async def _wait_for(value: Any, default: Any = None) -> Any:

@@ -73,19 +73,18 @@ class AgentMessage:
     def model_copy(
         self, *, update: dict[str, Any] | None = None, deep: bool = False
     ) -> AgentMessage:
-        """A copy with other values for what *update* names; with *deep*, what is in it is copied as
-        well.
-        """
-        return replace(deepcopy(self) if deep else self, **update or {})
+        """Return a copy with the members of *update*; with *deep*, its values are copied too."""
+        original = deepcopy(self) if deep else self
+        return replace(original, **update or {})
 
     copy = model_copy
 
     def model_dump(self) -> dict[str, Any]:
-        """The members as a dict."""
+        """Return the members as a dict."""
         return asdict(self)
 
 
-def asked_for(call: Any) -> tuple[Any, Any]:
+def read_call(call: Any) -> tuple[Any, Any]:
     """Return the name and the parameters of a `FunctionCall`, or of a dict; None for a missing
     one.
     """
@@ -134,9 +133,9 @@ class ActionPreprocessor(Hook):
         """Take the call out of `formatted`, or out of `action` in it."""
         call = message.formatted
         if call is not None:
-            name, parameters = asked_for(
-                call.get("action", call) if isinstance(call, dict) else call
-            )
+            if isinstance(call, dict):
+                call = call.get("action", call)
+            name, parameters = read_call(call)
             message.content = {"name": name, "parameters": parameters}
         return message
 
@@ -166,11 +165,9 @@ class InternLMActionProcessor(ActionPreprocessor):
     def _call_for(self, code: str, executor: Any, session_id: int) -> dict[str, Any]:
         name, action = next(iter(executor.actions.items()))
         parameters: dict[str, Any] = {self.code_parameter: code}
-        if any(
-            parameter["name"] == "session_id"
-            for parameter in action.description.get("parameters", ())
-        ):
-            parameters["session_id"] = session_id
+        for parameter in action.description.get("parameters", ()):
+            if parameter["name"] == "session_id":
+                parameters["session_id"] = session_id
         return {"name": name, "parameters": parameters}
 
 

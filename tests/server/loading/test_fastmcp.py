@@ -134,6 +134,26 @@ def test_a_disabled_tool_is_not_served_and_add_tool_takes_functions_and_tools(
     assert [tool.name for tool in load([path])] == ["first", "second"]
 
 
+TWICE = "@mcp.tool\ndef a(): return 1\n@mcp.tool(name='a')\ndef b(): return 2\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "value"),
+    [
+        ("warn_on_duplicate_tools=False, warn_on_duplicate_prompts=True", 1),
+        ("warn_on_duplicate_prompts=True, warn_on_duplicate_tools=False", 1),
+        ("on_duplicate='ignore'", 1),
+        ("on_duplicate='replace'", 2),
+    ],
+)
+def test_second_tool_of_a_name_is_ignored_or_replaces_the_first_on_demand(
+    options: str, value: int, write: Callable[..., str]
+) -> None:
+    head = f"from fastmcp import FastMCP\nmcp = FastMCP('demo', {options})\n"
+    result = called(write(head + TWICE), "a")
+    assert result["content"][0]["text"] == str(value)
+
+
 RESULTS = """
 from typing import Annotated, TypedDict
 from fastmcp.tools import ToolResult

@@ -132,30 +132,30 @@ class FastMCP(metaclass=_Refusing):
     def __init__(
         self, name: str | None = None, instructions: str | None = None, **options: Any
     ) -> None:
-        self.name, self.instructions = name or type(self).__name__, instructions
-        self.version, self.title = options.pop("version", None) or None, options.pop("title", None)
-        self.description, self.website_url = (
-            options.pop("description", None),
-            options.pop("website_url", None),
-        )
+        self.name = name or type(self).__name__
+        self.instructions = instructions
+        self.version = options.pop("version", None) or None
+        self.title = options.pop("title", None)
+        self.description = options.pop("description", None)
+        self.website_url = options.pop("website_url", None)
         self.icons = plain(options.pop("icons", None))
         lifespan = options.pop("lifespan", None)
         self.entered = None if lifespan is None else partial(lifespan, self)
         """The lifespan, which takes this object; None without one."""
         self.settings = _Settings()
-        self._offered: dict[tuple[str, str], Callable[[], Tool]] = {}
+        self._makers: dict[tuple[str, str], Callable[[], Tool]] = {}
+        """The functions that make what is registered, by kind and name."""
         self._made: list[Tool] | None = None
         """The tools, resources and prompts; None until the file is loaded."""
         self.completer: Callable[..., Any] | None = None
         """The function below `@mcp.completion()`."""
-        self._keeps = options.pop("on_duplicate", None) or (
-            "ignore" if _unwarned(options) else "error"
-        )
+        usual = "ignore" if _pop_duplicates_are_meant(options) else "error"
+        self._on_duplicate = options.pop("on_duplicate", None) or usual
         tools = options.pop("tools", None) or ()
         for option, value in options.items():
-            if option in _EVEN_NONE or (
-                option not in _WITHOUT_EFFECT and value not in (None, False, (), [])
-            ):
+            is_empty = value in (None, False, (), [])
+            has_no_effect = is_empty or option in _WITHOUT_EFFECT
+            if option in _EVEN_NONE or not has_no_effect:
                 refuse(f"{type(self).__name__}({option}=)", option)
         for tool in tools:
             self.add_tool(tool)
@@ -165,14 +165,14 @@ class FastMCP(metaclass=_Refusing):
         """The arguments for Toolwire's `Server` that the file gives, in the constructor or
         later.
         """
-        name = None if self.name == type(self).__name__ else self.name
-        given = {
-            "name": name,
+        has_name = self.name != type(self).__name__
+        members = {
+            "name": self.name if has_name else None,
             "version": self.version,
             "title": self.title,
             "instructions": self.instructions,
         }
-        return {key: str(value) for key, value in given.items() if value is not None}
+        return {key: str(value) for key, value in members.items() if value is not None}
 
     def __class_getitem__(cls, _: Any) -> type[FastMCP]:  # FastMCP[AppContext]
         return cls
@@ -191,66 +191,66 @@ class FastMCP(metaclass=_Refusing):
         """Register a tool, as `@mcp.tool`, `@mcp.tool()` or `mcp.tool(function, name=...)`; return
         the function.
         """
-        return self._decorated(self.add_tool, name_or_function, options)
+        return _decorate(self.add_tool, name_or_function, options)
 
     def prompt(self, name_or_function: Any = None, /, **options: Any) -> Any:
         """Register a prompt, as `tool` does a tool."""
-        return self._decorated(self.add_prompt, name_or_function, options)
+        return _decorate(self.add_prompt, name_or_function, options)
 
     def resource(self, uri: Any, **options: Any) -> Any:
         """Register the function below as the resource *uri*, or as all those of a template."""
         if callable(uri):
             raise TypeError('resource: its URI comes first, as in @mcp.resource("notes://{name}")')
-        return lambda function: (self.add_resource(function, uri=str(uri), **options), function)[1]
+        return partial(self._add_resource_at, str(uri), options)
 
-    @staticmethod
-    def _decorated(add: Callable[..., Any], name_or_function: Any, options: dict[str, Any]) -> Any:
-        if callable(name_or_function):
-            add(name_or_function, **options)
-            return name_or_function
-        given = {"name": name_or_function} if name_or_function is not None else {}
-        return lambda function: (add(function, **given, **options), function)[1]
+    def _add_resource_at(self, uri: str, options: dict[str, Any], function: Any) -> Any:
+        self.add_resource(function, uri=uri, **options)
+        return function
 
     def add_tool(self, function: Any, name: str | None = None, **options: Any) -> Any:
         """Register a function, or what `Tool.from_function` returned, and return it."""
-        given, options = _give(function, {**({"name": name} if name else {}), **options})
+        if name:
+            options = {"name": name, **options}
+        code, options = _unpack(function, options)
         structured = options.pop("structured_output", None)
-        if "output_schema" in options and options["output_schema"] is None and structured is None:
+        # FastMCP: output_schema=None turns structured results off, which is not its default.
+        if structured is None and options.get("output_schema", "") is None:
             structured = False
         if options.pop("enabled", None) is not False:
-            made = _options("tool", options_for(given), options)
-            self._register(
-                "tool", made.name or name_of(given), adopt_tool, given, self, made, structured
-            )
+            own = _complete("tool", options_for(code), options)
+            tool_name = own.name or name_of(code)
+            self._register("tool", tool_name, partial(adopt_tool, code, self, own, structured))
         return function
 
     def add_resource(self, function: Any, **options: Any) -> Any:
         """Register what `FunctionResource` or `TextResource` returned, and return it."""
-        given, options = _give(function, options)
+        code, options = _unpack(function, options)
         if options.pop("enabled", None) is not False:
-            made = _options("resource", ResourceOptions(uri=str(options.pop("uri"))), options)
-            self._register("resource", made.uri, adopt_resource, given, self, made)
+            uri = str(options.pop("uri"))
+            own = _complete("resource", ResourceOptions(uri=uri), options)
+            self._register("resource", own.uri, partial(adopt_resource, code, self, own))
         return function
 
     add_template = add_resource
 
     def add_prompt(self, function: Any, **options: Any) -> Any:
         """Register a function, or what `Prompt.from_function` returned, and return it."""
-        given, options = _give(function, options)
+        code, options = _unpack(function, options)
         if options.pop("enabled", None) is not False:
-            made = _options("prompt", PromptOptions(), options)
-            self._register("prompt", made.name or name_of(given), adopt_prompt, given, self, made)
+            own = _complete("prompt", PromptOptions(), options)
+            name = own.name or name_of(code)
+            self._register("prompt", name, partial(adopt_prompt, code, self, own))
         return function
 
     def remove_tool(self, name: str) -> None:
         """Remove the tool called *name*."""
         self._check_loading(f"removing the tool {name}")
-        del self._offered["tool", name]
+        del self._makers["tool", name]
 
     def remove_prompt(self, name: str) -> None:
         """Remove the prompt called *name*."""
         self._check_loading(f"removing the prompt {name}")
-        del self._offered["prompt", name]
+        del self._makers["prompt", name]
 
     def completion(self) -> Callable[[Any], Any]:
         """Let the function below complete the arguments of all prompts and templates."""
@@ -267,22 +267,21 @@ class FastMCP(metaclass=_Refusing):
             remedy = "do it at the top level of the file, or in a function that is called there"
             raise NotSupported(f"{what} after the file was loaded", remedy)
 
-    def _register(self, kind: str, name: str, make: Callable[..., Tool], *arguments: Any) -> None:
+    def _register(self, kind: str, name: str, make: Callable[[], Tool]) -> None:
         self._check_loading(f"adding the {kind} {name}")
-        known = (kind, name) in self._offered
-        if known and self._keeps == "error":
+        is_duplicate = (kind, name) in self._makers
+        if is_duplicate and self._on_duplicate == "error":
             problem = f"two {kind}s have this name, the second at {users_line()}"
-            raise RegistrationError(
-                problem, tool=name, remedy=f'rename one: @mcp.{kind}(name="...")'
-            )
-        if not known or self._keeps != "ignore":
-            self._offered[kind, name] = partial(make, *arguments)
+            remedy = f'rename one: @mcp.{kind}(name="...")'
+            raise RegistrationError(problem, tool=name, remedy=remedy)
+        if not is_duplicate or self._on_duplicate != "ignore":
+            self._makers[kind, name] = make
 
     @staticmethod
     def __toolwire_tools__(thing: Any) -> list[Tool]:
         if isinstance(thing, type):
             return []
-        thing._made = [make() for make in thing._offered.values()]
+        thing._made = [make() for make in thing._makers.values()]
         return list(thing._made)
 
     def resources(self) -> list[Tool]:
@@ -306,12 +305,12 @@ class FastMCP(metaclass=_Refusing):
         for option in options:
             if option not in _WITHOUT_EFFECT:
                 refuse(f"{type(self).__name__}.run({option}=)", option)
-        if not _is_loaded_by_toolwire():
-            from toolwire_tools.discovery import named_by
+        if _is_loaded_by_toolwire():
+            return
+        from toolwire_tools.discovery import named_by
 
-            named_by("toolwire.server:Server")(
-                [self], **{"name": self.name, **self.identity}
-            ).serve()
+        make_server = named_by("toolwire.server:Server")  # a path, since servers are above tools
+        make_server([self], **{"name": self.name, **self.identity}).serve()
 
     async def run_async(self, transport: str | None = None, **options: Any) -> None:
         """As `run`."""
@@ -357,12 +356,25 @@ class TextResource(Component):
         super().__init__(lambda: text, **{"name": str(options.get("uri")), **options})
 
 
-def _give(function: Any, options: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
-    return (
-        (function.fn, {**function.options, **options})
-        if isinstance(function, Component)
-        else (function, options)
-    )
+def _decorate(add: Callable[..., Any], name_or_function: Any, options: dict[str, Any]) -> Any:
+    """Register a function, or return a decorator that does; both return the function."""
+    if callable(name_or_function):
+        add(name_or_function, **options)
+        return name_or_function
+    named = {} if name_or_function is None else {"name": name_or_function}
+
+    def decorate(function: Any) -> Any:
+        add(function, **named, **options)
+        return function
+
+    return decorate
+
+
+def _unpack(function: Any, options: dict[str, Any]) -> tuple[Callable[..., Any], dict[str, Any]]:
+    """Return the function in a `Component` with the options of both; any other as it is."""
+    if isinstance(function, Component):
+        return function.fn, {**function.options, **options}
+    return function, options
 
 
 def _is_loaded_by_toolwire() -> bool:
@@ -387,37 +399,46 @@ class _Settings:
         super().__setattr__(name, value)
 
 
-def _unwarned(options: dict[str, Any]) -> bool:
+def _pop_duplicates_are_meant(options: dict[str, Any]) -> bool:
     """Return whether the file says that it registers names twice on purpose; take that from
     *options*.
     """
-    said = [
-        options.pop(key, True)
-        for key in list(options)
-        if key.startswith(("warn_on_duplicate", "on_duplicate_"))
-    ]
-    return any(value is False for value in said)
+    is_meant = False
+    for option in list(options):
+        if option.startswith(("warn_on_duplicate", "on_duplicate_")):
+            value = options.pop(option)
+            is_meant = is_meant or value is False
+    return is_meant
 
 
-def _options(kind: str, own: T, given: dict[str, Any]) -> T:
-    """Return *own* with the options *given* for a tool, resource or prompt."""
-    said: dict[str, Any] = {}
-    for option, value in given.items():
-        if (value is None and option not in _EVEN_NONE) or (option == "run_in_thread" and value):
+def _complete(kind: str, own: T, options: dict[str, Any]) -> T:
+    """Return *own* with the *options* of FastMCP for a tool, resource or prompt."""
+    hints: dict[str, Any] = {}
+    changes: dict[str, Any] = {}
+    for option, value in options.items():
+        name = _OPTIONS.get(option, option)
+        is_unset = value is None and option not in _EVEN_NONE
+        if is_unset or (option == "run_in_thread" and value):
             continue
         if option == "annotations" and kind == "tool":
-            hints = value if isinstance(value, Mapping) else value.to_mcp()
-            said = {
-                name: hints[hint]
-                for hint, name in {"title": "title", **HINTS}.items()
-                if hint in hints
-            } | said
-        elif (name := _OPTIONS.get(option, option)) in own.__struct_fields__ and option in _KNOWN[
-            kind
-        ]:
-            said[name] = plain(value) if option in ("annotations", "icons") else value
+            hints = _read_hints(value)
+        elif option in _KNOWN[kind] and name in own.__struct_fields__:
+            changes[name] = plain(value) if option in ("annotations", "icons") else value
         elif value not in (False, (), []):
             refuse(f"{kind}({option}=)", option)
-    known = {"uri": own.uri} if isinstance(own, ResourceOptions) else {}
-    read = checked({**said, **known}, type(own), f"mcp.{kind}")
-    return replace(own, **{option: getattr(read, option) for option in said})
+    changes = {**hints, **changes}  # an option of its own decides
+    members = dict(changes)
+    if isinstance(own, ResourceOptions):
+        members["uri"] = own.uri
+    read = checked(members, type(own), f"mcp.{kind}")
+    return replace(own, **{name: getattr(read, name) for name in changes})
+
+
+def _read_hints(annotations: Any) -> dict[str, Any]:
+    """Return the options that the *annotations* of a tool set."""
+    members = annotations if isinstance(annotations, Mapping) else annotations.to_mcp()
+    options = {}
+    for hint, name in {"title": "title", **HINTS}.items():
+        if hint in members:
+            options[name] = members[hint]
+    return options

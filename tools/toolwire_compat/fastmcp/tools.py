@@ -107,15 +107,21 @@ def identity_of(tools: Iterable[Tool]) -> dict[str, str]:
     """Return name, version, title and instructions of the one server that all *tools* belong to, as
     far as given.
     """
-    servers = {id(tool.entry.owner): tool.entry.owner for tool in tools if tool.entry.owner}
-    return dict(next(iter(servers.values())).identity) if len(servers) == 1 else {}
+    servers: list[Any] = []
+    for tool in tools:
+        owner = tool.entry.owner
+        if owner and not any(owner is server for server in servers):
+            servers.append(owner)
+    if len(servers) != 1:
+        return {}
+    return dict(servers[0].identity)
 
 
 def _own(entry: Entry, server: Any, ref: Any = None) -> Entry:
     """Return *entry* with the lifespan and completer of *server*."""
     completer = None
     if ref is not None and server.completer is not None:
-        completer = partial(_completed, server.completer, ref)
+        completer = partial(_complete, server.completer, ref)
     return replace(entry, owner=server, lifespan=server.entered, completer=completer)
 
 
@@ -156,32 +162,33 @@ def _present_messages(description: str | None, value: Any) -> dict[str, Any]:
     return result
 
 
-async def _completed(
-    complete: Callable[..., Any], ref: Any, name: str, text: str, arguments: dict[str, str]
+async def _complete(
+    completer: Callable[..., Any], ref: Any, name: str, text: str, arguments: dict[str, str]
 ) -> Any:
-    """Return what the file's completer finds for the argument *name* of *ref*."""
+    """Return the values that the file's *completer* has for the argument *name* of *ref*."""
     context = CompletionContext(arguments=arguments) if arguments else None
-    return await complete(ref, CompletionArgument(name=name, value=text), context) or Completion(
-        values=[]
-    )
+    completion = await completer(ref, CompletionArgument(name=name, value=text), context)
+    return completion or Completion(values=[])
 
 
 def _contents(value: Any) -> Any:
     """Return the *value* of a resource without the classes of this room."""
-    if isinstance(value, ResourceContent):
-        data = value.content
-        sent = (
-            {"blob": base64_of(data)}
-            if isinstance(data, bytes)
-            else {"text": as_text(plain_result(data))}
-        )
-        said = {"mimeType": value.mime_type, "_meta": value.meta}
-        return {**sent, **{name: member for name, member in said.items() if member is not None}}
     if isinstance(value, list | tuple):
         return [_contents(item) for item in value]
-    return (
-        value.to_mcp() if isinstance(value, TextResourceContents | BlobResourceContents) else value
-    )
+    if isinstance(value, TextResourceContents | BlobResourceContents):
+        return value.to_mcp()
+    if not isinstance(value, ResourceContent):
+        return value
+    members: dict[str, Any] = {}
+    if isinstance(value.content, bytes):
+        members["blob"] = base64_of(value.content)
+    else:
+        members["text"] = as_text(plain_result(value.content))
+    if value.mime_type is not None:
+        members["mimeType"] = value.mime_type
+    if value.meta is not None:
+        members["_meta"] = value.meta
+    return members
 
 
 def _returns(function: Callable[..., Any], structured: bool | None) -> Returns:
@@ -189,24 +196,29 @@ def _returns(function: Callable[..., Any], structured: bool | None) -> Returns:
     for odd classes.
     """
     inner = unwrap_function(function)
-    hint, names = annotations_of(inner).get("return", Any), names_of(function)
+    hint = annotations_of(inner).get("return", Any)
+    names = names_of(function)
     try:
-        bared = unwrap_annotation(hint, names)
-        if (
-            bared.hint is CallToolResult and bared.metadata
-        ):  # Annotated[CallToolResult, Model] has Model's schema
-            hint, bared = bared.metadata[0], unwrap_annotation(bared.metadata[0], names)
-        if structured is False or bared.hint in (CallToolResult, ToolResult):
+        bare = unwrap_annotation(hint, names)
+        if bare.hint is CallToolResult and bare.metadata:
+            # Annotated[CallToolResult, Model] has Model's schema.
+            hint = bare.metadata[0]
+            bare = unwrap_annotation(hint, names)
+        if structured is False or bare.hint in (CallToolResult, ToolResult):
             return Returns("undeclared")
-        if bared.hint is str:
-            plan = basic(str, "output")
-            assert plan is not None
-            return Returns(
-                "structured", wrap_schema(plan.schema), wraps=True, shape=plan, is_basic=True
-            )
-        return from_hint(_as_dict(bared.hint) or hint, names, is_generator=False)
+        if bare.hint is str:
+            return _text_returns()
+        return from_hint(_as_dict(bare.hint) or hint, names, is_generator=False)
     except (Unresolved, TypeError, RecursionError):
         return Returns("undeclared")
+
+
+def _text_returns() -> Returns:
+    """Return the plan for a text, which is structured content too."""
+    plan = basic(str, "output")
+    assert plan is not None
+    schema = wrap_schema(plan.schema)
+    return Returns("structured", schema, wraps=True, shape=plan, is_basic=True)
 
 
 def _as_dict(hint: Any) -> Any:
@@ -215,10 +227,9 @@ def _as_dict(hint: Any) -> Any:
     """
     if not isinstance(hint, type) or not annotations_of(hint) or hint.__mro__[1:] != (object,):
         return None
-    if any(
-        name.startswith("__") and name.endswith(("_fields__", "_attrs__")) for name in vars(hint)
-    ):
-        return None  # dataclasses, Structs and the like have schemas of their own
+    for name in vars(hint):
+        if name.startswith("__") and name.endswith(("_fields__", "_attrs__")):
+            return None  # dataclasses, Structs and the like have schemas of their own
     return TypedDict(hint.__name__, get_type_hints(hint))  # type: ignore[operator]
 
 
@@ -227,23 +238,17 @@ def _present(
 ) -> dict[str, Any]:
     """Return the MCP result for *value*, which *present* makes of what is no whole result."""
     if isinstance(value, CallToolResult | ToolResult):
-        return _whole(value, returns)
+        return _present_whole(value, returns)
     if _as_dict(type(value)) is not None:
-        value = {
-            name: getattr(value, name)
-            for name in get_type_hints(type(value))
-            if hasattr(value, name)
-        }
+        value = _read_attributes(value)
     try:
         result = present(value)
     except OutputError:
         # FastMCP shows an object that it knows nothing of as text. Data that JSON cannot express
         # stays an error.
-        if (
-            returns.kind != "undeclared"
-            or type(value).__module__ == "builtins"
-            or hasattr(type(value), "__await__")
-        ):
+        kind = type(value)
+        is_data = kind.__module__ == "builtins" or hasattr(kind, "__await__")
+        if returns.kind != "undeclared" or is_data:
             raise
         return {"content": [{"type": "text", "text": str(value)}], "isError": False}
     if structured is False:
@@ -251,26 +256,27 @@ def _present(
     return result
 
 
-def _whole(value: Any, returns: Returns) -> dict[str, Any]:
+def _read_attributes(value: Any) -> dict[str, Any]:
+    """Return the annotated attributes of *value*, as far as it has them."""
+    names = get_type_hints(type(value))
+    return {name: getattr(value, name) for name in names if hasattr(value, name)}
+
+
+def _present_whole(value: Any, returns: Returns) -> dict[str, Any]:
     """Return the MCP result for a `CallToolResult` or `ToolResult`."""
-    data = (
-        value.structured_content
-        if value.structured_content is None
-        else plain_result(value.structured_content)
-    )
-    if (
-        returns.kind == "structured"
-        and not returns.wraps
-        and data is not None
-        and not value.is_error
-    ):
+    data = None
+    if value.structured_content is not None:
+        data = plain_result(value.structured_content)
+    has_schema = returns.kind == "structured" and not returns.wraps
+    if has_schema and data is not None and not value.is_error:
         data = returns.builtins(data)
     content = data if value.content is None else value.content
-    result: dict[str, Any] = {
-        "content": by_looks(content, plain_result)["content"] if content != [] else []
-    }
+    result: dict[str, Any] = {"content": []}
+    if content != []:
+        result = {"content": by_looks(content, plain_result)["content"]}
     if data is not None:
         result["structuredContent"] = data
     if value.meta is not None:
         result["_meta"] = plain_result(value.meta)
-    return {**result, "isError": bool(value.is_error)}
+    result["isError"] = bool(value.is_error)
+    return result

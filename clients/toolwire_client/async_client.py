@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from .protocol.events import OnLog
+    from .session.connection import TakeFrame
     from .session.elicitation import OnAsk
     from .session.handshake import Era
     from .transport.base import Transport
@@ -65,8 +66,10 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     """*launch* starts a server. The others are as in `connect`.
 
     *on_list_changed* is called on the reading thread with `tools`, `resources` or `prompts`.
-    *log_level* is what the server is asked to send at first, `None` for nothing. *protocol* makes
-    the client's side of each conversation.
+    *log_level* is what the server is asked to send at first, `None` for nothing. *capabilities* are
+    declared in addition to elicitation, and the ids of requests count from *first_request_id*.
+    *take_frame* gets each message before the client, on the reading thread; one for which it
+    returns true goes no further.
     """
 
     launch: Callable[[], Transport]
@@ -76,7 +79,9 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     on_log: OnLog | None = None
     on_list_changed: Callable[[str], object] = lambda what: None
     log_level: str | None = LOG_LEVEL
-    protocol: Callable[..., ClientProtocol] = ClientProtocol
+    capabilities: Mapping[str, Any] = {}
+    first_request_id: int = 1
+    take_frame: TakeFrame | None = None
     start_timeout_seconds: float | None = START_TIMEOUT_SECONDS
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
     name: str = OWN_NAME
@@ -461,13 +466,23 @@ class AsyncClient(ServerDetails):
     def _launch(self, tools: CachedToolList) -> Connection:
         settings = self.settings
         can_ask = settings.on_ask is not None
-        protocol = settings.protocol(settings.name, settings.version, can_ask=can_ask)
+        protocol = ClientProtocol(
+            settings.name,
+            settings.version,
+            can_ask=can_ask,
+            capabilities=settings.capabilities,
+            first_id=settings.first_request_id,
+        )
         if settings.wanted_level is not None:
             protocol.set_log_level(settings.wanted_level)
         transport, on_event = settings.launch(), partial(self._on_event, tools)
         try:
             self._connection = Connection(
-                transport, protocol, max_message_bytes=settings.max_message_bytes, on_event=on_event
+                transport,
+                protocol,
+                max_message_bytes=settings.max_message_bytes,
+                on_event=on_event,
+                take_frame=settings.take_frame,
             )
         except BaseException:
             transport.close()

@@ -98,7 +98,7 @@ class _Traces:
         params = request.params or {}
         given = params.get("_meta")
         meta: dict[str, Any] = given if type(given) is dict else {}
-        method = request.method if request.method in self._protocol._routes_by_method else "_OTHER"
+        method = request.method if request.method in self._protocol.methods else "_OTHER"
         version = meta.get(
             META_VERSION, params.get("protocolVersion", self._protocol._eras.version)
         )

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
@@ -25,6 +25,9 @@ from .events import (
     Result,
     SubscriptionConfirmed,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 LOG_LEVEL = "debug"
 """The level to request: everything, since the reader of the log can filter."""
@@ -45,10 +48,19 @@ class ClientProtocol:
     """The client's side of one conversation with one server.
 
     `version` is the MCP revision spoken, `None` until the handshake; `probe` is the id of
-    `discover`. *can_ask* declares elicitation.
+    `discover`. *can_ask* declares elicitation, in addition to *capabilities*. The ids of requests
+    count from *first_id*.
     """
 
-    def __init__(self, name: str, client_version: str, *, can_ask: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        client_version: str,
+        *,
+        can_ask: bool = False,
+        capabilities: Mapping[str, Any] | None = None,
+        first_id: int = 1,
+    ) -> None:
         self.version: str | None = None
         self.probe = 0
         self._info = {"name": name, "version": client_version}
@@ -56,8 +68,11 @@ class ClientProtocol:
             messages.META_VERSION: messages.MODERN_VERSIONS[-1],
             messages.META_CLIENT_INFO: self._info,
         }
+        self._other_capabilities = capabilities or {}
         self.declare(can_ask=can_ask)
-        self._ids = itertools.count(1)  # its `next` is atomic, so threads may share this object
+        self._ids = itertools.count(
+            first_id
+        )  # its `next` is atomic, so threads may share this object
 
     @property
     def is_modern(self) -> bool:
@@ -67,8 +82,9 @@ class ClientProtocol:
         """Declare elicitation, or withdraw it: from the next `initialize`, or modern request,
         on.
         """
-        self._can_ask = can_ask
+        self.can_ask = can_ask
         self._capabilities: dict[str, Any] = {"elicitation": {"form": {}}} if can_ask else {}
+        self._capabilities |= self._other_capabilities
         self._modern_meta = {
             **self._modern_meta,
             messages.META_CLIENT_CAPABILITIES: self._capabilities,
@@ -164,7 +180,7 @@ class ClientProtocol:
         number = _number(identity)
         if method in OPENINGS and number is not None:
             return Failure(number, BrokenRules(f"the server {ECHO}"))
-        if method == "elicitation/create" and self._can_ask:
+        if method == "elicitation/create" and self.can_ask:
             return ElicitationRequest(identity, message.get("params"))
         problem = f"this client has no method {method!r}"
         return AutomaticReply(messages.error(identity, messages.METHOD_NOT_FOUND, problem))

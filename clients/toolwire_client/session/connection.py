@@ -31,9 +31,13 @@ from ..waiting.base import OpenElicitation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from toolwire_schemas.wire.messages import Frame
+
     from ..protocol.client_protocol import ClientProtocol
     from ..transport.base import Transport
     from ..waiting.base import Inbox
+
+    TakeFrame = Callable[[Frame, ClientProtocol], bool]
 
 _NOISE_KEPT = 10
 _MAX_ELICITATIONS = 100
@@ -43,7 +47,7 @@ MAX_UNREAD = 10_000
 
 class Connection:
     """A conversation over *transport*. The reading thread calls *on_event* with events of no open
-    request.
+    request, and before that *take_frame* with each message: one that it takes goes no further.
     """
 
     def __init__(
@@ -53,6 +57,7 @@ class Connection:
         *,
         max_message_bytes: int,
         on_event: Callable[[Event], None],
+        take_frame: TakeFrame | None = None,
     ) -> None:
         self.transport = transport
         self.protocol = protocol
@@ -62,6 +67,7 @@ class Connection:
             maxlen=_NOISE_KEPT
         )  # lines of the server's output that were not messages
         self._on_event = on_event
+        self._take_frame = take_frame
         self._lines = Lines(max_message_bytes)
         self._lock = threading.Lock()
         self._inboxes: dict[int, Inbox] = {}
@@ -149,6 +155,8 @@ class Connection:
 
     def _read(self, data: bytes) -> None:
         for frame in self._lines.feed(data):
+            if self._take_frame is not None and self._take_frame(frame, self.protocol):
+                continue
             for event in self.protocol.receive(frame):
                 self._take(event)
 

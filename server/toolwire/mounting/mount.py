@@ -22,9 +22,8 @@ from toolwire_client.session.tool_list import pages
 from toolwire_client.waiting.base import in_daemon_thread, run
 from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.output import printable
-from toolwire_schemas.wire.codec import encode
 from toolwire_schemas.wire.messages import METHOD_NOT_FOUND
-from toolwire_tools import Tool, ToolError
+from toolwire_tools import ToolError
 
 from .. import log
 from ..forwarding import BLOCKING, forward
@@ -32,22 +31,21 @@ from ..protocol import log_messages
 from ..protocol.catalog import LIST_METHODS
 from ..protocol.in_flight import cancelled
 from ..protocol.lifecycle import can_elicit
-from .mounted_entry import mount_entry, problem_of
+from .listed_entries import Kept, MountedEntries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from toolwire_client.async_client import Running
     from toolwire_client.protocol.events import LogEntry
+    from toolwire_tools import Tool
 
     from ..protocol.call import Call
     from ..runtime.session import Session
+    from .listed_entries import EntryRules
     from .locking import LockedEntries, Refusal
 
 _LIST_SECONDS = 60.0
-_MAX_LIST_BYTES = 4 * 1024 * 1024
-"""Beyond this, entries are left out: all lists together must fit into a response."""
-
 _PATIENCE_SECONDS = 2.0
 """The longest pause before a restart that a call waits for; else it fails at once."""
 
@@ -61,10 +59,9 @@ class Mount:
     """The server that *settings* start, called *name* in messages, whose names begin with *prefix*.
 
     *changed* is called, on any thread, when its lists were read and differ. *sessions* get its log
-    messages of no call.
+    messages of no call. *kind* is how messages call it, *rules* are for the entries of its lists,
+    and *on_output* gets lines of its output that are no messages, instead of the log.
     """
-
-    kind = "mounted"
 
     def __init__(
         self,
@@ -74,9 +71,17 @@ class Mount:
         changed: Callable[[], None],
         sessions: Callable[[], list[Session]],
         lock: LockedEntries | None = None,
+        *,
+        kind: str = "mounted",
+        rules: EntryRules | None = None,
+        on_output: Callable[[str], None] | None = None,
     ) -> None:
         self.name = name
         self.prefix = prefix
+        self.title = f"the {kind} server {name}"
+        """What messages call it."""
+        self._rules = rules or MountedEntries(name, prefix)
+        self._on_output = on_output or self._log_output
         self.tools: list[Tool] = []
         """Everything it lists, in the order of its lists, without what *lock* refuses."""
         self.refused: list[Refusal] = []
@@ -104,11 +109,6 @@ class Mount:
         """The last problem with its start, and with each of its lists."""
 
     @property
-    def title(self) -> str:
-        """What messages call it."""
-        return f"the {self.kind} server {self.name}"
-
-    @property
     def is_resting(self) -> bool:
         """Whether it has ended so often, and so recently, that no call waits for the next start."""
         return (
@@ -123,7 +123,7 @@ class Mount:
 
     def tool(self, kind: str, entry: dict[str, Any]) -> Tool:
         """Return what it lists in *entry* as a tool of *kind*."""
-        return mount_entry(self.prefix, self.call, kind, entry)
+        return self._rules.make_tool(entry, kind, self.call)
 
     def call(self, params: dict[str, Any], call: Call) -> dict[str, Any]:
         """Return the result of the request with *params*, for *call*; raises what `forward`
@@ -202,15 +202,15 @@ class Mount:
     # Lists
 
     def _read_lists(self, running: Running) -> None:
-        deadline, tools, kept = Deadline(_LIST_SECONDS), list[Tool](), _Kept()
+        deadline, kept = Deadline(_LIST_SECONDS), Kept()
+        tools: list[Tool] = []
         for method, kind in LIST_METHODS.items():
             if kind != "tools" and method.partition("/")[0] not in running.handshake.capabilities:
                 continue
             try:
                 with RequestHandle(running.connection, BLOCKING) as handle:
-                    entries, _ = run(
-                        pages(handle, deadline, method, kind, partial(self._read_page, kept, kind))
-                    )
+                    select = partial(self._rules.select, kind=kind, kept=kept)
+                    entries, _ = run(pages(handle, deadline, method, kind, select))
             except (RequestFailed, BrokenRules) as error:  # of this list alone
                 self._report_unread_list(running, kind, error)
                 continue
@@ -239,21 +239,6 @@ class Mount:
             kind, f"the list of {kind} of {self.title} cannot be read, and is left out: {error}"
         )
 
-    def _read_page(self, kept: _Kept, kind: str, page: list[Any]) -> list[Any]:
-        """Return the entries of *page* that are well-formed, within the limit."""
-        entries = []
-        for entry in page:
-            problem = problem_of(entry, kind, kept.keys)
-            if problem is None and (size := len(encode(entry))) > kept.left:
-                problem = "the list is too large"
-            if problem is None:
-                kept.left -= size
-                entries.append({name: value for name, value in entry.items() if value is not None})
-            else:
-                what = f"an entry of {self.name}'s list of {kind} is left out: {problem}"
-                log.rarely(f"{self.name} {kind}", printable(what))
-        return entries
-
     def _list_changed(self, what: str) -> None:
         with self._lock:
             if not self._is_reading_due:
@@ -277,8 +262,7 @@ class Mount:
 
     def _log(self, entry: LogEntry) -> None:
         if entry.source == "output":
-            text = f"{self.title} wrote a line to its output that is no message: {entry.text}"
-            log.rarely(f"output of {self.name}", printable(text))
+            self._on_output(entry.text)
         elif entry.source == "server":
             # Which of its calls a message is about is unknown. The thread of one passes it on,
             # since a host may block.
@@ -289,13 +273,9 @@ class Mount:
                     if message is not None:
                         session.enqueue_notification(partial(bytes, message), len(message))
 
-
-class _Kept:
-    """What one reading of the lists has kept: the kinds and names, and how many bytes are left."""
-
-    def __init__(self) -> None:
-        self.keys: set[tuple[str, str]] = set()
-        self.left = _MAX_LIST_BYTES
+    def _log_output(self, line: str) -> None:
+        text = f"{self.title} wrote a line to its output that is no message: {line}"
+        log.rarely(f"output of {self.name}", printable(text))
 
 
 def wait_for(starts: Sequence[Future[Any]], call: Call, seconds: float | None) -> None:

@@ -55,7 +55,8 @@ class Catalog:
 
     *separator* stands between toolkit and method in the names shown; calls may also use a dot or an
     underscore. A *page_size* of `None` puts all tools on one page: some clients never ask for a
-    second. *late* answers for what mounted servers may have.
+    second. *late* answers for what mounted servers may have. *foreign_capabilities* are those of a
+    wrapped server, which are declared too.
 
     Raises:
         ValueError: if two tools have the same name.
@@ -68,6 +69,7 @@ class Catalog:
         separator: str = SEPARATOR,
         page_size: int | None = None,
         late: Late | None = None,
+        foreign_capabilities: dict[str, dict[str, Any]] | None = None,
     ) -> None:
         kinds = [kind for kinds in LISTS.values() for kind in kinds]
         self._lists: dict[str, dict[str, Tool]] = {kind: {} for kind in kinds}
@@ -84,6 +86,7 @@ class Catalog:
         """Prompts by each name that requests may use."""
         self._page_size = page_size
         self.late = late
+        self._foreign_capabilities = foreign_capabilities or {}
         for tool in tools:
             self._add(tool, separator)
         for kind in kinds:  # a name shown wins over another spelling of another tool's
@@ -122,7 +125,11 @@ class Catalog:
             keeps = name == "resources" and keeps_results  # results that were too large to send
             if name == "tools" or has_entries or may_have_entries or keeps:
                 capabilities[name] = {"listChanged": True}
-        return {**capabilities, "logging": {}, **completions}
+        own: dict[str, dict[str, Any]] = {**capabilities, "logging": {}, **completions}
+        declared = dict(self._foreign_capabilities)
+        for name, members in own.items():
+            declared[name] = {**declared.get(name, {}), **members}
+        return declared
 
     def _completions(self) -> dict[str, Any]:
         """Return the capability `completions`, if any argument of a prompt or template can be

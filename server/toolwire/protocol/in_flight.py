@@ -69,6 +69,11 @@ class InFlight:
         self._large: LargeResults | None = None
         self._when_idle: Callable[[], None] | None = None
 
+    @property
+    def results_made_smaller(self) -> int:
+        """How many results were too large to send as they were."""
+        return 0 if self._large is None else self._large.made
+
     def begin(self, call: Call, id: Id | None, origin: Origin) -> None:
         """Add *call* under *id*. Only for the reading thread: it takes no lock."""
         key = call if id is None else id

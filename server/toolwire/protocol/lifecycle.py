@@ -40,9 +40,9 @@ class Identity(msgspec.Struct):
     title: str | None = None
     instructions: str | None = None
     find: Callable[[], tuple[str, str]] | None = None
-    _info: dict[str, str] | None = None
+    _info: dict[str, Any] | None = None
 
-    def server_info(self) -> dict[str, str]:
+    def server_info(self) -> dict[str, Any]:
         """Return the `serverInfo` object of MCP: the same at every call."""
         if self._info is None:
             name, version = self.name, self.version
@@ -52,6 +52,11 @@ class Identity(msgspec.Struct):
             title = {} if self.title is None else {"title": self.title}
             self._info = {"name": name or "", "version": version or "", **title}
         return self._info
+
+    def show_as(self, server_info: dict[str, Any], instructions: str | None) -> None:
+        """Have the same identity as another server from now on."""
+        self._info = server_info
+        self.instructions = instructions
 
 
 class Eras:

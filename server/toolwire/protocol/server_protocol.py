@@ -35,7 +35,7 @@ from .catalog import LIST_METHODS
 from .in_flight import InFlight
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from toolwire_schemas.wire.messages import Frame, Id
     from toolwire_tools import Entry, Handler
@@ -100,6 +100,11 @@ class ServerProtocol:
             method: route if method in served else self._refuse
             for method, route in self._routes_by_method.items()
         }
+
+    @property
+    def methods(self) -> Collection[str]:
+        """All methods that exist here."""
+        return self._routes_by_method.keys()
 
     # In
 

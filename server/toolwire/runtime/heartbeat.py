@@ -55,6 +55,7 @@ class Heartbeat:
         self._send = send
         self._lock = threading.Lock()
         self._ticking = False
+        self.sent = 0
 
     def watch(self) -> None:
         """Tick from now on, until no call with a progress token is in flight. Never blocks."""
@@ -79,6 +80,7 @@ class Heartbeat:
                 first = min(first, report.at)
             else:
                 report.at = now  # also if it cannot be sent: the next one is due as long after
+                self.sent += 1
                 self._send(partial(heartbeat, call), _BYTES)
         # A call that begins after this line finds the timer stopped, and starts it; one before it
         # is found here.

@@ -11,12 +11,12 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
-from toolwire_schemas.wire.framing import AutoFraming
+from toolwire_schemas.wire.framing import AutoFraming, Lines, wrap_line
 
 from .. import log
 from ..protocol.call import Call, Cancel, ElicitationReply, Send
@@ -26,7 +26,6 @@ from .worker_pool import WorkerPool
 from .writer import MessageWriter, Write
 
 if TYPE_CHECKING:
-    from toolwire_schemas.wire.framing import Lines
     from toolwire_schemas.wire.messages import Frame
     from toolwire_tools import Entry
     from toolwire_tools.handler import Gate
@@ -56,9 +55,25 @@ _MAX_ANSWERS_BYTES = 256 * 1024
 """How many bytes of responses one read may collect before they are sent."""
 
 
+class Filter(Protocol):
+    """Stands between the stream of a client and its session: of a server that wraps another one."""
+
+    def receive(self, frames: list[Frame]) -> Answers:
+        """Take *frames* from the client; `Session.decide` takes those for the session.
+
+        Returns the responses to be written at once. Only the reading thread calls this.
+        """
+
+    def prepare_end(self) -> None:
+        """Finish what the session must not end before."""
+
+    def end(self) -> None:
+        """Free everything: the session has ended."""
+
+
 class Session:
     """Serves one client through *write*, which gets whole framed messages, from one thread at a
-    time.
+    time. *takes_headers* is whether the client may choose `Content-Length` headers.
     """
 
     watch_calls: Callable[[], None] | None = None
@@ -69,19 +84,28 @@ class Session:
     log_level: int | None = None
 
     def __init__(
-        self, catalog: Catalog, identity: Identity, settings: Settings, write: Write
+        self,
+        catalog: Catalog,
+        identity: Identity,
+        settings: Settings,
+        write: Write,
+        *,
+        takes_headers: bool = True,
     ) -> None:
         self._settings = settings
         self._default_seconds = settings.timeout_seconds
-        self._framing: AutoFraming | Lines = AutoFraming(settings.max_message_bytes)
+        framing = AutoFraming if takes_headers else Lines
+        self._framing = framing(settings.max_message_bytes)
+        self._filter: Filter | None = None
+        self._receive = self.decide
         self.timers = Timers()
         self._protocol = ServerProtocol(catalog, identity, settings, host=self)
         self.in_flight = self._protocol.in_flight
         self.is_idle = self.in_flight.is_idle
-        self._writer = MessageWriter(
+        self.writer = MessageWriter(
             write, self._framing, self.timers, settings.max_unsent_bytes, self._make_room
         )
-        self._workers = WorkerPool(self._run, self._refuse, self._writer, self.timers, settings)
+        self._workers = WorkerPool(self._run, self._refuse, self.writer, self.timers, settings)
         self._backlog = self._workers.backlog
         self._loop: EventLoop | None = None
         self._heartbeat: Heartbeat | None = None
@@ -106,12 +130,12 @@ class Session:
         def read_and_decide() -> Answers | None:
             try:
                 if self._refusing:
-                    self._writer.wait_for_room()
+                    self.writer.wait_for_room()
                 data = read()
                 if self.is_ending:
                     return None
                 if data:
-                    return self._decide(self._framing.feed(data))
+                    return self._receive(self._framing.feed(data))
                 self._reading = False
             except (
                 Exception
@@ -134,18 +158,20 @@ class Session:
 
     def feed(self, data: bytes) -> None:
         """Process *data*, any part of the stream, without waiting for the calls in it."""
-        self._writer.write_or_enqueue(self._decide(self._framing.feed(data)))
+        self.writer.write_or_enqueue(self._receive(self._framing.feed(data)))
         self._workers.serve_backlog()
 
     def end(self) -> None:
         """Send the responses that are ready within the grace, and nothing else; then stop."""
+        if self._filter is not None:
+            self._filter.prepare_end()
         grace = self._settings.grace_seconds
         deadline = time.monotonic() + grace
         self.is_ending = True
         if (
             not self._reading
         ):  # else it ends for another reason, and the input belongs to the reader
-            self._writer.enqueue_all(self._decide(self._framing.close()))
+            self.writer.enqueue_all(self._receive(self._framing.close()))
         self._workers.serve_backlog()
         if grace:  # else tools have no time to react
             self._fail_open_elicitations()
@@ -153,7 +179,7 @@ class Session:
         self.in_flight.notify_when_idle(idle.set)
         idle.wait(min(grace, threading.TIMEOUT_MAX))
         self._workers.finish(deadline)
-        self._writer.enqueue_all(self._protocol.end_subscriptions())
+        self.writer.enqueue_all(self._protocol.end_subscriptions())
         self._end_open_calls()
         self._fail_open_elicitations()
         until = max(deadline, time.monotonic() + _CLEAN_UP_SECONDS)
@@ -162,7 +188,9 @@ class Session:
         if self._loop is not None:
             self._loop.finish(min(max(until - time.monotonic(), 0.0), _CLEAN_UP_SECONDS))
         self.timers.stop()  # one may be answering a call whose time was up
-        self._writer.finish(max(deadline - time.monotonic(), _CLEAN_UP_SECONDS))
+        self.writer.finish(max(deadline - time.monotonic(), _CLEAN_UP_SECONDS))
+        if self._filter is not None:
+            self._filter.end()
 
     def replace(self, catalog: Catalog) -> None:
         """Serve other tools from the next call on, and notify the client."""
@@ -170,13 +198,13 @@ class Session:
         if self.lifespans is not None:
             self.lifespans.leave_unused()
         if not self.is_ending:
-            self._writer.enqueue_all(news)
+            self.writer.enqueue_all(news)
 
     def detach_after_fork(self, leave: Callable[[Outcome], None]) -> None:
         """Write nothing from now on, and *leave* when a tool ends: this process is a copy that a
         tool has forked.
         """
-        self._writer.mute()
+        self.writer.mute()
         self._leave = leave
 
     def show_calls(self, board: Board) -> None:
@@ -185,12 +213,39 @@ class Session:
 
     # In
 
-    def _decide(self, frames: list[Frame]) -> Answers:
-        """Decide about *frames*, in their order; return the immediate responses."""
+    def run_accepted(self) -> None:
+        """Run the calls that `decide` has accepted on another thread than the reading one."""
+        self._workers.serve_backlog()
+
+    @property
+    def heartbeats_sent(self) -> int:
+        """How many heartbeats were sent."""
+        return 0 if self._heartbeat is None else self._heartbeat.sent
+
+    @property
+    def has_headers(self) -> bool:
+        """Whether the client has chosen `Content-Length` headers."""
+        return self._framing.wrap is not wrap_line
+
+    @property
+    def methods(self) -> Collection[str]:
+        """All methods that this server has."""
+        return self._protocol.methods
+
+    def filter_with(self, client_filter: Filter) -> None:
+        """Pass all frames to *client_filter* from now on."""
+        self._filter = client_filter
+        self._receive = client_filter.receive
+
+    def decide(self, frames: list[Frame]) -> Answers:
+        """Decide about *frames*, in their order; return the immediate responses.
+
+        One thread at a time calls this.
+        """
         answers: Answers = []
         size = 0
         receive = self._protocol.receive
-        if self._writer.is_full is not self._refusing:
+        if self.writer.is_full is not self._refusing:
             self._refuse_if_unread()
         for frame in frames:
             for decision in receive(frame):
@@ -200,7 +255,7 @@ class Session:
                     answers.append(decision.message)
                     size += len(decision.message)
                     if size > _MAX_ANSWERS_BYTES:
-                        self._writer.enqueue_all(answers)
+                        self.writer.enqueue_all(answers)
                         answers, size = [], 0
                         self._refuse_if_unread()
                 elif type(decision) is Cancel:
@@ -221,11 +276,11 @@ class Session:
 
     def _refuse_if_unread(self) -> None:
         """Refuse requests while the host leaves too many responses unread."""
-        self._refusing = self._writer.is_full
+        self._refusing = self.writer.is_full
         self._protocol.refuse_requests(self._refusing)
         if self._refusing:
             log.rarely(
-                "unsent", f"requests are refused until the host reads: {self._writer.unread()}"
+                "unsent", f"requests are refused until the host reads: {self.writer.unread()}"
             )
 
     def stop(self, call: Call) -> None:
@@ -271,8 +326,8 @@ class Session:
             if self._leave is not None:
                 self._leave(outcome)
             message = self._message(call, outcome)
-            if message is not None and not (self._backlog and self._writer.buffer(message)):
-                self._writer.write(message)
+            if message is not None and not (self._backlog and self.writer.buffer(message)):
+                self.writer.write(message)
         if gate is not None:
             self._leave_gate(gate)
 
@@ -288,7 +343,7 @@ class Session:
             self._leave_gate(gate)
         message = self.in_flight.refuse(call, problem)
         if message is not None:
-            self._writer.enqueue(message)
+            self.writer.enqueue(message)
 
     def _message(self, call: Call, outcome: Outcome) -> bytes | None:
         if call.limit is not None:
@@ -316,7 +371,7 @@ class Session:
                     self._begin_async,
                     self._enqueue_outcome,
                     self._end_async,
-                    lambda: not self._writer.is_full,
+                    lambda: not self.writer.is_full,
                 )
         return self._loop
 
@@ -347,12 +402,12 @@ class Session:
         """Have the outbox answer *call*; on the event loop."""
         if self._leave is not None:
             self._leave(outcome)
-        self._writer.enqueue(partial(self._answer, call, outcome), _size(outcome))
+        self.writer.enqueue(partial(self._answer, call, outcome), _size(outcome))
 
     def _answer(self, call: Call, outcome: Outcome) -> None:
         message = self._message(call, outcome)
         if message is not None:
-            self._writer.write(message)
+            self.writer.write(message)
 
     # The host of running calls
 
@@ -364,14 +419,14 @@ class Session:
         if call.handler.is_async:
             self.enqueue_notification(make, size)
         elif not self.is_ending:
-            self._writer.write_made(make)
+            self.writer.write_made(make)
 
     def enqueue_notification(self, make: Callable[[], bytes | None], size: int) -> None:
         """Send the notification that *make* returns, unless too much is waiting. Never blocks."""
-        if self._writer.enqueued() < _MAX_WAITING_NOTIFICATIONS and not (
-            self._writer.is_full or self.is_ending
+        if self.writer.enqueued() < _MAX_WAITING_NOTIFICATIONS and not (
+            self.writer.is_full or self.is_ending
         ):
-            self._writer.enqueue(partial(self._writer.write_made, make), size)
+            self.writer.enqueue(partial(self.writer.write_made, make), size)
 
     def send_log(self, call: Call, params: dict[str, Any]) -> None:
         """Send the log message *params*, unless the client does not want it."""
@@ -406,7 +461,7 @@ class Session:
     def _expire(self, call: Call, seconds: float) -> None:
         message = self.in_flight.expire(call, seconds)
         if message is not None:
-            self._writer.enqueue(message)
+            self.writer.enqueue(message)
             self.stop(call)
 
     @contextmanager
@@ -444,7 +499,7 @@ class Session:
             from .open_elicitations import OpenElicitations
 
             self._open_elicitations = OpenElicitations(
-                self, self._protocol, self._writer, self._workers, self._settings.ask_seconds
+                self, self._protocol, self.writer, self._workers, self._settings.ask_seconds
             )
         return self._open_elicitations
 

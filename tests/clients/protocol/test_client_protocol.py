@@ -217,3 +217,11 @@ def test_a_request_that_only_clients_send_is_an_echo() -> None:
             BrokenRules,
             "the server repeats what it gets, as `cat` does: it is no MCP server",
         )
+
+
+def test_capabilities_are_declared_in_addition_to_elicitation() -> None:
+    protocol = ClientProtocol("t", "1", capabilities={"roots": {}}, first_id=7)
+    protocol.declare(can_ask=True)
+    number, message = protocol.initialize()
+    assert number == 7
+    assert decode(message)["params"]["capabilities"] == {"roots": {}, "elicitation": {"form": {}}}

@@ -16,12 +16,14 @@ from toolwire_client.protocol.events import (
     ElicitationRequest,
     Event,
     Failure,
+    ListChanged,
     LogEntry,
     Progress,
     Result,
 )
 from toolwire_client.session.connection import Connection
 from toolwire_schemas.wire.codec import decode
+from toolwire_schemas.wire.messages import Frame
 
 
 class Pipe:
@@ -309,3 +311,25 @@ def test_the_number_of_questions_is_limited() -> None:
     client.pipe.say(*(asks(number) for number in range(150)), asks(0))
     refused = [message["id"] for message in client.pipe.sent if "error" in message]
     assert refused == [*range(100, 150), 0]
+
+
+def test_a_message_that_is_taken_first_goes_no_further() -> None:
+    pipe, taken, events = Pipe(), list[bytes](), list[Event]()
+
+    def take_custom(frame: Frame, protocol: ClientProtocol) -> bool:
+        if not isinstance(frame, bytes) or b"custom" not in frame:
+            return False
+        taken.append(frame)
+        return True
+
+    Connection(
+        pipe,
+        ClientProtocol("t", "1"),
+        max_message_bytes=1000,
+        on_event=events.append,
+        take_frame=take_custom,
+    )
+    pipe.say_bytes(b'{"method":  "custom"}\n')
+    pipe.say({"method": "notifications/tools/list_changed"})
+    assert taken == [b'{"method":  "custom"}']
+    assert events == [ListChanged("tools")]

@@ -324,7 +324,7 @@ def test_async_calls_begin_only_when_the_host_has_read() -> None:
     session.feed(
         b"".join(line(call("large", {"number": number}, id=number)) for number in range(100))
     )
-    wait_until(lambda: session._writer.is_full)
+    wait_until(lambda: session.writer.is_full)
     few = len(begun)
     session.feed(line(call("large", {"number": 0}, id="refused")))
 

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 from support.server_process import request, running, wait_until
 from toolwire import RequestError, Server
+from toolwire.mounting import listed_entries
 from toolwire.mounting import mount as mount_module
 from toolwire.mounting import mounts as mounts_module
 from toolwire_client import connect
@@ -336,7 +337,7 @@ def test_what_a_mounted_server_writes_to_stderr_names_it_and_is_escaped(
 def test_a_list_without_an_end_is_cut(
     server: Server, foreign: Foreign, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mount_module, "_MAX_LIST_BYTES", 160)
+    monkeypatch.setattr(listed_entries, "MAX_LIST_BYTES", 160)
     foreign.list(tools=[tool(f"t{number}") for number in range(10)])
     server.mount(foreign.command, "there")
 

@@ -75,7 +75,8 @@ COMMAND = Command(
 
 def run(words: Words) -> NoReturn:
     """Serve until the host disconnects."""
-    from ...wrapping.session import WrappingSession
+    from ...wrapping.server_side import WrapSettings
+    from ...wrapping.wrap import begin_wrap
 
     if words.words or not words.command:
         raise UsageError(
@@ -90,16 +91,15 @@ def run(words: Words) -> NoReturn:
         streams = claim()
     except NotConnected as error:
         raise UsageError(str(error)) from None
-    session = partial(
-        WrappingSession,
+    wrapped = WrapSettings(
         command=words.command,
-        settings=settings,
         host=options.get("for", "any"),
         without=options.get("without", ()),
         lock=lock,
         recording=recording,
     )
-    serve(session, settings, streams)
+    begin = partial(begin_wrap, wrapped=wrapped, settings=settings)
+    serve(begin, settings, streams)
 
 
 def _recording(options: dict[str, Any]) -> Recording | None:

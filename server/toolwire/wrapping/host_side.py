@@ -1,0 +1,105 @@
+"""The host of a wrapped server: what it declares, its messages that wait for a start, and what
+passes to it.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_schemas.wire import messages
+from toolwire_schemas.wire.messages import META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_VERSION
+
+from . import object_in
+from .routes import MAX_OPEN
+
+if TYPE_CHECKING:
+    from toolwire_schemas.wire.messages import Frame
+
+    from ..runtime.session import Session
+    from .routes import Head
+
+_MAX_EARLY = 100
+"""How many messages wait until the host is ready; the rest is dropped."""
+
+
+class HostDeclaration(msgspec.Struct, frozen=True):
+    """A description of a host, from its first message, whichever that is."""
+
+    is_legacy: bool = False
+    is_modern: bool = False
+    capabilities: dict[str, Any] = {}
+    client_info: dict[str, Any] = {}
+
+
+def read_declaration(params: dict[str, Any]) -> HostDeclaration:
+    """Return what the *params* of the first message of a host say of it."""
+    meta = object_in(params, "_meta")
+    if META_VERSION in meta:
+        return HostDeclaration(
+            is_modern=True,
+            capabilities=object_in(meta, META_CLIENT_CAPABILITIES),
+            client_info=object_in(meta, META_CLIENT_INFO),
+        )
+    return HostDeclaration(
+        is_legacy="protocolVersion" in params,
+        capabilities=object_in(params, "capabilities"),
+        client_info=object_in(params, "clientInfo"),
+    )
+
+
+class WaitingMessages:
+    """Messages of the host, of at most *max_bytes* in all, while the wrapped server starts."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.frames: list[Frame] = []
+        self._left_bytes = max_bytes
+
+    def add(self, frame: Frame) -> bool:
+        """Keep *frame*; return whether there was room for it."""
+        if isinstance(frame, bytes):
+            self._left_bytes -= len(frame)
+        if self._left_bytes < 0 or len(self.frames) >= MAX_OPEN:
+            return False
+        self.frames.append(frame)
+        return True
+
+
+class HostSide:
+    """Sends the host of *session* messages of the wrapped server, as they came.
+
+    A host with a handshake gets none before it is ready.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._lock = threading.Lock()
+        self._early: list[bytes] | None = []
+        """Messages from before the host was ready; `None` since then."""
+
+    def pass_on(self, frame: bytes, *, is_legacy: bool, may_drop: bool) -> None:
+        """Send *frame*, as soon as the host is ready if it *is_legacy*. Never blocks.
+
+        One that *may_drop* does not go to a host that leaves too much unread.
+        """
+        with self._lock:
+            if self._early is not None and is_legacy:
+                if len(self._early) < _MAX_EARLY:
+                    self._early.append(frame)
+            elif may_drop:
+                self._session.enqueue_notification(lambda: frame, len(frame))
+            else:
+                self._session.writer.enqueue(frame)
+
+    def pass_early(self) -> None:
+        """Send what came early: the host is ready."""
+        with self._lock:
+            early, self._early = self._early or [], None
+            self._session.writer.enqueue_all(early)
+
+
+def refuse(head: Head, code: int, problem: str) -> list[bytes]:
+    """Return the error response to a request; nothing for another message."""
+    id = head.request_id
+    return [] if id is None else [messages.error(id, code, problem)]

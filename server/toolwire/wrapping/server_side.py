@@ -1,0 +1,190 @@
+"""The wrapped server: how it is started again and again, and what it lists.
+
+Strategy. It is a mount without a prefix that gets the identity and the capabilities of the host, as
+if the host had started it. The host's first message decides in which era that is.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_client.async_client import OWN_NAME, ClientSettings
+from toolwire_client.errors import BrokenRules, RequestFailed
+from toolwire_client.transport.child_process import ServerProcess
+from toolwire_schemas.output import printable
+
+from .. import log
+from ..guarded_process import GuardedProcess, guarded
+from ..mounting.foreign_stderr import ForeignStderr
+from ..mounting.mount import Mount
+from ..protocol.catalog import Catalog
+from ..protocol.lifecycle import can_elicit
+from .entry_rules import RepairedEntries, UnchangedTools
+from .host_rules import fixed
+from .recording import Recorder
+from .routes import FIRST_ID
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Callable, Collection, Sequence
+
+    from toolwire_client.async_client import Running
+    from toolwire_client.errors import ServerGone
+    from toolwire_client.session.connection import TakeFrame
+    from toolwire_client.session.handshake import Era, HandshakeResult
+    from toolwire_client.transport.base import Transport
+
+    from ..mounting.listed_entries import EntryRules
+    from ..mounting.locking import LockedEntries
+    from .host_side import HostDeclaration
+    from .recording import Recording
+
+
+class WrapSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What to wrap, and how.
+
+    *host* is one of `DIALECTS_OF`, and *without* names the `FIXES` that are switched off. *lock*
+    refuses tools, and *recording* gets the traffic with the server.
+    """
+
+    command: Sequence[str]
+    host: str
+    without: Collection[str] = ()
+    lock: LockedEntries | None = None
+    recording: Recording | None = None
+
+
+class WrappedServer:
+    """The server of *settings*. Starting it is left to `connect`, and after a crash to its calls.
+
+    *take_frame* gets its messages first, as in `ClientSettings`. *on_change* is called when its
+    lists were read and differ, *on_end* when its process has ended. *counts* gets what is fixed.
+    """
+
+    def __init__(
+        self,
+        settings: WrapSettings,
+        counts: Counter[str],
+        *,
+        take_frame: TakeFrame,
+        on_change: Callable[[], None],
+        on_end: Callable[[ServerGone], None],
+    ) -> None:
+        self._settings = settings
+        self._counts = counts
+        self._on_end = on_end
+        self._process: ServerProcess | None = None
+        self.name = textwrap.shorten(shlex.join(settings.command), 80, placeholder=" …")
+        self._stderr = ForeignStderr(self.name)
+        rules: EntryRules = RepairedEntries(self.name)
+        if "schemas" in settings.without:
+            rules = UnchangedTools(self.name, counts)
+        self._mount = Mount(
+            self.name,
+            "",
+            ClientSettings(
+                launch=self._launch,
+                take_frame=take_frame,
+                first_request_id=FIRST_ID,
+                log_level=None,
+            ),
+            on_change,
+            list,
+            settings.lock,
+            kind="wrapped",
+            rules=rules,
+            on_output=self._move_noise,
+        )
+        self.close = self._mount.close
+
+    @property
+    def running(self) -> Running | None:
+        """What runs, or ran last; `None` before the first start."""
+        return self._mount.running
+
+    def connect(self, host: HostDeclaration) -> HandshakeResult:
+        """Wait until the server runs for *host*, in the era of the host if possible.
+
+        Raises:
+            ClientError: if it does not start in any era.
+        """
+        eras = self._eras_for(host)
+        for era in eras[:-1]:
+            try:
+                return self._connect(host, era)
+            except (RequestFailed, BrokenRules):
+                continue
+        return self._connect(host, eras[-1])
+
+    def _eras_for(self, host: HostDeclaration) -> tuple[Era, ...]:
+        """Return the eras to try, in this order."""
+        if self.running is not None:  # the one that it spoke before
+            return (self._mount.client.settings.era,)
+        if "eras" in self._settings.without:
+            return ("modern",) if host.is_modern else ("legacy",)
+        return ("auto",) if host.is_modern else ("legacy", "modern")
+
+    def _connect(self, host: HostDeclaration, era: Era) -> HandshakeResult:
+        client = self._mount.client
+        # A legacy host sends the level itself, when it wants log messages.
+        level = "debug" if host.is_modern else client.settings.log_level
+        client.settings = msgspec.structs.replace(
+            client.settings,
+            era=era,
+            log_level=level,
+            name=str(host.client_info.get("name", OWN_NAME)),
+            version=str(host.client_info.get("version", "")),
+            capabilities=host.capabilities,
+        )
+        running = self._mount.start(can_elicit(host.capabilities)).result()
+        self._counts["eras"] = int(running.connection.protocol.is_modern != host.is_modern)
+        return running.handshake
+
+    def keep_log_level(self, level: Any) -> None:
+        """Have the server send log messages of this *level* after a restart, too."""
+        client = self._mount.client
+        client.settings = msgspec.structs.replace(client.settings, log_level=level)
+
+    # Its processes
+
+    def _launch(self) -> Transport:
+        self.count_orphans()
+        self._counts["restart"] += self.running is not None
+        start = ServerProcess if "orphans" in self._settings.without else guarded
+        command = list(self._settings.command)
+        self._process = start(command, env=dict(os.environ), show_stderr=self._stderr)
+        return Recorder(self._process, self._settings.recording, command, self._on_end)
+
+    def count_orphans(self) -> None:
+        """Count what the process that was closed last has left behind."""
+        process, self._process = self._process, None
+        if isinstance(process, GuardedProcess):
+            self._counts["orphans"] += process.orphans
+
+    def _move_noise(self, line: str) -> None:
+        self._counts["noise"] += 1
+        log.write("info", printable(line), {})
+
+    # Its lists
+
+    def read_instructions(self, running: Running) -> str | None:
+        """Return the instructions of the server as the lock, if any, lets a host read them."""
+        return self._mount.check_instructions(running.handshake.instructions)
+
+    def make_catalog(self, running: Running) -> Catalog:
+        """Return what the server lists now, as the host takes it."""
+        settings, refused = self._settings, self._mount.refused
+        self._counts["lock"] = max(self._counts["lock"], len(refused))
+        tools = fixed(self._mount.tools, settings.host, settings.without, self._counts)
+        capabilities = {}
+        for name, members in running.handshake.capabilities.items():
+            if isinstance(members, dict):
+                capabilities[name] = members
+        catalog = Catalog(tools, foreign_capabilities=capabilities)
+        for refusal in refused:
+            catalog.add_unlisted(refusal.as_tool())
+        return catalog

@@ -1,0 +1,284 @@
+"""A filter between the stream of a host and that of a wrapped server.
+
+Strategy. `routes.py` says for each message whether it passes as it came, is answered here, or waits
+for a start. "Here" is, for messages of the host, the session of a server that has only the tools of
+the wrapped one; for those of the wrapped server, the client of a mount. The first message of the
+host starts the wrapped server (`server_side.py`).
+
+Two threads decide: one reads from the host, the other one from the wrapped server. After a start,
+the thread of the start serves the messages that have waited.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections import Counter
+from concurrent.futures import wait
+from shutil import which
+from typing import TYPE_CHECKING
+
+from toolwire_client.protocol.events import LogEntry
+from toolwire_client.waiting.base import in_daemon_thread
+from toolwire_schemas.output import printable
+from toolwire_schemas.wire import messages
+from toolwire_schemas.wire.messages import INTERNAL_ERROR, OVERLOADED
+
+from .. import log
+from ..protocol.catalog import Catalog
+from ..protocol.lifecycle import Identity
+from ..runtime.session import Session
+from ..transport.stdio import leave
+from .host_side import HostDeclaration, HostSide, WaitingMessages, read_declaration, refuse
+from .routes import (
+    PassedRequests,
+    Peers,
+    Route,
+    ServerState,
+    passes,
+    read_head,
+    route_from_host,
+    route_from_server,
+    table_for_host,
+)
+from .server_side import WrappedServer
+from .summary import summarize
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from toolwire_client.async_client import Running
+    from toolwire_client.errors import ServerGone
+    from toolwire_client.protocol.client_protocol import ClientProtocol
+    from toolwire_schemas.wire.messages import Frame
+
+    from ..runtime.writer import Write
+    from ..settings import Settings
+    from .routes import Head
+    from .server_side import WrapSettings
+
+_CLOSE_SECONDS = 0.3
+"""How long the summary waits for the end of the wrapped server, whose last processes it counts."""
+
+
+def begin_wrap(write: Write, wrapped: WrapSettings, settings: Settings) -> Session:
+    """Return the session with a host through *write*, which serves what *wrapped* says."""
+    identity = Identity("", "")
+    takes_headers = "framing" not in wrapped.without
+    session = Session(Catalog(()), identity, settings, write, takes_headers=takes_headers)
+    session.filter_with(Wrap(session, identity, wrapped, settings))
+    return session
+
+
+class Wrap:
+    """The filter of *session*, which shows the *identity* of the wrapped server."""
+
+    def __init__(
+        self, session: Session, identity: Identity, wrapped: WrapSettings, settings: Settings
+    ) -> None:
+        self._session = session
+        self._identity = identity
+        self._wrapped = wrapped
+        self._settings = settings
+        self._counts: Counter[str] = Counter()
+        self._host = HostSide(session)
+        self._server = WrappedServer(
+            wrapped,
+            self._counts,
+            take_frame=self._take_from_server,
+            on_change=self._serve_lists,
+            on_end=self._note_end,
+        )
+        self._declaration = HostDeclaration()
+        self._table = table_for_host(session.methods)
+        self._of_host = PassedRequests()
+        self._of_server = PassedRequests()
+        self._deciding = threading.RLock()
+        self._waiting: WaitingMessages | None = None
+        """The host's messages while the server starts; `None` when it does not."""
+        self._start: Future[None] | None = None
+
+    # From the host
+
+    def receive(self, frames: list[Frame]) -> list[bytes]:
+        """As `Filter.receive`."""
+        answers = []
+        with self._deciding:
+            for frame in frames:
+                answers += self._receive(frame)
+        return answers
+
+    def _receive(self, frame: Frame) -> list[bytes]:
+        head = read_head(frame)
+        running = self._server.running
+        route = route_from_host(self._table, head, self._peers(running), self._state(running))
+        if route is Route.WAIT:
+            return self._keep_waiting(frame, head)
+        is_passing_request = route is Route.PASS and head.request_id is not None
+        if is_passing_request and (self._of_host.is_full or self._session.writer.is_full):
+            problem = "too many requests are open, or too many responses unread"
+            return refuse(head, OVERLOADED, problem)
+        # Only what runs has open requests.
+        if running is not None and passes(head, route, self._of_host, self._of_server):
+            assert isinstance(frame, bytes)
+            self._pass_to_server(frame, head, running)
+            return []
+        return self._answer(frame, head)
+
+    def _state(self, running: Running | None) -> ServerState:
+        if self._waiting is not None:
+            return ServerState.STARTING
+        if running is None:
+            return ServerState.ABSENT
+        return ServerState.RUNNING if running.connection.end is None else ServerState.ENDED
+
+    def _peers(self, running: Running | None) -> Peers:
+        is_legacy = running is not None and not running.connection.protocol.is_modern
+        return Peers(self._declaration.is_legacy, is_legacy)
+
+    def _pass_to_server(self, frame: bytes, head: Head, running: Running) -> None:
+        if head.method == "logging/setLevel":
+            self._server.keep_log_level(head.members.get("level"))
+        running.connection.send(frame)
+        end = running.connection.end
+        if end is not None:  # just now, so that nothing else answers it
+            self._fail_passed(str(getattr(end, "reason", end)))
+
+    def _answer(self, frame: Frame, head: Head) -> list[bytes]:
+        answers = self._session.decide([frame])
+        if head.method == "initialize":
+            # Its response comes before all that the wrapped server sends.
+            for answer in answers:
+                self._session.writer.write(answer)
+            return []
+        if head.method == "notifications/initialized":
+            self._host.pass_early()
+        return answers
+
+    # The start
+
+    def _keep_waiting(self, frame: Frame, head: Head) -> list[bytes]:
+        """Keep *frame* until the server has started, and start it if nothing else waits."""
+        if self._waiting is not None:
+            if self._waiting.add(frame):
+                return []
+            problem = "too many messages wait for the wrapped server to start"
+            return refuse(head, OVERLOADED, problem)
+        if self._server.running is None:
+            self._declaration = read_declaration(head.members)
+        self._waiting = WaitingMessages(self._settings.max_pending_bytes)
+        self._waiting.frames.append(frame)
+        self._start = in_daemon_thread(self._start_server)
+        return []
+
+    def _start_server(self) -> None:
+        """Start the server, and answer what waits for that. On a thread of its own."""
+        problem = None
+        try:
+            self._server.connect(self._declaration)
+            self._serve_lists()
+        except (
+            Exception
+        ) as error:  # the outer edge of a thread: whatever a foreign server causes is its failure
+            if self._session.is_ending:
+                return
+            problem = printable(f"The wrapped server does not run: {error}")
+        self._serve_waiting(problem)
+        self._session.run_accepted()
+
+    def _serve_waiting(self, problem: str | None) -> None:
+        """Serve the messages that waited, in their order; if there is a *problem*, refuse them."""
+        with self._deciding:
+            waiting, self._waiting = self._waiting, None
+            assert waiting is not None
+            answers = []
+            for frame in waiting.frames:
+                if problem is None:
+                    answers += self._receive(frame)
+                else:
+                    answers += refuse(read_head(frame), INTERNAL_ERROR, problem)
+            self._session.writer.enqueue_all(answers)
+
+    def _serve_lists(self) -> None:
+        """Serve what the wrapped server lists from now on."""
+        running = self._server.running
+        if running is None:  # it is starting, and this is called again
+            return
+        default = {"name": self._wrapped.command[0], "version": ""}
+        self._identity.show_as(
+            {**default, **running.handshake.server_info}, self._server.read_instructions(running)
+        )
+        self._session.replace(self._server.make_catalog(running))
+
+    # From the wrapped server
+
+    def _take_from_server(self, frame: Frame, protocol: ClientProtocol) -> bool:
+        """Pass *frame* to the host if it is not for our client; return whether it was passed."""
+        if self._session.is_ending or not isinstance(frame, bytes):
+            return False
+        head = read_head(frame)
+        is_legacy = self._declaration.is_legacy
+        route = route_from_server(head, Peers(is_legacy, not protocol.is_modern, protocol.can_ask))
+        if passes(head, route, self._of_server, self._of_host):
+            is_notification = bool(head.method) and head.request_id is None
+            self._host.pass_on(frame, is_legacy=is_legacy, may_drop=is_notification)
+            return True
+        if "noise" in self._wrapped.without and _is_noise(frame, protocol):
+            self._host.pass_on(frame, is_legacy=is_legacy, may_drop=True)
+            return True
+        return False
+
+    def _note_end(self, gone: ServerGone) -> None:
+        """Fail what waits for the server, whose process has ended."""
+        if self._server.running is None or self._session.is_ending:
+            return
+        self._fail_passed(gone.reason)
+        if "restart" in self._wrapped.without:
+            log.error(printable(f"{self._server.name}: {gone.reason}"))
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def _fail_passed(self, reason: str) -> None:
+        """Answer the host's requests that only the wrapped server could: it has ended."""
+        problem = f"The wrapped server has ended: {reason}"
+        for id in self._of_host.remove_all():
+            self._session.writer.enqueue(messages.error(id, INTERNAL_ERROR, problem))
+        self._of_server.remove_all()
+
+    # The end
+
+    def prepare_end(self) -> None:
+        """As `Filter.prepare_end`: a start may take the grace."""
+        if self._start is not None:
+            wait([self._start], timeout=self._settings.grace_seconds)
+
+    def end(self) -> None:
+        """As `Filter.end`: end the server, and say on stderr what was done."""
+        if self._server.running is None:
+            # Before closing, since closing a start may take all the time that is left.
+            self._report_no_run()
+            wait([in_daemon_thread(self._server.close)], timeout=_CLOSE_SECONDS)
+            return
+        wait([in_daemon_thread(self._server.close)], timeout=_CLOSE_SECONDS)
+        self._server.count_orphans()
+        self._counts["heartbeat"] = self._session.heartbeats_sent
+        self._counts["framing"] = int(self._session.has_headers)
+        self._counts["results"] = self._session.in_flight.results_made_smaller
+        name = self._identity.server_info()["name"]
+        log.info(printable(summarize(name, self._counts, has_warned=log.has_warned())))
+
+    def _report_no_run(self) -> None:
+        """Say that the server did not run, and exit with 1 if there is no such program."""
+        is_missing = which(self._wrapped.command[0]) is None
+        reason = ", since there is no such program, or it may not be run" if is_missing else ""
+        log.info(printable(f"{self._server.name}: it did not run{reason}"))
+        if is_missing:
+            leave(1)
+
+
+def _is_noise(frame: bytes, protocol: ClientProtocol) -> bool:
+    """Return whether a line of the server's output is no message."""
+    for event in protocol.receive(frame):
+        if isinstance(event, LogEntry) and event.source == "output":
+            return True
+    return False

@@ -1,0 +1,281 @@
+"""Calls of every type and kind, as ratios to a bare loop that decodes and encodes the same.
+
+    python tests/benchmarks/kinds.py              two minutes; --quick takes some seconds
+    python tests/benchmarks/kinds.py --only integer nothing
+    python tests/benchmarks/kinds.py --beside "env PYTHONPATH=... python -m toolwire"
+
+Synchronous tools stand beside a loop on `sys.stdin`, asynchronous ones beside a loop on asyncio
+with a task for each call, calls of other processes beside the loop and the direct call. All take
+turns in short alternations; a ratio is the median of those of the rounds. `--beside` adds the
+ratios to another version of Toolwire.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shlex
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from compare import progress
+from contenders import BARE, SERVERS, toolwire_command
+from tables import Table, as_markdown, as_text, in_unit
+from wire import HANDSHAKE, Server, call, request
+
+TOOLS = str(SERVERS / "kinds.py")
+RECORD = {"x": 1, "y": 2.5, "label": "a point"}
+OTHER = "the other Toolwire"
+
+
+@dataclass(frozen=True)
+class Row:
+    """A tool, its argument, and the names of the servers that it is measured on."""
+
+    label: str
+    tool: str
+    value: Any
+    server: str = "Toolwire"
+    floor: str = "bare loop"
+    lines: int = 1
+    """How many lines a call leads to: two of progress are before the response."""
+    most_calls: int = 3_000
+    """How many calls are pipelined: fewer where they are large, and where progress would be dropped
+    because too much waits.
+    """
+
+    def line(self, number: int) -> bytes:
+        """The call with the id *number*."""
+        if self.lines == 1:
+            return call(number, self.tool, {"value": self.value})
+        params = {
+            "name": self.tool,
+            "arguments": {"value": self.value},
+            "_meta": {"progressToken": number},
+        }
+        return request(number, "tools/call", params)
+
+
+ASYNC = {"floor": "bare asyncio loop"}
+ROWS = (
+    Row("int", "integer", 7),
+    Row("float", "decimal", 2.5),
+    Row("int | float", "union", 7),
+    Row("str", "text", "some text"),
+    Row("str of 100 KB", "text", "x" * 100_000, most_calls=100),
+    Row("list[int]", "numbers", [1, 2, 3]),
+    Row("dict[str, int]", "mapping", {"a": 1, "b": 2}),
+    Row("int | None", "optional", None),
+    Row("Literal", "literal", "red"),
+    Row("Enum", "enum", "red"),
+    Row("dataclass", "record", RECORD),
+    Row("pydantic model", "model", RECORD),
+    Row("datetime", "moment", "2026-11-22T10:00:00Z"),
+    Row("bytes", "data", "aGVsbG8="),
+    Row("None", "nothing", 7),
+    Row("content block", "block", "some text"),
+    Row("with a context", "with_context", 7),
+    Row("generator with progress", "with_progress", 7, lines=3, most_calls=300),
+    Row("async without a wait", "without_wait", 7, **ASYNC),
+    Row("async with one wait", "with_wait", 7, **ASYNC),
+    Row("async generator with progress", "async_progress", 7, lines=3, most_calls=300, **ASYNC),
+    Row("isolated", "integer", 7, server="isolated"),
+    Row("mounted", "integer", 7, server="mounted"),
+    Row("wrapped", "integer", 7, server="wrapped"),
+)
+
+
+@dataclass(frozen=True)
+class Effort:
+    rounds: int
+    calls: int
+    """How many calls are made one after the other in a round."""
+    pipelined_calls: int
+
+
+USUAL = Effort(15, 200, 3_000)
+QUICK = Effort(1, 20, 100)
+
+
+def commands(beside: str | None) -> dict[str, list[str]]:
+    python = BARE.program[0] if BARE.installed else sys.executable
+    toolwire = list(toolwire_command())
+    own = [*toolwire, TOOLS]
+    found = {
+        "bare loop": [python, str(SERVERS / "bare_kinds.py")],
+        "bare asyncio loop": [python, str(SERVERS / "bare_asyncio_kinds.py")],
+        "Toolwire": own,
+        "isolated": [*own, "--isolate"],
+        "mounted": [*toolwire, "--mount", shlex.join(own)],
+        "wrapped": [*toolwire[:-1], "wrap", "--", *own],
+    }
+    if beside is not None:
+        found[OTHER] = ["/usr/bin/env", *shlex.split(beside), "serve", TOOLS]
+    return found
+
+
+class Round:
+    """What one round measured of a row, by server."""
+
+    def __init__(self) -> None:
+        self.p50_seconds: dict[str, float] = {}
+        self.calls_per_second: dict[str, float] = {}
+
+
+def measure(row: Row, servers: dict[str, Server], effort: Effort) -> list[Round]:
+    """Measure *row* in rounds, in each of which the *servers* take turns."""
+    check_equal(row, servers)
+    for server in servers.values():
+        pipelined(row, server, min(row.most_calls, effort.calls))
+    rounds = []
+    for number in range(effort.rounds):
+        found = Round()
+        # A different one is first in each round.
+        turn = number % len(servers)
+        names = list(servers)
+        for name in names[turn:] + names[:turn]:
+            if row.lines == 1:
+                found.p50_seconds[name] = one_at_a_time(row, servers[name], effort.calls)
+            calls = min(row.most_calls, effort.pipelined_calls)
+            found.calls_per_second[name] = pipelined(row, servers[name], calls)
+        rounds.append(found)
+    return rounds
+
+
+def check_equal(row: Row, servers: dict[str, Server]) -> None:
+    """Raise an error unless all *servers* respond to the call of *row* with equal lines."""
+    responses = {}
+    for name, server in servers.items():
+        lines = server.ask_all(row.line(1), row.lines).splitlines()
+        messages = [json.loads(line) for line in lines]
+        # A modern server of a mount adds who it is.
+        messages[-1]["result"].pop("_meta", None)
+        responses[name] = messages
+    expected, *others = responses.values()
+    if any(response != expected for response in others):
+        raise RuntimeError(f"different responses to {row.label}: {responses}")
+
+
+def one_at_a_time(row: Row, server: Server, calls: int) -> float:
+    """The median of the seconds that a call takes, each sent after the response before."""
+    line = row.line(1)
+    times = []
+    for _ in range(calls):
+        before = time.perf_counter()
+        server.ask(line)
+        times.append(time.perf_counter() - before)
+    return statistics.median(times)
+
+
+def pipelined(row: Row, server: Server, calls: int) -> float:
+    """Responses in a second to *calls* calls that are written without waiting."""
+    lines = b"".join(row.line(number) for number in range(calls))
+    before = time.perf_counter()
+    answers = server.ask_all(lines, calls * row.lines)
+    seconds = time.perf_counter() - before
+    if answers.count(b'"isError":false') != calls:
+        raise RuntimeError(f"a call of {row.label} failed: {answers[:300]!r}")
+    return calls / seconds
+
+
+def wanted_servers(row: Row, all_servers: dict[str, Server]) -> dict[str, Server]:
+    """The servers that *row* is measured on, the measured one first, then those of the ratios."""
+    names = [row.server, row.floor]
+    if row.server != "Toolwire":
+        names.append("Toolwire")
+    elif OTHER in all_servers:
+        names.append(OTHER)
+    return {name: all_servers[name] for name in names}
+
+
+HEAD = [
+    "kind of call",
+    "p50",
+    "× bare loop",
+    "pipelined calls/s",
+    "× bare loop",
+    "p50, × direct or other",
+    "calls/s, × direct or other",
+]
+
+
+def cells(row: Row, rounds: list[Round]) -> list[str]:
+    """The row of the table for what *rounds* measured of *row*."""
+    third = next((name for name in rounds[0].calls_per_second if name not in _pair(row)), "")
+    times = [found.p50_seconds for found in rounds]
+    rates = [found.calls_per_second for found in rounds]
+    return [
+        row.label,
+        in_unit("p50_seconds", median(times, row.server)),
+        ratio(times, row.server, row.floor),
+        in_unit("calls_per_second", median(rates, row.server)),
+        ratio(rates, row.server, row.floor),
+        ratio(times, row.server, third),
+        ratio(rates, row.server, third),
+    ]
+
+
+def _pair(row: Row) -> tuple[str, str]:
+    return row.server, row.floor
+
+
+def median(rounds: list[dict[str, float]], name: str) -> float | None:
+    values = [found[name] for found in rounds if name in found]
+    return statistics.median(values) if values else None
+
+
+def ratio(rounds: list[dict[str, float]], name: str, base: str) -> str:
+    """The median of the ratios of the rounds; empty if *base* was not measured."""
+    ratios = [found[name] / found[base] for found in rounds if base in found]
+    return f"{statistics.median(ratios):.2f}" if ratios else ""
+
+
+@contextmanager
+def opened(command: list[str]) -> Iterator[Server]:
+    """A server that has answered its handshake and a first list."""
+    server = Server(command)
+    try:
+        # Not counted by lines: a mount announces its tools in a notification, whenever it has them.
+        server.ask_until(HANDSHAKE + request(-2, "tools/list"), b'"id":-2')
+        server.ask_until(request(-3, "ping"), b'"id":-3')
+        yield server
+    finally:
+        server.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="some seconds; judge nothing by it")
+    parser.add_argument("--only", nargs="+", metavar="KIND", help="of which tools or servers")
+    parser.add_argument("--rounds", type=int, help=f"how many rounds; {USUAL.rounds} by default")
+    parser.add_argument("--beside", metavar="COMMAND", help="another Toolwire, without `serve`")
+    parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
+    options = parser.parse_args()
+
+    effort = QUICK if options.quick else USUAL
+    if options.rounds:
+        effort = Effort(options.rounds, effort.calls, effort.pipelined_calls)
+    rows = [row for row in ROWS if not options.only or {row.tool, row.server} & {*options.only}]
+    with ExitStack() as stack:
+        servers = {
+            name: stack.enter_context(opened(command))
+            for name, command in commands(options.beside).items()
+        }
+        table = Table(HEAD, [])
+        for row in rows:
+            progress(row.label)
+            table.rows.append(cells(row, measure(row, wanted_servers(row, servers), effort)))
+    progress("")
+    show = as_markdown if options.markdown else as_text
+    print(show(table))
+    print(f"\n{os.cpu_count()} cores, Python {sys.version.split()[0]}; medians.")
+
+
+if __name__ == "__main__":
+    main()

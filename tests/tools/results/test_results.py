@@ -631,3 +631,16 @@ def test_an_object_that_has_any_attribute_is_no_iterator() -> None:
 
     with pytest.raises(OutputError, match=r"^result: Proxy has no form in JSON$"):
         result_of(Proxy())
+
+
+@pytest.mark.parametrize("value", [1, -(2**70), 10**400, 2.5, None, "text"])
+def test_a_scalar_of_a_union_is_its_result_unchanged(value: Any) -> None:
+    structured = result_of(value, float | str | None)["structuredContent"]
+    assert structured == {"result": value}
+    assert type(structured["result"]) is type(value)
+
+
+@pytest.mark.parametrize("value", [True, math.nan, math.inf, [1], {"a": 1}])
+def test_a_value_that_the_union_does_not_take_is_refused(value: Any) -> None:
+    with pytest.raises(OutputError):
+        result_of(value, float | str | None)

@@ -117,11 +117,15 @@ def load(
 
 
 class _Found:
-    """The tools of all targets, each with its target."""
+    """The tools of all targets, each with the target that has it first."""
 
     def __init__(self) -> None:
-        self.tools: list[Tool] = []
         self._first: dict[tuple[str, str], tuple[Tool, Target]] = {}
+
+    @property
+    def tools(self) -> list[Tool]:
+        """The tools in the order of the targets."""
+        return [tool for tool, _ in self._first.values()]
 
     def add(self, tool: Tool, target: Target) -> None:
         """Add *tool*, unless it is there already.
@@ -130,11 +134,7 @@ class _Found:
             LoadError: if another tool has its name.
         """
         name = tool.kind, tool.entry.name_with(".")
-        if name not in self._first:
-            self._first[name] = tool, target
-            self.tools.append(tool)
-            return
-        first, target_of_first = self._first[name]
+        first, target_of_first = self._first.setdefault(name, (tool, target))
         if first.entry.function != tool.entry.function:
             from .refusals import explain_duplicate
 

@@ -8,19 +8,19 @@ import itertools
 import json
 import os
 import random
-import shlex
 import sys
 from pathlib import Path
-from textwrap import fill, indent
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.did_you_mean import unknown_name
-from toolwire_schemas.output import BOLD, DIM, RED, emphasize, printable
+from toolwire_schemas.output import BOLD, emphasize
 
 from ...errors import Failed, UsageError
-from ..layout import find_width, format_count, format_table
-from ..open_client import client_of, command_of, loading_words
+from ..check_report import format_replay, format_report
+from ..layout import find_width, format_table
+from ..open_client import client_of, command_of
 from ..options import HTML, JSON, LOADING, MARKDOWN, Option
 from ..output import format_json, print_data, print_report
 from ..output_files import check_folders, write_pages
@@ -133,70 +133,84 @@ def run(words: Words) -> int:
     """Print the verdicts, and return 1 if a rule of the chosen severity failed."""
     options = words.options
     if "rule" in options:
-        _show_rules(options)
+        _print_rules(options)
         return 0
-    if options.get("list"):
-        cases = _cases(options)
-        if options.get("json"):
-            print_data(format_json(cases))
-        else:
-            rows = [(case.id, case.severity, case.behaviour) for case in cases]
-            print_report(format_table(("case", "severity", "behaviour"), rows))
+    if "list" in options:
+        _print_cases(options)
         return 0
     command = command_of(words, words.words)
-    cases = _cases(options)
-    gaps = _gaps(options.get("baseline"))
+    cases = _choose_cases(options)
+    gaps = _read_gaps(options)
     if words.command is None:
-        _need_target(words)
+        _check_target(words)
     check_folders(options, "html", "markdown", "badge", "junit", "write_baseline")
-    known = gaps or _gaps(options.get("write_baseline"), is_new=True)
-    report = _checked(command, cases, gaps, options)
+    known_gaps = gaps or _read_written_gaps(options)
+    report = _check(command, cases, gaps, options)
     if "replay" not in options:
-        _write_files(options, report, known)
-    if _write(report, words):
-        pass
-    elif "events" in options:
-        from toolwire_check.pages.check_page import check_html
-
-        _event(report=report.as_json(), html=check_html(report))
-    elif options.get("json"):
-        print_data(format_json(report.as_json()))
-    else:
-        print_report(_as_text(report, words))
+        _write_files(options, report, known_gaps)
+    has_printed = _write_pages(report, words)
+    if not has_printed:
+        _print(report, words)
     return 1 if report.failed(options.get("fail_on", "must")) else 0
 
 
-def _event(**members: Any) -> None:
+def _print(report: Report, words: Words) -> None:
+    if "events" in words.options:
+        from toolwire_check.pages.check_page import check_html
+
+        _print_event(report=report.as_json(), html=check_html(report))
+    elif "json" in words.options:
+        print_data(format_json(report.as_json()))
+    else:
+        print_report(format_report(report, words))
+
+
+def _print_event(**members: Any) -> None:
     print_data(json.dumps(members, default=msgspec.to_builtins))
     sys.stdout.flush()
 
 
-def _show_rules(options: dict[str, Any]) -> None:
+def _print_cases(options: dict[str, Any]) -> None:
+    cases = _choose_cases(options)
+    if "json" in options:
+        print_data(format_json(cases))
+        return
+    rows = [(case.id, case.severity, case.behaviour) for case in cases]
+    print_report(format_table(("case", "severity", "behaviour"), rows))
+
+
+def _print_rules(options: dict[str, Any]) -> None:
     from toolwire_schemas.cases.rules import rule, rule_id, rule_page
 
-    cases = _cases({"only": list(map(rule_id, options["rule"]))})
-    rules = [found for case in cases if (found := rule(case.id)) is not None]
-    if options.get("json"):
+    cases = _choose_cases({"only": list(map(rule_id, options["rule"]))})
+    rules = []
+    for case in cases:
+        rule_of_case = rule(case.id)
+        if rule_of_case is not None:
+            rules.append(rule_of_case)
+    if "json" in options:
         print_data(format_json(rules))
-    else:
-        print_report("\n\n".join(_wrapped(rule_page(found)) for found in rules))
+        return
+    print_report("\n\n".join(_wrap_page(rule_page(each)) for each in rules))
 
 
-def _wrapped(page: str) -> str:
+def _wrap_page(page: str) -> str:
     """Return a page of Markdown with its prose wrapped and its headings marked."""
-    lines, is_code = [], False
+    lines = []
+    is_code = False
     for line in page.splitlines():
         is_code ^= line.startswith("```")
-        prose = (
-            line
-            if is_code
-            else fill(line, find_width(), break_long_words=False, break_on_hyphens=False)
-        )
-        lines.append(emphasize(BOLD, prose) if line.startswith("#") and not is_code else prose)
+        if is_code:
+            lines.append(line)
+            continue
+        prose = fill(line, find_width(), break_long_words=False, break_on_hyphens=False)
+        if line.startswith("#"):
+            prose = emphasize(BOLD, prose)
+        lines.append(prose)
     return "\n".join(lines)
 
 
-def _need_target(words: Words) -> None:
+def _check_target(words: Words) -> None:
     """Report a target that cannot be loaded as a mistake on the command line, not as a broken
     contract.
     """
@@ -208,13 +222,14 @@ def _need_target(words: Words) -> None:
             raise  # the cases report everything else
 
 
-def _checked(
+def _check(
     command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], options: dict[str, Any]
 ) -> Report:
     from toolwire_check import MissingHypothesis, UnknownTool, check
     from toolwire_client import NotStarted
 
-    line, numbers = ProgressLine(sys.stderr), itertools.count(1)
+    line = ProgressLine(sys.stderr)
+    numbers = itertools.count(1)
 
     def on_verdict(verdict: Verdict, total: int) -> None:
         number = next(numbers)
@@ -222,16 +237,17 @@ def _checked(
         if "events" in options:
             from toolwire_check.pages.check_page import verdict_html
 
-            _event(number=number, total=total, verdict=verdict, html=verdict_html(verdict))
+            html = verdict_html(verdict)
+            _print_event(number=number, total=total, verdict=verdict, html=html)
 
     try:
         return check(
             command,
             cases=cases,
-            settings=_settings(options),
+            settings=_make_settings(options),
             timeout_seconds=options.get("timeout", 10.0),
             gaps=gaps,
-            fuzzing=_fuzzing(options),
+            fuzzing=_make_fuzzing(options),
             fold_sdk="sdk" not in options,
             jobs=options.get("jobs"),
             replays="replay" in options,
@@ -247,63 +263,39 @@ def _checked(
         line.clear()
 
 
-def _again(verdict: Verdict, words: Words) -> str:
-    """Return the options and target that play the case of *verdict* again, after the others that it
-    takes.
-    """
-    from toolwire_check.facts.handshake import is_modern
-
-    options = words.options
-    again = [word for case in (*verdict.after, verdict.case) for word in ("--replay", case)]
-    if verdict.revision:
-        again += ["--era", "modern" if is_modern(verdict.revision) else "legacy"]
-    again += [
-        "--framing",
-        verdict.framing,
-        *(["--destructive"] if "destructive" in options else []),
-    ]
-    for name, arguments in options.get("call", ()):
-        again += [
-            "--call",
-            name if arguments is None else f"{name}={json.dumps(arguments, ensure_ascii=False)}",
-        ]
-    for key in ("timeout", "start_timeout"):
-        again += [f"--{key.replace('_', '-')}", f"{options[key]:g}"] if key in options else []
-    return shlex.join(
-        [
-            *again,
-            *loading_words(options),
-            *words.words,
-            *(("--", *words.command) if words.command is not None else ()),
-        ]
-    )
-
-
-def _cases(options: dict[str, Any]) -> list[Case]:
+def _choose_cases(options: dict[str, Any]) -> list[Case]:
     from toolwire_check.playing.plan import select_cases
     from toolwire_schemas.cases import cases
 
-    only, skip, replayed = (options.get(name, ()) for name in ("only", "skip", "replay"))
-    for pattern in (*only, *skip, *replayed):
+    only, skip = options.get("only", ()), options.get("skip", ())
+    replays = options.get("replay", ())
+    for pattern in (*only, *skip, *replays):
         if not select_cases(cases(), [pattern]):
             raise _no_case(pattern, cases())
-    found = [case for pattern in replayed for case in select_cases(cases(), [pattern])]
-    for case in found:
+    if not replays:
+        return select_cases(cases(), only, skip)
+    chosen: list[Case] = []
+    for pattern in replays:  # in the order of the options
+        chosen += select_cases(cases(), [pattern])
+    for case in chosen:
         if case.process == "run":
-            problem = "judges all messages of a check and cannot be replayed alone"
-            raise UsageError(f"{case.id} {problem}; use --only {case.id}")
-    return found or select_cases(cases(), only, skip)
+            raise UsageError(
+                f"{case.id} judges all messages of a check and cannot be replayed alone; use --only"
+                f" {case.id}"
+            )
+    return chosen
 
 
 def _no_case(pattern: str, cases: Sequence[Case]) -> UsageError:
     """Propose the cases of the area of *pattern*, or all areas if the area is unknown."""
-    area = pattern.partition("/")[0]
-    within = [case.id for case in cases if case.area == area] if "/" in pattern else []
-    areas = [f"{area}/*" for area in dict.fromkeys(case.area for case in cases)]
-    return UsageError(unknown_name("case", pattern, within or areas))
+    area, slash, _ = pattern.partition("/")
+    known = [case.id for case in cases if slash and case.area == area]
+    if not known:
+        known = [f"{area}/*" for area in dict.fromkeys(case.area for case in cases)]
+    return UsageError(unknown_name("case", pattern, known))
 
 
-def _settings(options: dict[str, Any]) -> CheckSettings:
+def _make_settings(options: dict[str, Any]) -> CheckSettings:
     from toolwire_check import CheckSettings
 
     framing, era = options.get("framing", "both"), options.get("era", "both")
@@ -316,7 +308,7 @@ def _settings(options: dict[str, Any]) -> CheckSettings:
     )
 
 
-def _fuzzing(options: dict[str, Any]) -> Fuzzing | None:
+def _make_fuzzing(options: dict[str, Any]) -> Fuzzing | None:
     from toolwire_check import Fuzzing
 
     if "fuzz" in options:
@@ -326,12 +318,24 @@ def _fuzzing(options: dict[str, Any]) -> Fuzzing | None:
     return None
 
 
-def _gaps(path: str | None, *, is_new: bool = False) -> list[Gap]:
-    """Return the gaps in the file at *path*; one that *is_new* may be missing or empty."""
+def _read_gaps(options: dict[str, Any]) -> list[Gap]:
+    """Return the gaps of `--baseline`."""
+    if "baseline" not in options:
+        return []
+    return _read_baseline(options["baseline"])
+
+
+def _read_written_gaps(options: dict[str, Any]) -> list[Gap]:
+    """Return the gaps of an earlier `--write-baseline`; that file may be missing or empty."""
+    path = options.get("write_baseline")
+    if path is None or not os.path.exists(path) or not os.path.getsize(path):
+        return []
+    return _read_baseline(path)
+
+
+def _read_baseline(path: str) -> list[Gap]:
     from toolwire_check.baseline import BadBaseline, read
 
-    if path is None or (is_new and not (os.path.exists(path) and os.path.getsize(path))):
-        return []
     try:
         return read(Path(path).read_text("utf-8"))
     except (BadBaseline, UnicodeDecodeError) as error:
@@ -348,7 +352,7 @@ def _write_files(options: dict[str, Any], report: Report, known: Sequence[Gap]) 
         Path(options["write_baseline"]).write_text(write(report.verdicts, known), "utf-8")
 
 
-def _write(report: Report, words: Words) -> bool:
+def _write_pages(report: Report, words: Words) -> bool:
     """Write the report as `--html`, `--markdown` and `--badge` ask; return whether that was to
     standard output.
     """
@@ -358,7 +362,9 @@ def _write(report: Report, words: Words) -> bool:
     from toolwire_check.pages.check_page import check_markdown, check_page
 
     def again(verdict: Verdict) -> str:
-        return f"toolwire check {_again(verdict, words)}" if verdict.framing else ""
+        if not verdict.framing:
+            return ""
+        return format_replay(verdict, words)
 
     return write_pages(
         words.options,
@@ -366,139 +372,3 @@ def _write(report: Report, words: Words) -> bool:
         markdown=lambda: check_markdown(report, again=again),
         badge=lambda: badge(report),
     )
-
-
-# --- the report ---
-
-_SHOWN = 300
-
-_MARKS = {
-    "pass": "pass",
-    "fail": "FAIL",
-    "warn": "warn",
-    "known gap": "gap",
-    "not applicable": "n/a",
-}
-
-
-def _as_text(report: Report, words: Words) -> str:
-    """Return failures in detail, then counts; of a replay, each verdict with all messages."""
-    if not report.revisions:
-        return _without_handshake(report)
-    if "replay" in words.options:
-        return "\n\n".join(_in_detail([verdict], words) for verdict in report.verdicts)
-    blocks = [_in_detail(alike, words) for alike in report.findings()]
-    return "\n\n".join(filter(None, [*blocks, _areas(report), _reasons(report), _summary(report)]))
-
-
-def _without_handshake(report: Report) -> str:
-    """Three lines about a server that cannot be tested: what it did, its last line of stderr, what
-    to try.
-    """
-    failed = report.failed()[0]
-    what, _, stderr = failed.came.partition("; the end of its stderr: ")
-    lines = [line.strip() for line in stderr.splitlines() if line.strip()] or [
-        "nothing was written to stderr"
-    ]
-    last = next(
-        (line for line in reversed(lines) if "error" in line.lower()), lines[-1]
-    )  # Node ends with its version
-    more_time = (
-        "--start-timeout SECONDS if it only takes long to start; else "
-        if "--start-timeout" in what
-        else ""
-    )
-    return "\n".join(
-        (
-            emphasize(RED, f"FAIL  {failed.case}: {printable(what)}"),
-            f"  stderr  {printable(last[:_SHOWN])}",
-            printable(f"  try     {more_time}run it by hand: {shlex.join(report.command)}"),
-        )
-    )
-
-
-def _in_detail(alike: Sequence[Verdict], words: Words) -> str:
-    """One failure, with all revisions and framings in which it occurred, or one case of a
-    replay.
-    """
-    from toolwire_schemas.cases.rules import rule_id
-
-    verdict, replays = alike[0], "replay" in words.options
-    where = "; ".join(one.where for one in alike)
-    lines = [
-        f"  {verdict.behaviour}",
-        f"  {verdict.severity}, {verdict.before_source}{verdict.source}",
-    ]
-    if verdict.expected:
-        lines += [
-            f"  expected  {verdict.expected}",
-            f"  came      {indent(verdict.came, ' ' * 12).lstrip()}",
-        ]
-    if verdict.reason:
-        lines.append(f"  {verdict.reason}")
-    is_shown = replays or "verbose" in words.options or verdict.outcome == "fail"
-    if is_shown and not replays:
-        lines.append(f"  rule      toolwire check --rule {rule_id(verdict.case)}")
-    if is_shown and not replays and verdict.framing:
-        lines.append(f"  again     toolwire check {_again(verdict, words)}")
-    messages = []
-    for line in verdict.exchange if is_shown else ():
-        # Sent messages are shown whole, so that they can be sent again.
-        is_whole = replays or line.startswith("-> ") or len(line) <= _SHOWN
-        messages.append(
-            emphasize(DIM, printable(f"    {line if is_whole else line[:_SHOWN] + '…'}"))
-        )
-    head = f"{_MARKS[verdict.outcome]}  {verdict.case}" + (f"  ({where})" if where else "")
-    emphasis = RED if verdict.outcome == "fail" else BOLD
-    return "\n".join([emphasize(emphasis, head), *map(printable, lines), *messages])
-
-
-def _areas(report: Report) -> str:
-    """One row for each area of cases: how many of each verdict."""
-    rows = [
-        (area, *(str(counts[outcome] or "") for outcome in report.counts()))
-        for area, counts in report.areas().items()
-    ]
-    return format_table(("area", *_MARKS), rows)
-
-
-def _reasons(report: Report) -> str:
-    """Why cases do not apply, and which gaps are known."""
-    lines = [
-        f"{_MARKS[outcome]:<4}  {printable(reason)}: {', '.join(cases)}"
-        for (outcome, reason), cases in report.reasons().items()
-    ]
-    of_sdk = report.of_sdk().items()
-    lines += [
-        f"gap   {format_count(number, 'finding')}: {reason}; --sdk shows all"
-        for reason, number in of_sdk
-    ]
-    return "\n".join(
-        fill(line, find_width(), subsequent_indent=" " * 6, break_on_hyphens=False)
-        for line in lines
-    )
-
-
-def _summary(report: Report) -> str:
-    counts = report.counts()
-    outcomes = ", ".join(f"{number} {outcome}" for outcome, number in counts.items() if number)
-    spoken = (
-        f"MCP {', '.join(report.revisions)}; {' and '.join(report.framings)}"
-        if report.revisions
-        else "nothing"
-    )
-    name = printable(report.server) or "The server"
-    lines = [
-        f"{name} speaks {spoken}; {format_count(report.tools, 'tool')}. {outcomes}, in"
-        f" {report.seconds:.1f} s."
-    ]
-    if report.seed is not None:
-        lines.append(f"The same arguments are generated again with --seed {report.seed}.")
-    if report.costs:
-        tokens = sum(cost.tokens for cost in report.costs)
-        lines.append(
-            f"The descriptions of its tools are about {tokens:,} tokens; --html has each, and times"
-            " of calls."
-        )
-    lines += [f"The gap {gap} is closed: remove it from the baseline." for gap in report.outdated]
-    return "\n".join(emphasize(BOLD, line) for line in lines)

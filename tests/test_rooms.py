@@ -96,6 +96,7 @@ ROOMS: dict[str, list[str]] = {
         "inspect",
         "worker",
         "toolwire",
+        "cli.printing",
         "cli",
         "hosts bundles cli.migration",
         "cli.commands",

@@ -24,7 +24,7 @@ from .agent_options import (
 )
 from .agent_servers import ServersToStart
 from .open_client import is_attended, is_typed_at
-from .output_files import check_folders, write_pages
+from .printing.output_files import check_folders, write_pages
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
@@ -156,7 +156,7 @@ class AgentRun:
     def _open_page(self) -> AbstractAsyncContextManager[Page]:
         from ..inspect.traffic import Feed
         from .local_page import local_page
-        from .output import print_error
+        from .printing.output import print_error
 
         return local_page(
             Feed(), self._options, print_error, title="A run", views=["run"], status="ready"

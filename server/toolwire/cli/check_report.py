@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from toolwire_schemas.output import BOLD, DIM, RED, emphasize, printable
 
-from .layout import find_width, format_count, format_table
 from .open_client import loading_words
+from .printing.layout import find_width, format_count, format_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

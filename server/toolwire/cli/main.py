@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         status = INTERRUPTED
     except OSError as error:
-        from .output_files import explain_os_error
+        from .printing.output_files import explain_os_error
 
         return _complain(*explain_os_error(error))
     if status == INTERRUPTED and arguments is None:
@@ -112,7 +112,7 @@ def _announced_command(name: str) -> Any:
 
 def _help(name: str | None, command: Command | None = None, *, shows_all: bool = False) -> int:
     from .help import help_text, overview
-    from .layout import find_width
+    from .printing.layout import find_width
 
     if name is None:
         return _say(overview())
@@ -138,14 +138,14 @@ def _no_command(words: list[str]) -> str:
 
 
 def _say(text: str) -> int:
-    from .output import print_data  # imported on use: a server prints nothing
+    from .printing.output import print_data  # imported on use: a server prints nothing
 
     print_data(text)
     return 0
 
 
 def _complain(sentence: str, status: int) -> int:
-    from .output import print_remark
+    from .printing.output import print_remark
 
     print_remark(sentence)
     return status

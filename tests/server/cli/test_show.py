@@ -5,9 +5,9 @@ import io
 from typing import TYPE_CHECKING
 
 import pytest
-from toolwire.cli.layout import format_table, format_tools
-from toolwire.cli.progress import ProgressLine, format_progress
-from toolwire.cli.result_content import format_content, save_data
+from toolwire.cli.printing.layout import format_table, format_tools
+from toolwire.cli.printing.progress import ProgressLine, format_progress
+from toolwire.cli.printing.result_content import format_content, save_data
 from toolwire_schemas.output import BOLD, Output, emphasize, remove_emphasis
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from toolwire_schemas.output import remove_emphasis
 from ...errors import UsageError
 from ..agent_options import OPTIONS
 from ..agent_run import AgentRun
-from ..layout import find_width, format_tools
+from ..printing.layout import find_width, format_tools
 from . import Command
 
 if TYPE_CHECKING:

@@ -19,12 +19,12 @@ from toolwire_schemas.output import BOLD, emphasize
 
 from ...errors import Failed, UsageError
 from ..check_report import format_replay, format_report
-from ..layout import find_width, format_table
 from ..open_client import client_of, command_of
 from ..options import HTML, JSON, LOADING, MARKDOWN, Option
-from ..output import format_json, print_data, print_report
-from ..output_files import check_folders, write_pages
-from ..progress import ProgressLine
+from ..printing.layout import find_width, format_table
+from ..printing.output import format_json, print_data, print_report
+from ..printing.output_files import check_folders, write_pages
+from ..printing.progress import ProgressLine
 from . import Command
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from ...errors import Failed, UsageError
 from ..open_client import client_of, limit_of, loading_words
 from ..options import ADOPT, EXCLUDE, INCLUDE, MOUNT, MOUNT_CONFIG, SET, Option
-from ..output import print_data, print_report
-from ..output_files import write_text
+from ..printing.output import print_data, print_report
+from ..printing.output_files import write_text
 from . import Command
 
 if TYPE_CHECKING:

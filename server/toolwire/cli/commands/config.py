@@ -21,7 +21,7 @@ from ...loading import targets as load
 from ...wrapping import DIALECTS_OF
 from ..open_client import connected, is_attended
 from ..options import Option
-from ..output import print_data, print_remark
+from ..printing.output import print_data, print_remark
 from . import Command
 from .serve import COMMAND as SERVE
 from .serve import name_of

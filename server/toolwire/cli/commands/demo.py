@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.output import BOLD, DIM, RED, emphasize, printable
 
 from ...errors import UsageError
-from ..layout import format_tools
 from ..open_client import connected, own_command
-from ..output import print_report
-from ..progress import format_progress
-from ..result_content import format_content
+from ..printing.layout import format_tools
+from ..printing.output import print_report
+from ..printing.progress import format_progress
+from ..printing.result_content import format_content
 from . import Command
 
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ from toolwire_dialects.compare.words import WHOM, sentence
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 from ...errors import Failed, UsageError
-from ..layout import format_count, format_table
 from ..open_client import connected, limit_of, own_command, words_of
 from ..options import HTML, MARKDOWN, Option
-from ..output import format_json, print_data, print_report
-from ..output_files import check_folders, write_pages
+from ..printing.layout import format_count, format_table
+from ..printing.output import format_json, print_data, print_report
+from ..printing.output_files import check_folders, write_pages
 from . import Command
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
-from ..layout import format_count, format_table, format_tools, summarize
 from ..open_client import client_of, limit_of
 from ..options import EXCLUDE, INCLUDE, JSON, LOADING, Option
-from ..output import format_json, print_data, print_remark, print_report
+from ..printing.layout import format_count, format_table, format_tools, summarize
+from ..printing.output import format_json, print_data, print_remark, print_report
 from . import Command
 
 if TYPE_CHECKING:

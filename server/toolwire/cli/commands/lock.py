@@ -8,11 +8,11 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ...errors import Failed, UsageError
-from ..layout import format_count, format_table
 from ..open_client import client_of, is_mounting, limit_of
 from ..options import EXCLUDE, INCLUDE, LOADING, Option
-from ..output import print_report
-from ..output_files import write_text
+from ..printing.layout import format_count, format_table
+from ..printing.output import print_report
+from ..printing.output_files import write_text
 from . import Command
 
 if TYPE_CHECKING:

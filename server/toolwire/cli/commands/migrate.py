@@ -16,9 +16,9 @@ from toolwire_schemas.output import printable
 
 from ...errors import Failed, UsageError
 from ...hosts.safe_write import NotRewritten, rewrite
-from ..layout import format_count
 from ..options import Option
-from ..output import print_data
+from ..printing.layout import format_count
+from ..printing.output import print_data
 from . import Command
 
 if TYPE_CHECKING:

@@ -25,10 +25,10 @@ from ...bundles.contents import Contents
 from ...errors import Failed, UsageError
 from ...loading import dependencies
 from ...loading.targets import parse
-from ..layout import format_count
 from ..open_client import connected
 from ..options import Option
-from ..output import print_data, print_remark
+from ..printing.layout import format_count
+from ..printing.output import print_data, print_remark
 from . import Command
 from .config import passed_on
 from .serve import COMMAND as SERVE

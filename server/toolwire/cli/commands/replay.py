@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from ... import log
 from ...errors import Failed, UsageError
 from ...transport.stdio import NotConnected, claim, leave
-from ..layout import format_count
 from ..options import Option
-from ..output import print_data
-from ..output_files import check_folders
+from ..printing.layout import format_count
+from ..printing.output import print_data
+from ..printing.output_files import check_folders
 from . import Command
 
 if TYPE_CHECKING:

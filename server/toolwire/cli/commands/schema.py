@@ -14,10 +14,10 @@ from toolwire_schemas.output import remove_emphasis
 from toolwire_schemas.published import UnknownSchema, bundle, files_to_export, load, names, text
 
 from ...errors import UsageError
-from ..layout import format_table
 from ..open_client import client_of
 from ..options import ADOPT, SET, Option
-from ..output import format_json, print_data
+from ..printing.layout import format_table
+from ..printing.output import format_json, print_data
 from . import Command
 
 if TYPE_CHECKING:

@@ -264,7 +264,7 @@ def _name_of(target: str) -> str:
 
 def _refuse(sentence: str) -> NoReturn:
     """Exit at once: threads that a loaded module started may never end."""
-    from ..output import print_remark
+    from ..printing.output import print_remark
 
     print_remark(sentence)
     sys.stderr.flush()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import UsageError
 from ..options import HTML, MARKDOWN
-from ..output_files import check_folders, write_pages
+from ..printing.output_files import check_folders, write_pages
 from . import Command
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..errors import Failed, UsageError
+from ...errors import Failed, UsageError
 from .output import print_data
 
 if TYPE_CHECKING:

@@ -190,8 +190,7 @@ def _alternatives(
         budget.spend()
         seen |= {node}
         flat.append(node)
-        waiting += node.under("$ref").values()
-        waiting += node.all_of
+        waiting += node.applied()
         # That only one of `oneOf` may fit is left out.
         choices += [node.any_of] if "anyOf" in node.assertions else []
         choices += [node.one_of] if "oneOf" in node.assertions else []

@@ -32,7 +32,8 @@ NUMBERS = ("integer", "fraction")
 
 _KINDS_OF_TYPES = {"any": KINDS, "number": NUMBERS}
 
-_IN_PLACE = ("$ref", "allOf", "anyOf", "oneOf", "not", "if", "then", "else")
+_CONDITIONS = ("anyOf", "oneOf", "not", "if", "then", "else")
+"""Keywords whose schemas may apply to the same value."""
 
 _DIALECTS = ("2020-12", "draft-07")
 _NOT_READ = ("$dynamicRef", "$recursiveRef", "dependencies")
@@ -75,7 +76,7 @@ class ComparedSchema(SchemaGraph):
             # References below an `$id` lead into another document.
             if "$id" in node.keywords and node is not self.root:
                 return False
-            if "$ref" in node.keywords and not self._is_common_reference(node, written):
+            if node.pointer and not self._is_common_reference(node, written):
                 return False
         return True
 
@@ -83,10 +84,9 @@ class ComparedSchema(SchemaGraph):
         target = node.reference
         if target is None or (isinstance(target.schema, dict) and target not in written):
             return False
-        is_circle = target.target.assertions.keys() == {"$ref"}
+        is_circle = target.target.is_reference_alone
         # Next to a reference, draft 7 ignores all keywords.
-        is_alone = node.assertions.keys() == {"$ref"}
-        return not is_circle and (is_alone or not self.is_draft_07)
+        return not is_circle and (node.is_reference_alone or not self.is_draft_07)
 
     def judge(self, schema: Any, value: Any, budget: Budget) -> bool | None:
         """Return whether *value* fits *schema* by jsonschema; `None` if it has no answer, or if
@@ -170,7 +170,8 @@ def applied_nodes(start: SchemaNode) -> Iterator[SchemaNode]:
             continue
         seen.add(node)
         yield node
-        for word in _IN_PLACE:
+        waiting += node.applied()
+        for word in _CONDITIONS:
             waiting += node.under(word).values()
 
 

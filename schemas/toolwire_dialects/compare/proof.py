@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.json_schema.bounded_validator import identity
+from toolwire_schemas.json_schema.graph import COMBINING
 from toolwire_schemas.json_schema.subschemas import HOLDING
 
 from .cases import Case, cases, elements, kinds_of_types, listed_by, own_kinds_of
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from toolwire_schemas.json_schema.graph import SchemaNode
     from toolwire_schemas.json_schema.linear_regex import Budget
 
-_ABOUT_ANY = ("type", "enum", "const", "$ref", "allOf", "anyOf", "oneOf")
+_ABOUT_ANY = COMBINING | {"type", "enum", "const", "anyOf", "oneOf"}
+"""Keywords about values of all types that have a rule."""
 _GROUPS = (("if", "then", "else"), ("contains", "minContains", "maxContains"))
 
 
@@ -108,18 +110,18 @@ class Proof:
         self, word: str, case: Case, right: SchemaNode, followed: frozenset[SchemaNode]
     ) -> bool:
         """Return whether *case* fits a keyword about values of all types."""
-        parts = right.under(word)
         match word:
             case "type":
                 return case.kind in kinds_of_types(right.assertions[word])
             case "enum" | "const":
                 is_value = case.value is not msgspec.UNSET
                 return is_value and identity(case.value) in self._listed_under(word, right)
-            case "$ref" | "allOf":
-                return all(self._fits(case, part, followed) for part in parts.values())
             case "anyOf":
-                return any(self._fits(case, part, followed) for part in parts.values())
-        return self._fits_one(case, right, followed)
+                return any(self._fits(case, part, followed) for part in right.any_of)
+            case "oneOf":
+                return self._fits_one(case, right, followed)
+        parts = right.under(word).values()
+        return all(self._fits(case, part, followed) for part in parts)
 
     def _fits_one(self, case: Case, right: SchemaNode, followed: frozenset[SchemaNode]) -> bool:
         """Return whether *case* fits exactly one schema of `oneOf`."""

@@ -61,7 +61,7 @@ MAX_NAME_WITH_SERVER = 60
 # [d] Schema of the Gemini API, v1beta: a selection from OpenAPI 3.0. What is not in it is an
 # "Unknown name" [e]. `additionalProperties` is left out here although old versions refuse it
 # (promptfoo 6902): every generator writes it, and hosts for Gemini have learnt to take it away.
-# `$ref` and `$defs` exist under other names in newer versions.
+# References and definitions exist under other names in newer versions.
 OF_GEMINI = frozenset(
     (
         *("additionalProperties", "anyOf", "default", "description", "enum", "example", "format"),

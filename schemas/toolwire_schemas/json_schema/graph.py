@@ -45,7 +45,8 @@ MAX_DEPTH = 50
 _MAX_MERGES = 50_000
 """Keywords and members that are merged in one graph. Ordinary schemas need some hundred."""
 
-_COMBINING = frozenset(("$ref", "allOf"))
+COMBINING = frozenset(("$ref", "allOf"))
+"""Keywords whose schemas apply to the same value as the schema itself: `SchemaNode.applied`."""
 
 NO_DEFAULT = msgspec.UNSET
 
@@ -373,11 +374,16 @@ class SchemaNode:
         return {word: value for word, value in self.keywords.items() if word in ASSERTIONS}
 
     @property
+    def is_reference_alone(self) -> bool:
+        """Whether it refuses nothing but what it refers to refuses."""
+        return self.assertions.keys() == {"$ref"}
+
+    @property
     def target(self) -> SchemaNode:
         """The node that it refers to, if it refuses nothing else; otherwise itself."""
         node = self
         seen: set[SchemaNode] = set()
-        while node.assertions.keys() == {"$ref"} and node not in seen:
+        while node.is_reference_alone and node not in seen:
             seen.add(node)
             node = node.reference or node
         return node
@@ -433,7 +439,7 @@ class SchemaNode:
         """Whether it refuses values itself, apart from the nodes that it combines."""
         if self.graph.is_draft_07 and self.reference is not None:
             return False
-        return not self.assertions.keys() <= _COMBINING
+        return not self.assertions.keys() <= COMBINING
 
     def _only_part(self) -> SchemaNode | None:
         """The node that a schema without restrictions of its own consists of, if it is one."""
@@ -477,7 +483,7 @@ def _without_wide_types(parts: list[SchemaNode]) -> list[SchemaNode]:
 
 
 def _is_type_alone(part: SchemaNode) -> bool:
-    return bool(part.types) and part.assertions.keys() <= _COMBINING | {"type"}
+    return bool(part.types) and part.assertions.keys() <= COMBINING | {"type"}
 
 
 _CHOICES = ("anyOf", "oneOf")

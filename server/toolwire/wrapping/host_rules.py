@@ -17,7 +17,7 @@ from toolwire_dialects.lint.audit import about_members
 from toolwire_dialects.lint.vendors import FORMATS_OF_GEMINI, OF_GEMINI
 from toolwire_dialects.name_mapping import Names
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge, faults_of_schema
-from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
+from toolwire_schemas.json_schema.graph import COMBINING, SchemaGraph, SchemaNode
 from toolwire_schemas.json_schema.portable_regex import problem
 from toolwire_schemas.json_schema.subschemas import children
 from toolwire_schemas.portability import COMBINATORS, DIALECTS
@@ -259,7 +259,7 @@ class _SchemaRewriter:
         """Return the keywords at *place* with references and `allOf` written out; only its own
         beyond the limits.
         """
-        own = {word: value for word, value in place.keywords.items() if word not in _WRITTEN_OUT}
+        own = {word: value for word, value in place.keywords.items() if word not in COMBINING}
         self._references_left -= 1
         is_within = depth <= _MAX_DEPTH and self._references_left > 0
         if is_within and all(self._is_readable(part) for part in place.parts()[1:]):
@@ -272,9 +272,6 @@ class _SchemaRewriter:
         if node not in self._readable:
             self._readable[node] = _checked(node.schema, None) is not None
         return self._readable[node]
-
-
-_WRITTEN_OUT = ("$ref", "allOf")
 
 
 def _for_gemini(schema: Schema) -> Schema:

@@ -243,9 +243,11 @@ def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
     schema = shape.schema
     if not schema:
         return Returns("undeclared")
-    if set(schema) == {"$ref"}:
-        schema = types.defs[schema["$ref"].rpartition("/")[2]]
     definitions = {"$defs": types.defs} if types.defs else {}
+    if definitions:
+        from toolwire_schemas.json_schema.graph import SchemaGraph  # few types have definitions
+
+        schema = SchemaGraph(definitions).node(schema).target.schema
     if schema.get("type") == "object":
         return Returns("structured", {**schema, **definitions}, shape=shape)
     is_tuple = (origin_of(bared) or bared) is tuple

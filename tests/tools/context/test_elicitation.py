@@ -20,7 +20,7 @@ from toolwire_tools import (
     NotAnswered,
     make_tool,
 )
-from toolwire_tools.context.elicitation import question
+from toolwire_tools.context.elicitation import read_form
 
 
 class Size(enum.Enum):
@@ -116,7 +116,7 @@ MOMENT = {
 def test_a_single_value_is_asked_for_as_one_field(
     kind: Any, schema: Any, content: Any, value: Any
 ) -> None:
-    asked = question(kind)
+    asked = read_form(kind)
 
     assert asked.schema == single(schema)
     answer = asked.read(accept({"answer": content}))
@@ -124,7 +124,7 @@ def test_a_single_value_is_asked_for_as_one_field(
 
 
 def test_several_fields_are_asked_for_at_once() -> None:
-    asked = question(Order)
+    asked = read_form(Order)
 
     assert asked.schema == {
         "type": "object",
@@ -189,7 +189,7 @@ class OfContext:
 )
 def test_what_no_form_can_ask_for_is_a_type_error(kind: Any) -> None:
     with pytest.raises(TypeError, match=r"^ask: .*; "):
-        question(kind)
+        read_form(kind)
 
 
 def test_a_tool_that_asks_for_a_context_fails_before_the_user_is_asked() -> None:
@@ -221,7 +221,7 @@ def test_a_declined_and_a_cancelled_elicitation_are_distinguished(
     answer: Any, error: type[Exception]
 ) -> None:
     with pytest.raises(error) as raised:
-        question(int).read(answer)
+        read_form(int).read(answer)
 
     assert type(raised.value) is error
 
@@ -262,3 +262,22 @@ def test_a_default_is_for_clients_that_cannot_ask_and_for_nothing_else() -> None
     caller.answers = [{"action": "decline"}]
     with pytest.raises(Declined):
         make_tool(sure).call({}, caller)
+
+
+def test_a_type_is_read_once() -> None:
+    assert read_form(Order) is read_form(Order)
+    assert read_form(list[Colour]) is read_form(list[Colour])
+
+
+def test_equal_types_with_choices_in_another_order_have_forms_of_their_own() -> None:
+    first, second = Literal["a", "b"], Literal["b", "a"]
+    assert first == second
+    assert read_form(first).schema["properties"]["answer"]["enum"] == ["a", "b"]
+    assert read_form(second).schema["properties"]["answer"]["enum"] == ["b", "a"]
+
+
+def test_a_type_that_cannot_be_hashed_has_a_form() -> None:
+    kind: Any = Annotated[str, {"examples": ["a"]}]
+    with pytest.raises(TypeError):
+        hash(kind)
+    assert read_form(kind).schema == read_form(kind).schema == single({"type": "string"})

@@ -254,16 +254,16 @@ class Context(BaseContext):
             Cancelled: if the call is cancelled before the answer.
             TypeError: if no form can ask for *kind*.
         """
-        from .elicitation import question
+        from .elicitation import read_form
 
-        asked = question(kind)
+        form = read_form(kind)
         try:
-            answer = self._caller.ask(message, asked.schema)
+            answer = self._caller.ask(message, form.schema)
         except CannotAsk:
             if default is MISSING:
                 raise
             return default
-        return asked.read(answer)
+        return form.read(answer)
 
 
 class AsyncContext(BaseContext):
@@ -295,16 +295,16 @@ class AsyncContext(BaseContext):
         return self._pending("ask", partial(self._ask, message, kind, default))
 
     async def _ask(self, message: str, kind: Any, default: Any) -> Any:
-        from .elicitation import question
+        from .elicitation import read_form
 
-        asked = question(kind)
+        form = read_form(kind)
         try:
-            answer = await self._caller.ask_async(message, asked.schema)
+            answer = await self._caller.ask_async(message, form.schema)
         except CannotAsk:
             if default is MISSING:
                 raise
             return default
-        return asked.read(answer)
+        return form.read(answer)
 
     def _pending(self, method: str, begin: Callable[[], Coroutine[Any, Any, T]]) -> Pending[T]:
         """Return the result of *method*, which *begin* starts when it is awaited."""

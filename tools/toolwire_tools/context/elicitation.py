@@ -8,6 +8,7 @@ is read by the whole of it: what the form could not say is checked all the same.
 from __future__ import annotations
 
 from enum import Enum
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -40,7 +41,7 @@ _FORMATS = ("email", "uri", "date", "date-time")
 
 
 class ElicitationForm(msgspec.Struct, frozen=True):
-    """A question of one type. `schema` is what MCP calls `requestedSchema`."""
+    """The form for answers of one type. `schema` is what MCP calls `requestedSchema`."""
 
     schema: Schema
     arguments: Arguments
@@ -76,11 +77,26 @@ class ElicitationForm(msgspec.Struct, frozen=True):
         return bound[_ANSWER]
 
 
-def question(kind: Any) -> ElicitationForm:
-    """Return the question whose answer is of the type *kind*; raises a TypeError if no form can ask
-    for that.
-    """
+def read_form(kind: Any) -> ElicitationForm:
+    """Return the form that asks for an answer of the type *kind*; a type is read once.
 
+    Raises:
+        TypeError: if no form can ask for that.
+    """
+    try:
+        hash(kind)
+    except TypeError:  # of a type with a dict in `Annotated`, for example
+        return _make_form(kind)
+    # Literals of the same values in another order are equal, but their forms are not.
+    return _read_once(kind, repr(kind))
+
+
+@lru_cache(maxsize=128)
+def _read_once(kind: Any, representation: str) -> ElicitationForm:
+    return _make_form(kind)
+
+
+def _make_form(kind: Any) -> ElicitationForm:
     def answer(answer: Any) -> None:
         """Replaces a tool that takes the answer."""
 

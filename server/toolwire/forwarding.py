@@ -182,7 +182,8 @@ class _Questions(ElicitationHandler):
                 case {"method": str(method), "params": dict(params)} if (
                     "requestedSchema" not in params
                 ):
-                    responses[name] = self._call.host.ask(self._call, params, method)
+                    elicitations = self._call.host.elicitations()
+                    responses[name] = elicitations.ask(self._call, params, method)
                 case _:  # a form, or nothing that can be asked, which raises
                     responses |= await super().responses({name: request}, tool)
         return responses

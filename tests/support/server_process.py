@@ -50,10 +50,7 @@ class NoHost:
     def expect_progress(self) -> None:
         """Send no heartbeats."""
 
-    def ask(self, *_: Any) -> Any:
-        raise NotImplementedError
-
-    async def ask_async(self, *_: Any) -> Any:
+    def elicitations(self) -> Any:
         raise NotImplementedError
 
 

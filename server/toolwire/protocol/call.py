@@ -51,6 +51,18 @@ if TYPE_CHECKING:
     from ..timers import Timer, Timers
     from .batch import Batch
 
+    class Elicitor(Protocol):
+        """Asks the client of a session.
+
+        Both methods raise `CannotAsk`, `NotAnswered` or `Cancelled`.
+        """
+
+        def ask(self, call: Call, params: dict[str, Any], method: str = ...) -> dict[str, Any]:
+            """Send the client a request, by default to ask its user; blocks until the reply."""
+
+        async def ask_async(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
+            """Ask the client's user, on the event loop."""
+
     class Host(Protocol):
         """The services of a session for a running call. Every method may be called from any
         thread.
@@ -76,11 +88,8 @@ if TYPE_CHECKING:
         def send_log(self, call: Call, params: dict[str, Any]) -> None:
             """Send the log message *params*, unless the client does not want it."""
 
-        def ask(self, call: Call, params: dict[str, Any], method: str = ...) -> dict[str, Any]:
-            """Send the client a request, by default to ask its user; blocks until the reply."""
-
-        async def ask_async(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
-            """Ask the client's user, on the event loop."""
+        def elicitations(self) -> Elicitor:
+            """Return the way to ask the client."""
 
         def expect_progress(self) -> None:
             """Send heartbeats from now on, while calls with a progress token are in flight. Never
@@ -227,11 +236,13 @@ class Call(msgspec.Struct, eq=False):
 
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user; blocks until the reply."""
-        return self.host.ask(self, {"message": message, "requestedSchema": schema})
+        params = {"message": message, "requestedSchema": schema}
+        return self.host.elicitations().ask(self, params)
 
     async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """Ask the user, on the event loop."""
-        return await self.host.ask_async(self, {"message": message, "requestedSchema": schema})
+        params = {"message": message, "requestedSchema": schema}
+        return await self.host.elicitations().ask_async(self, params)
 
 
 Reply = dict[str, Any] | NotAnswered | Cancelled

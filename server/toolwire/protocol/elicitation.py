@@ -25,6 +25,7 @@ from .lifecycle import can_elicit
 if TYPE_CHECKING:
     from .call import Call, PendingElicitation, Reply
     from .in_flight import InFlight
+    from .lifecycle import Eras
 
 COULD_NOT_ASK = "The client could not ask the user: "
 
@@ -34,57 +35,59 @@ _NAME = "answer"
 
 class Elicitations:
     """The elicitations that wait for a reply, at most *most*: calls of *in_flight*, whose lock
-    holds here, too.
+    holds here, too. *eras* knows the revision of a legacy client.
     """
 
-    def __init__(self, in_flight: InFlight, most: int) -> None:
+    def __init__(self, in_flight: InFlight, eras: Eras, most: int) -> None:
         self._in_flight = in_flight
+        self._eras = eras
         self._most = most
         self._open: dict[str, PendingElicitation] = {}
 
-    def begin(self, pending: PendingElicitation, version: str | None) -> None:
-        """Add an elicitation and set its key; that of a modern client ends the request but not the
-        call.
+    def request(self, pending: PendingElicitation) -> bytes | None:
+        """Add an elicitation, and return the message that asks the client; `None` if that is part
+        of a batch which is not complete.
 
-        The form becomes one that a legacy client of *version* knows.
+        A modern client gets it as the response to its request; the call goes on without one.
 
         Raises:
-            CannotAsk: if the client cannot ask its user.
+            CannotAsk: if the client cannot ask its user, or has no such form in its revision.
             Cancelled: if the call has ended.
             NotAnswered: if too many wait already.
             RuntimeError: if the same call waits for one already.
         """
-        call = pending.call
-        if missing := _missing(call.capabilities, pending):
-            wanted = "the user" if missing.startswith("elicitation") else f"for {pending.method}"
-            raise CannotAsk(
-                f"This tool asks {wanted}, but the client that called it does not support"
-                f" {missing}."
-            )
-        if call.id is None:
-            raise CannotAsk(
-                "This tool asks the user, which is not possible in a call without an id."
-            )
-        if not call.origin.modern:
-            pending.params = _older(pending.params, version)
-        with self._in_flight.lock:
-            if call.ended or (call.origin.modern and self._in_flight.get(call.id) is not call):
-                raise cancelled(call)
-            if call.elicitation not in (None, pending):
-                raise RuntimeError(
-                    "ask one question at a time, or several as the fields of a dataclass"
-                )
-            if len(self._open) >= self._most:
-                problem = (
-                    f"{self._most} questions already wait for the user, which is the limit"
-                    " (--limit max_questions)"
-                )
-                log.rarely("questions", f"questions are refused: {problem}")
-                raise NotAnswered(f"{problem}; ask again when some have been answered.")
-            call.elicitation = pending
-            if call.origin.modern:
+        call, version = pending.call, self._eras.version
+        _check_client(pending)
+        if call.origin.modern:
+            with self._in_flight.lock:
+                self._begin(pending)
                 self._in_flight.park(call)
-            self._add(pending)
+            return self._in_flight.elicit(call, modern_result(pending))
+        pending.params = _older(pending.params, version)
+        with self._in_flight.lock:
+            self._begin(pending)
+        return messages.request(pending.key, pending.method, _params(pending, version))
+
+    def _begin(self, pending: PendingElicitation) -> None:
+        """Let *pending* wait under a new key. Only with the lock."""
+        call = pending.call
+        assert call.id is not None
+        is_parked = call.origin.modern and self._in_flight.get(call.id) is not call
+        if call.ended or is_parked:
+            raise cancelled(call)
+        if call.elicitation not in (None, pending):
+            raise RuntimeError(
+                "ask one question at a time, or several as the fields of a dataclass"
+            )
+        if len(self._open) >= self._most:
+            problem = (
+                f"{self._most} questions already wait for the user, which is the limit"
+                " (--limit max_questions)"
+            )
+            log.rarely("questions", f"questions are refused: {problem}")
+            raise NotAnswered(f"{problem}; ask again when some have been answered.")
+        call.elicitation = pending
+        self._add(pending)
 
     def resume(
         self, again: Call, params: dict[str, Any]
@@ -134,17 +137,6 @@ class Elicitations:
         if closed and give_up:
             self._in_flight.end(pending.call, given_up=True)
         return closed
-
-    def request(self, pending: PendingElicitation, version: str | None) -> bytes | None:
-        """Return the message that asks the client of *version*. `None`: it is part of a batch that
-        is not complete.
-
-        Raises what `begin` raises.
-        """
-        self.begin(pending, version)
-        if pending.call.origin.modern:
-            return self._in_flight.elicit(pending.call, modern_result(pending))
-        return legacy_request(pending, version)
 
     def end(self, pending: PendingElicitation) -> bytes | None:
         """Note that the tool continues; return the notification that cancels an elicitation without
@@ -219,6 +211,19 @@ def read_response(frame: bytes) -> Response | None:
     return found if has_outcome and found.method is msgspec.UNSET else None
 
 
+def _check_client(pending: PendingElicitation) -> None:
+    """Raise `CannotAsk` if the client that called cannot be asked."""
+    call = pending.call
+    missing = _missing(call.capabilities, pending)
+    if missing:
+        wanted = "the user" if missing.startswith("elicitation") else f"for {pending.method}"
+        raise CannotAsk(
+            f"This tool asks {wanted}, but the client that called it does not support {missing}."
+        )
+    if call.id is None:
+        raise CannotAsk("This tool asks the user, which is not possible in a call without an id.")
+
+
 def _missing(capabilities: Any, pending: PendingElicitation) -> str:
     """Return what a client with these *capabilities* lacks to answer a request: each kind has one
     of that name.
@@ -258,11 +263,6 @@ def _older_field(field: dict[str, Any]) -> dict[str, Any]:
     rest = {key: value for key, value in field.items() if key != "oneOf"}
     names = {"enum": [one["const"] for one in named], "enumNames": [one["title"] for one in named]}
     return {**rest, **names} if named else field
-
-
-def legacy_request(pending: PendingElicitation, version: str | None) -> bytes:
-    """Return the request to a legacy client of *version*."""
-    return messages.request(pending.key, pending.method, _params(pending, version))
 
 
 def modern_result(pending: PendingElicitation) -> dict[str, Any]:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from ..settings import Settings
     from .batch import Batch
-    from .call import Decision, Host, PendingElicitation
+    from .call import Decision, Host
     from .catalog import Catalog, Late
     from .elicitation import Elicitations, Response
     from .slow_path import SlowPath
@@ -477,15 +477,9 @@ class ServerProtocol:
 
             with self.in_flight.lock:  # several tools may ask at once
                 self._elicitations = self._elicitations or Elicitations(
-                    self.in_flight, self._max_elicitations
+                    self.in_flight, self._eras, self._max_elicitations
                 )
         return self._elicitations
-
-    def elicit(self, pending: PendingElicitation) -> bytes | None:
-        """Return the message that asks the client; what `Elicitations.request` returns and
-        raises.
-        """
-        return self.elicitations().request(pending, self._eras.version)
 
     def replace(self, catalog: Catalog) -> list[bytes]:
         """Serve other things from now on; return the notifications of the lists that have changed.

@@ -11,11 +11,11 @@ from toolwire_tools import NotAnswered
 from ..protocol.call import PendingElicitation
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
     from ..protocol.call import Call, Reply
-    from ..protocol.server_protocol import ServerProtocol
+    from ..protocol.elicitation import Elicitations
     from ..timers import Timers
     from .event_loop import EventLoop
     from .worker_pool import WorkerPool
@@ -48,22 +48,28 @@ class OpenElicitations:
     def __init__(
         self,
         session: Runner,
-        protocol: ServerProtocol,
+        elicitations: Elicitations,
         writer: MessageWriter,
         workers: WorkerPool,
         seconds: float,
     ) -> None:
         self._session = session
-        self._protocol = protocol
+        self._elicitations = elicitations
         self._writer = writer
         self._workers = workers
         self._seconds = seconds
 
-    def ask(self, call: Call, params: dict[str, Any], method: str) -> dict[str, Any]:
+    def ask(
+        self, call: Call, params: dict[str, Any], method: str = "elicitation/create"
+    ) -> dict[str, Any]:
         """Send the client a request of *method*; blocks the worker of *call* until the reply."""
         replies: SimpleQueue[Reply] = SimpleQueue()
         pending = PendingElicitation(call, params, replies.put, method)
-        with self._waiting(pending, self._writer.write), self._workers.one_more():
+        self._check_connected()
+        message = self._elicitations.request(pending)
+        with self._waiting(pending), self._workers.one_more():
+            if message is not None:
+                self._writer.write(message)
             reply = replies.get()
         return _checked(reply)
 
@@ -79,35 +85,37 @@ class OpenElicitations:
             replies.append(reply)
             loop.soon(replied.set)
 
-        with self._waiting(PendingElicitation(call, params, wake), self._writer.enqueue):
+        pending = PendingElicitation(call, params, wake)
+        self._check_connected()
+        message = self._elicitations.request(pending)
+        with self._waiting(pending):
+            if message is not None:
+                self._writer.enqueue(message)
             await replied.wait()
         return _checked(replies[0])
 
     def fail_all(self) -> None:
         """Wake every tool that waits: the client has gone."""
-        for pending in self._protocol.elicitations().close_all():
+        for pending in self._elicitations.close_all():
             pending.wake(NotAnswered(_GONE))
             if pending.call.given_up:
                 self._session.stop(pending.call)
 
-    @contextmanager
-    def _waiting(
-        self, pending: PendingElicitation, send: Callable[[bytes], None]
-    ) -> Iterator[None]:
-        """Send the elicitation; the time limit of the call is suspended inside the `with` block."""
-        session = self._session
-        if session.is_ending:
+    def _check_connected(self) -> None:
+        if self._session.is_ending:
             raise NotAnswered(_GONE)
-        message = self._protocol.elicit(pending)
+
+    @contextmanager
+    def _waiting(self, pending: PendingElicitation) -> Iterator[None]:
+        """Suspend the time limit of the call inside the `with` block, and limit the wait."""
+        session = self._session
         with session.without_limit(pending.call):
             too_late = session.timers.after(self._seconds, lambda: self._end_waiting(pending))
-            if message is not None:
-                send(message)
             try:
                 yield
             finally:
                 session.timers.cancel(too_late)
-                cancellation = self._protocol.elicitations().end(pending)
+                cancellation = self._elicitations.end(pending)
                 if cancellation is not None and not session.is_ending:
                     self._writer.enqueue(cancellation)
 
@@ -115,7 +123,7 @@ class OpenElicitations:
         call = pending.call
         if not call.origin.modern:
             pending.wake(NotAnswered(f"The user did not answer within {self._seconds:g} seconds."))
-        elif self._protocol.elicitations().close(pending, give_up=True) and call.given_up:
+        elif self._elicitations.close(pending, give_up=True) and call.given_up:
             self._session.stop(call)
 
 

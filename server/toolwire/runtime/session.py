@@ -482,24 +482,17 @@ class Session:
 
     # Elicitations
 
-    def ask(
-        self, call: Call, params: dict[str, Any], method: str = "elicitation/create"
-    ) -> dict[str, Any]:
-        """Ask the user, or the client by another *method*; blocks the worker of *call* until the
-        reply.
-        """
-        return self._elicitations().ask(call, params, method)
-
-    async def ask_async(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
-        """Ask the user, on the event loop."""
-        return await self._elicitations().ask_async(call, params)
-
-    def _elicitations(self) -> OpenElicitations:
+    def elicitations(self) -> OpenElicitations:
+        """Return the way to ask the client, whose module is imported for the first elicitation."""
         if self._open_elicitations is None:
             from .open_elicitations import OpenElicitations
 
             self._open_elicitations = OpenElicitations(
-                self, self._protocol, self.writer, self._workers, self._settings.ask_seconds
+                self,
+                self._protocol.elicitations(),
+                self.writer,
+                self._workers,
+                self._settings.ask_seconds,
             )
         return self._open_elicitations
 

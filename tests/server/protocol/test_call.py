@@ -43,6 +43,9 @@ class RecordingHost(NoHost):
         _, params = arguments
         self.log_messages.append(params)
 
+    def elicitations(self) -> RecordingHost:
+        return self
+
     def ask(self, *arguments: Any) -> dict[str, Any]:
         _, params = arguments
         self.asked.append(params)

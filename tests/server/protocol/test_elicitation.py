@@ -424,7 +424,7 @@ def test_a_parked_call_that_ends_is_not_answered_and_cannot_be_resumed_or_parked
     [started] = send(modern("tool", {}, 1))
     woken: list[Any] = []
     asked = PendingElicitation(started, {"message": "Sure?", "requestedSchema": FORM}, woken.append)
-    question = protocol.elicit(asked)
+    question = protocol.elicitations().request(asked)
     assert question is not None
     key = decode(question)["result"]["requestState"]
 
@@ -437,7 +437,7 @@ def test_a_parked_call_that_ends_is_not_answered_and_cannot_be_resumed_or_parked
     [refused] = send(again)
     assert decode(refused.message)["error"]["code"] == -32602
     with pytest.raises(Cancelled):
-        protocol.elicit(asked)
+        protocol.elicitations().request(asked)
 
 
 def test_a_legacy_call_whose_tool_stops_waiting_by_itself_is_answered_by_the_tool(

@@ -603,11 +603,11 @@ def test_a_script_with_our_class_serves_standard_input_and_output_by_itself(tmp_
 
 
 def test_every_name_that_a_file_may_import_exists() -> None:
-    from toolwire_compat.fastmcp.names import NAMES, found
+    from toolwire_compat.fastmcp.names import NAMES, find_member
 
     for place, listed in NAMES.items():
         for name in listed.split():
-            assert found(place, name) is not None
+            assert find_member(place, name) is not None
 
 
 RESOURCES = """

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas import PACKAGES as OUR_PACKAGES
 
-from .names import PACKAGES, found, module
+from .names import PACKAGES, find_member, find_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -107,9 +107,9 @@ def _import(
     if level or top not in PACKAGES:
         with adopting():
             return builtins.__import__(name, names, local_names, fromlist or (), level)
-    stand_in = module(name)
+    stand_in = find_module(name)
     if not fromlist:
-        return module(top)
+        return find_module(top)
     for wanted in fromlist:
-        found(name, wanted)  # raises an error if it is missing
+        find_member(name, wanted)  # raises an error if it is missing
     return stand_in

@@ -7,7 +7,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .refusals import OWN_PACKAGE, Refused, users_line
+from .refusals import OWN_PACKAGE, Refused, find_users_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -155,7 +155,7 @@ class StandIn(ModuleType):
 
     def __getattr__(self, name: str) -> Any:
         try:
-            return found(self.__name__, name)
+            return find_member(self.__name__, name)
         except NameNotAvailable as error:
             raise AttributeError(str(error)) from None
 
@@ -163,13 +163,14 @@ class StandIn(ModuleType):
 _made: dict[str, StandIn] = {}
 
 
-def module(name: str) -> StandIn:
+def find_module(name: str) -> StandIn:
     """Return the module in the place of *name*.
 
     Raises:
         NameNotAvailable: if there is no such module.
     """
-    if name not in NAMES and _entry(name, _REFUSED) is None and _entry(name, _CLIENTS) is None:
+    is_refused = _find_entry(name, _REFUSED) is not None
+    if name not in NAMES and not is_refused and _find_entry(name, _CLIENTS) is None:
         parent = name
         while parent not in NAMES:
             parent = parent.rpartition(".")[0]
@@ -180,9 +181,9 @@ def module(name: str) -> StandIn:
     return _made[name]
 
 
-def found(place: str, name: str) -> Any:
-    """Return what has the *name* in the module *place*: a class, a module, or what refuses to be
-    used.
+def find_member(place: str, name: str) -> Any:
+    """Return the member *name* of the module *place*: a class, a module, or an object that refuses
+    to be used.
 
     Raises:
         NameNotAvailable: if Toolwire has nothing of that name.
@@ -192,27 +193,33 @@ def found(place: str, name: str) -> Any:
         file, attribute = _PLACES[name]
         return getattr(import_module(file, __package__), attribute or name)
     if path in NAMES:
-        return module(path)
-    if _entry(path, _CLIENTS) is not None:
+        return find_module(path)
+    if _find_entry(path, _CLIENTS) is not None:
         with suppress(ImportError, AttributeError):
             return getattr(import_module(place), name)
         return Refused(name, _NO_CLIENT)
-    if name.startswith("__") or (refused := _entry(path, _REFUSED)) is None:
+    refused = None if name.startswith("__") else _find_entry(path, _REFUSED)
+    if refused is None:
         raise _unavailable(path, place)
     return Refused(name, _REFUSED[refused])
 
 
 def _unavailable(path: str, place: str) -> NameNotAvailable:
-    inner = [part.rpartition(".")[2] for part in NAMES if part.rpartition(".")[0] == place]
-    available = ", ".join(sorted([*NAMES.get(place, "").split(), *inner])) or "nothing"
-    advice = _UNAVAILABLE.get(_entry(path, _UNAVAILABLE) or "", OWN_PACKAGE)
-    problem = f"Toolwire does not support {path} ({place} has {available} here)"
-    return NameNotAvailable(f"{users_line()}: {problem}; {advice}", name=place)
+    available = NAMES.get(place, "").split()
+    for module in NAMES:
+        parent, _, inner = module.rpartition(".")
+        if parent == place:
+            available.append(inner)
+    names = ", ".join(sorted(available)) or "nothing"
+    advice = _UNAVAILABLE.get(_find_entry(path, _UNAVAILABLE) or "", OWN_PACKAGE)
+    problem = f"Toolwire does not support {path} ({place} has {names} here)"
+    return NameNotAvailable(f"{find_users_line()}: {problem}; {advice}", name=place)
 
 
-def _entry(path: str, table: Collection[str]) -> str | None:
-    """Return the entry of *table* for *path* or what it is in."""
-    parts = path.split(".")
-    return next(
-        (entry for n in range(len(parts), 0, -1) if (entry := ".".join(parts[:n])) in table), None
-    )
+def _find_entry(path: str, table: Collection[str]) -> str | None:
+    """Return the entry of *table* for *path* or the closest module around it."""
+    while path:
+        if path in table:
+            return path
+        path = path.rpartition(".")[0]
+    return None

@@ -26,10 +26,10 @@ class NotSupported(RegistrationError, AttributeError):
         self.tool = what
         self.parameter = None
         self.remedy = remedy
-        Exception.__init__(self, f"{where or users_line()}: {self.problem}; {remedy}")
+        Exception.__init__(self, f"{where or find_users_line()}: {self.problem}; {remedy}")
 
 
-def users_line() -> str:
+def find_users_line() -> str:
     """Return `file:line` of the innermost frame that is not Toolwire's."""
     frame = sys._getframe(1)
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(

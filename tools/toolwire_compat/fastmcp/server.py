@@ -16,7 +16,7 @@ from toolwire_tools.resources.resource import ResourceOptions
 from toolwire_tools.tool import HINTS
 
 from .mcp_types import plain
-from .refusals import OWN_PACKAGE, NotSupported, users_line
+from .refusals import OWN_PACKAGE, NotSupported, find_users_line
 from .tools import adopt_prompt, adopt_resource, adopt_tool
 
 if TYPE_CHECKING:
@@ -271,7 +271,7 @@ class FastMCP(metaclass=_Refusing):
         self._check_loading(f"adding the {kind} {name}")
         is_duplicate = (kind, name) in self._makers
         if is_duplicate and self._on_duplicate == "error":
-            problem = f"two {kind}s have this name, the second at {users_line()}"
+            problem = f"two {kind}s have this name, the second at {find_users_line()}"
             remedy = f'rename one: @mcp.{kind}(name="...")'
             raise RegistrationError(problem, tool=name, remedy=remedy)
         if not is_duplicate or self._on_duplicate != "ignore":

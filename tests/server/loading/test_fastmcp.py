@@ -37,7 +37,7 @@ def write(write: Callable[[str, str], str]) -> Callable[..., str]:
     return lambda text, name="server.py": write(name, text)
 
 
-def test_the_missing_package_is_not_named_as_the_reason_of_another_failure(
+def test_missing_package_is_not_blamed_for_another_failure(
     write: Callable[..., str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(LoadError, match="ZeroDivisionError"):
@@ -268,7 +268,7 @@ PNG = {"type": "image", "data": "AA==", "mimeType": "image/png"}
         ),
     ],
 )
-def test_results_are_those_of_fastmcp(
+def test_results_match_fastmcp(
     write: Callable[..., str], name: str, expected: dict[str, Any]
 ) -> None:
     assert called(write(SERVER + RESULTS), name) == {"isError": False, **expected}
@@ -401,7 +401,7 @@ async def test_an_elicitation_ends_as_in_fastmcp(
         ),
     ],
 )
-def test_what_toolwire_does_not_have_is_refused_by_name_and_line(
+def test_unsupported_feature_is_refused_with_name_and_line(
     write: Callable[..., str], line: str, refused: str
 ) -> None:
     with pytest.raises((LoadError, RegistrationError)) as refusal:
@@ -410,7 +410,7 @@ def test_what_toolwire_does_not_have_is_refused_by_name_and_line(
     assert refused in str(refusal.value)
 
 
-def test_settings_of_http_and_names_for_the_main_block_are_no_reason_to_refuse_a_file(
+def test_http_settings_and_names_of_the_main_block_are_accepted(
     write: Callable[..., str],
 ) -> None:
     path = write(
@@ -423,7 +423,7 @@ def test_settings_of_http_and_names_for_the_main_block_are_no_reason_to_refuse_a
     assert [tool.name for tool in load([path])] == ["f"]
 
 
-def test_a_file_may_look_whether_a_feature_exists(write: Callable[..., str]) -> None:
+def test_file_may_test_whether_a_feature_exists(write: Callable[..., str]) -> None:
     path = write(
         f"{SERVER}@mcp.tool\ndef f(): ...\nassert not hasattr(mcp, 'mount')\n"
         "try:\n    from fastmcp.server.middleware import Middleware\nexcept ImportError: ...\n"
@@ -518,7 +518,7 @@ def test_with_adopt_the_stand_ins_replace_an_installed_package(
         ),
     ],
 )
-def test_the_server_meant_is_found(
+def test_server_of_a_module_is_found(
     write: Callable[..., str], source: str, name: str, expected: list[str]
 ) -> None:
     path = write(f"def f(): ...\ndef g(): ...\n{source}")
@@ -543,7 +543,7 @@ def test_the_server_meant_is_found(
         ("mcp = FastMCP()\n@mcp.tool\ndef f(): ...\n", ":g", "it has no server or tool 'g'"),
     ],
 )
-def test_an_unclear_server_is_a_clear_error(
+def test_ambiguous_server_is_an_error_with_the_choices(
     write: Callable[..., str], source: str, name: str, sentence: str
 ) -> None:
     path = write(f"from fastmcp import FastMCP\n{source}")
@@ -584,7 +584,7 @@ def test_isolated_tools_run_on_the_stand_ins_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_a_script_with_our_class_serves_standard_input_and_output_by_itself(tmp_path: Path) -> None:
+def test_script_with_our_class_serves_standard_streams_by_itself(tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
         "from toolwire_compat.fastmcp import FastMCP\nmcp = FastMCP('by itself')\n@mcp.tool\n"
@@ -685,7 +685,7 @@ def test_resources_are_read_as_in_fastmcp(
         ("a%00", False),
     ],
 )
-def test_a_template_takes_no_path_that_leaves_its_folder(
+def test_template_refuses_paths_out_of_its_folder(
     write: Callable[..., str], path: str, is_read: bool
 ) -> None:
     source = '@mcp.resource("files://{path*}")\ndef file(path: str) -> str: return "read"\n'
@@ -716,7 +716,7 @@ async def look(uri: str, error: str, c: Context) -> str:
 
 @pytest.mark.parametrize("uri", ["notes://a", "notes://..", "other://a"])
 @pytest.mark.parametrize("error", ["NotFoundError", "ResourceError"])
-def test_a_resource_that_does_not_exist_is_an_error_that_the_packages_have(
+def test_missing_resource_raises_the_error_of_the_packages(
     write: Callable[..., str], uri: str, error: str
 ) -> None:
     with Server(load([write(SERVER + NOT_FOUND)])) as server:
@@ -730,7 +730,7 @@ def test_a_resource_that_does_not_exist_is_an_error_that_the_packages_have(
     assert caught.value.code == -32002
 
 
-def test_resources_and_prompts_are_listed_with_what_the_file_says(server: Server) -> None:
+def test_resources_and_prompts_are_listed_with_their_options(server: Server) -> None:
     resources = server.request("resources/list")["resources"]
     (template,) = server.request("resources/templates/list")["resourceTemplates"]
     prompts = server.request("prompts/list")["prompts"]

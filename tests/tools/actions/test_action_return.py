@@ -34,7 +34,7 @@ def result(*items: tuple[str, Any]) -> ActionReturn:
     return ActionReturn(result=[{"type": kind, "content": content} for kind, content in items])
 
 
-def test_the_fields_and_the_codes_are_lagents() -> None:
+def test_fields_and_codes_are_those_of_lagent() -> None:
     assert dataclasses.asdict(ActionReturn()) == {
         "args": None,
         "url": None,
@@ -65,7 +65,7 @@ def test_the_fields_and_the_codes_are_lagents() -> None:
     assert json.dumps(ActionStatusCode.API_ERROR) == "-1002"
 
 
-def test_the_result_is_formatted_with_texts_as_they_are_and_others_as_links() -> None:
+def test_result_is_formatted_as_texts_and_links() -> None:
     assert (
         result(("text", "a"), ("image", "plot.png"), ("text", "b")).format_result()
         == "a\n[image](plot.png)\nb"
@@ -84,9 +84,7 @@ def test_the_result_is_formatted_with_texts_as_they_are_and_others_as_links() ->
         ([{"a": 1}, 2], "[data]({'a': 1})\n[data](2)"),
     ],
 )
-def test_a_result_that_is_no_list_of_items_is_read_as_what_it_must_mean(
-    returned: Any, text: str
-) -> None:
+def test_result_in_other_forms_is_read_as_items(returned: Any, text: str) -> None:
     assert ActionReturn(result=returned).format_result() == text
 
 
@@ -140,7 +138,7 @@ def test_a_result_becomes_content_blocks(returned: ActionReturn, content: list[A
         (result(("json", {"b": 1}), ("json", {"c": 2})), {"result": [{"b": 1}, {"c": 2}]}),
     ],
 )
-def test_a_result_of_data_alone_is_structured_content(
+def test_result_of_data_only_is_structured_content(
     returned: ActionReturn, data: dict[str, Any]
 ) -> None:
     assert answer(returned)["structuredContent"] == data
@@ -171,7 +169,7 @@ def test_images_and_files_are_read_when_they_are_returned(tmp_path: Path) -> Non
         (ActionReturn(state=-7), "The action failed with the code -7."),
     ],
 )
-def test_a_failure_is_an_error_in_its_own_words(returned: ActionReturn, text: str) -> None:
+def test_failure_is_an_error_with_its_own_message(returned: ActionReturn, text: str) -> None:
     with pytest.raises(ToolError) as caught:
         answer(returned)
     assert str(caught.value) == text

@@ -114,14 +114,14 @@ def test_a_toolkit_inherits_apis_adds_some_and_overrides_others() -> None:
     assert [api["name"] for api in Phrases.__tool_description__["api_list"]] == ["bold", "slanted"]
 
 
-def test_an_api_is_no_longer_one_where_it_is_set_to_none() -> None:
+def test_api_set_to_none_in_a_subclass_is_removed() -> None:
     class Fewer(Phrases):
         bold = None  # type: ignore[assignment]
 
     assert [api["name"] for api in Fewer().description["api_list"]] == ["slanted"]
 
 
-def test_the_class_says_what_it_does_where_run_does_not() -> None:
+def test_class_docstring_describes_an_undocumented_run() -> None:
     class Quiet(BaseAction):
         """Says nothing."""
 
@@ -135,7 +135,7 @@ def test_the_class_says_what_it_does_where_run_does_not() -> None:
     }
 
 
-def test_a_decorated_run_tells_what_it_returns() -> None:
+def test_decorated_run_describes_its_return_value() -> None:
     class Bold(BaseAction):
         @tool_api(returns_named_value=True)
         def run(self, text: str) -> str:
@@ -158,7 +158,7 @@ def test_a_decorated_run_tells_what_it_returns() -> None:
     }
 
 
-def test_a_class_may_go_by_another_name() -> None:
+def test_class_may_have_another_tool_name() -> None:
     class Shouting(Shout):
         __tool_name__ = "shout.loud"
 
@@ -234,7 +234,7 @@ def _no_method() -> None:
         (_no_method, ["'Mixed'", "`run`", "int", "method"]),
     ],
 )
-def test_a_class_whose_apis_do_not_go_together_is_refused_where_it_is_defined(
+def test_conflicting_apis_are_refused_at_the_class_definition(
     define: Any, words: list[str]
 ) -> None:
     with pytest.raises(RegistrationError) as caught:
@@ -243,7 +243,7 @@ def test_a_class_whose_apis_do_not_go_together_is_refused_where_it_is_defined(
     assert "Mixed" not in list_tools()
 
 
-def test_an_abstract_class_is_neither_known_nor_made() -> None:
+def test_abstract_class_is_not_registered() -> None:
     class Abstract(BaseAction):
         @abstractmethod
         def run(self) -> str: ...
@@ -254,7 +254,7 @@ def test_an_abstract_class_is_neither_known_nor_made() -> None:
 
 
 @pytest.mark.parametrize("use", [lambda action: action({}), lambda action: action.name, tools_of])
-def test_an_action_without_super_init_is_an_error_that_says_so(use: Any) -> None:
+def test_action_without_super_init_is_an_error_with_the_remedy(use: Any) -> None:
     class Forgetful(Shout):
         def __init__(self) -> None:
             self.volume = 3
@@ -274,7 +274,7 @@ def test_each_object_has_a_description_of_its_own() -> None:
     assert "parameter_description" not in Shout.__tool_description__
 
 
-def test_a_description_by_hand_says_which_arguments_there_are() -> None:
+def test_handwritten_description_defines_the_arguments() -> None:
     class Anything(BaseAction):
         def run(self, **arguments: Any) -> str:
             return ", ".join(f"{name}={value!r}" for name, value in sorted(arguments.items()))
@@ -296,7 +296,7 @@ def test_a_description_by_hand_says_which_arguments_there_are() -> None:
     assert action('{"a": 1, "c": 2}').errmsg == "arguments.c: is unknown; known here: a, b"
 
 
-def test_the_hints_of_a_method_that_has_the_described_parameters_still_hold() -> None:
+def test_hints_complete_a_handwritten_description() -> None:
     described = copy.deepcopy(Shout.__tool_description__)
     described["parameters"][1]["description"] = "how often"
     action = Shout(described)
@@ -319,7 +319,7 @@ def test_an_invalid_or_misplaced_description_is_refused(made: Any, words: str) -
         made()
 
 
-def test_what_is_only_described_cannot_be_called_and_says_why() -> None:
+def test_api_without_a_method_cannot_be_called() -> None:
     returned = BaseAction({"name": "bold", "parameters": [TEXT], "required": ["text"]})(
         '{"text": "a"}'
     )
@@ -330,7 +330,7 @@ def test_what_is_only_described_cannot_be_called_and_says_why() -> None:
     assert "subclass BaseAction" in returned.errmsg
 
 
-def test_a_description_by_hand_may_name_methods_that_are_not_decorated() -> None:
+def test_handwritten_description_may_name_undecorated_methods() -> None:
     class Plain(BaseAction):
         def find(self, **arguments: Any) -> str:
             return str(arguments)
@@ -350,7 +350,7 @@ def test_a_description_by_hand_may_name_methods_that_are_not_decorated() -> None
     assert [tool.name for tool in tools_of(action)] == ["Plain_find"]
 
 
-def test_an_action_is_described_as_it_says_by_now() -> None:
+def test_current_description_of_an_action_is_used() -> None:
     class Renamed(Shout):
         def __init__(self, how: str) -> None:
             super().__init__()
@@ -370,7 +370,7 @@ def test_an_action_is_described_as_it_says_by_now() -> None:
     assert outcome(ActionExecutor([quiet])("QuietShout", {"text": "a"})) == said("A")
 
 
-def test_an_action_may_use_names_of_its_own() -> None:
+def test_action_may_use_any_attribute_names() -> None:
     class Busy(BaseAction):
         """Has helpers and attributes called as ours might be."""
 
@@ -436,13 +436,13 @@ class Returning(BaseAction):
         ("stream", "abc"),
     ],
 )
-def test_a_result_becomes_a_text_without_loss(what: str, text: str) -> None:
+def test_result_becomes_text_without_loss(what: str, text: str) -> None:
     assert Returning()({"what": what}) == ActionReturn(
         {"what": what}, type="Returning", result=[{"type": "text", "content": text}]
     )
 
 
-def test_content_becomes_items_that_are_content_again() -> None:
+def test_content_survives_as_items_of_a_result() -> None:
     picture = Image(data=b"\x89PNG\r\n\x1a\n")
 
     class Drawing(BaseAction):
@@ -459,7 +459,7 @@ def test_content_becomes_items_that_are_content_again() -> None:
     assert returned.to_content()[1] == picture
 
 
-def test_an_action_return_is_passed_on_with_what_it_lacks() -> None:
+def test_action_return_is_completed_and_passed_on() -> None:
     assert Returning()({"what": "bare"}) == ActionReturn(
         {"what": "bare"}, type="Returning", result=[]
     )
@@ -477,7 +477,7 @@ def test_an_action_return_is_passed_on_with_what_it_lacks() -> None:
         ("lost", "'lost'"),
     ],
 )
-def test_a_result_that_cannot_be_shown_is_a_failure(what: str, words: str) -> None:
+def test_result_without_a_form_in_json_is_a_failure(what: str, words: str) -> None:
     returned = Returning()({"what": what})
     assert (returned.state, returned.result, returned.args) == (
         ActionStatusCode.API_ERROR,
@@ -516,13 +516,13 @@ class Unsayable(Exception):
         ("tool", "closed on Sundays"),
     ],
 )
-def test_an_exception_becomes_an_error_message(error: str, text: str) -> None:
+def test_exception_becomes_an_error_message(error: str, text: str) -> None:
     assert Failing()({"error": error}) == ActionReturn(
         {"error": error}, type="Failing", errmsg=text, state=ActionStatusCode.API_ERROR
     )
 
 
-def test_an_error_may_say_its_state_itself() -> None:
+def test_exception_may_carry_its_state() -> None:
     class Offline(ToolError):
         state = ActionStatusCode.HTTP_ERROR
 
@@ -542,7 +542,7 @@ def test_an_error_may_say_its_state_itself() -> None:
     ("error", "kind"),
     [("exit", SystemExit), ("interrupt", KeyboardInterrupt), ("cancelled", asyncio.CancelledError)],
 )
-def test_an_order_to_stop_passes(error: str, kind: type[BaseException]) -> None:
+def test_interrupts_are_raised(error: str, kind: type[BaseException]) -> None:
     with pytest.raises(kind):
         Failing()({"error": error})
 
@@ -550,7 +550,7 @@ def test_an_order_to_stop_passes(error: str, kind: type[BaseException]) -> None:
 @pytest.mark.parametrize(
     "name", ["helper", "name", "__init__", "_call", "bald", "", "run", "bold.bold"]
 )
-def test_a_name_that_is_no_api_is_a_failure_that_lists_them(name: str) -> None:
+def test_unknown_api_is_a_failure_that_lists_the_known_ones(name: str) -> None:
     returned = Phrases()({"text": "a"}, name)
 
     assert returned.state == ActionStatusCode.API_ERROR
@@ -559,7 +559,7 @@ def test_a_name_that_is_no_api_is_a_failure_that_lists_them(name: str) -> None:
     assert str(returned.errmsg).endswith("Known: bold, slanted")
 
 
-def test_arguments_become_what_the_hints_say() -> None:
+def test_arguments_are_converted_to_the_hinted_types() -> None:
     class Calendar(BaseAction):
         def run(self, day: dt.date, /, weeks: int = 1, *, context: Context) -> str:
             context.progress(1)
@@ -572,7 +572,7 @@ def test_arguments_become_what_the_hints_say() -> None:
     assert "context" not in str(Calendar().description)
 
 
-def test_a_hint_that_has_no_form_in_json_is_no_hindrance() -> None:
+def test_hint_without_a_form_in_json_does_not_prevent_calls() -> None:
     class Session:
         pass
 
@@ -590,7 +590,7 @@ def test_a_hint_that_has_no_form_in_json_is_no_hindrance() -> None:
     assert Loose()({"text": 5}).errmsg == "arguments.text: 5 is not a string"
 
 
-def test_programs_pass_objects_where_a_hint_has_no_form_in_json_and_the_other_hints_hold() -> None:
+def test_programs_may_pass_objects_for_hints_without_a_form_in_json() -> None:
     class Crop(BaseAction):
         def run(self, picture: "Unknown", day: dt.date, sizes: list[int]) -> "Unknown":  # type: ignore[name-defined]  # noqa: F821, UP037
             return f"{picture} {day!r} {sizes}"
@@ -609,7 +609,7 @@ def test_programs_pass_objects_where_a_hint_has_no_form_in_json_and_the_other_hi
     assert outcome(asyncio.run(_awaited(Copied(), {"stream": 5, "times": 2}))) == said("55")
 
 
-def test_a_parser_of_ones_own_reads_and_shows() -> None:
+def test_custom_parser_reads_inputs_and_formats_outputs() -> None:
     class Comma(BaseParser):
         PARAMETER_DESCRIPTION = "separated by commas"
 
@@ -664,13 +664,13 @@ async def _awaited(action: BaseAction, *given: Any) -> ActionReturn:
         (Both(), ({}, "stream"), said("abc")),
     ],
 )
-def test_an_asynchronous_action_is_awaited_whatever_comes_of_it(
+def test_asynchronous_action_is_awaited_for_any_outcome(
     action: BaseAction, given: Any, result: Any
 ) -> None:
     assert outcome(asyncio.run(_awaited(action, *given))) == result
 
 
-def test_a_call_of_ones_own_may_be_asynchronous() -> None:
+def test_custom_call_may_be_asynchronous() -> None:
     class Checked(Phrases):
         async def __call__(self, inputs: Any = None, name: str = "run") -> Any:
             await asyncio.sleep(0)
@@ -714,7 +714,7 @@ def complaint(action: str, given: str | None, text: str) -> ActionReturn:
     )
 
 
-def test_the_built_in_actions_answer_with_their_texts() -> None:
+def test_built_in_actions_answer_with_their_texts() -> None:
     usual = "The action is invalid, please check the action name."
     assert InvalidAction()() == complaint("InvalidAction", None, usual)
     assert InvalidAction()("no such thing") == complaint(
@@ -733,7 +733,7 @@ def test_the_built_in_actions_answer_with_their_texts() -> None:
     assert FinishAction()().state == ActionStatusCode.ARGS_ERROR
 
 
-def test_the_built_in_actions_describe_themselves_as_taking_anything() -> None:
+def test_built_in_actions_describe_arguments_of_any_type() -> None:
     for action in (InvalidAction(), NoAction(), FinishAction()):
         assert list(action.description) == ["name", "description", "parameters", "required"]
     assert (InvalidAction().enable, NoAction().enable, FinishAction().enable) == (

@@ -225,7 +225,7 @@ def test_schema_description_and_calls_agree(
 
 
 @given(PARAMETERS, STYLES)
-def test_a_type_in_the_docstring_is_as_good_as_a_hint(found: list[Drawn], style: Any) -> None:
+def test_type_in_the_docstring_counts_as_a_hint(found: list[Drawn], style: Any) -> None:
     docstring = "Do.\n\n" + style(found)
     written = function_of([p._replace(hint=NOTHING) for p in found], docstring, False)
     hints = [NOTHING if p.written is NOTHING else hint_of(p.written) or Any for p in found]
@@ -237,7 +237,7 @@ def test_a_type_in_the_docstring_is_as_good_as_a_hint(found: list[Drawn], style:
 
 
 @given(NAMES, HINTS)
-def test_the_context_is_in_neither(name: str, hint: Any) -> None:
+def test_context_is_in_neither_schema_nor_description(name: str, hint: Any) -> None:
     function = function_of(
         [
             Drawn(name, 1, hint, NOTHING, NOTHING, False),

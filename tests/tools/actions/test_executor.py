@@ -85,16 +85,16 @@ def text(returned: ActionReturn) -> str:
         ("my.Pair.last.one", "i"),
     ],
 )
-def test_a_name_leads_to_its_api_whatever_dots_it_has(name: str, result: str) -> None:
+def test_names_with_dots_lead_to_their_api(name: str, result: str) -> None:
     assert text(executor()(name, '{"text": "hi"}')) == text(executor()(name, HI)) == result
 
 
-def test_the_apis_of_enabled_actions_are_listed_by_the_names_they_are_called_by() -> None:
+def test_apis_of_enabled_actions_are_listed_by_their_callable_names() -> None:
     assert [described["name"] for described in executor().get_actions_info()] == NAMES
     assert executor().description() == executor().get_actions_info()
 
 
-def test_what_is_done_with_the_list_leaves_the_actions_alone() -> None:
+def test_changing_the_listed_descriptions_does_not_change_the_actions() -> None:
     several = executor()
     several.get_actions_info()[0]["parameters"].clear()
     assert several.get_actions_info()[0]["parameters"] != []
@@ -109,7 +109,7 @@ def test_what_is_done_with_the_list_leaves_the_actions_alone() -> None:
         ("Echo ", "'Echo'"),
     ],
 )
-def test_an_unknown_name_is_answered_with_the_closest_and_the_list(name: str, closest: str) -> None:
+def test_unknown_name_is_answered_with_the_closest_and_all_known(name: str, closest: str) -> None:
     returned = executor()(name, '{"a": 1}')
 
     assert (returned.state, returned.valid) == (ActionStatusCode.API_ERROR, ActionValidCode.INVALID)
@@ -128,14 +128,14 @@ def test_the_bare_name_of_a_toolkit_is_answered_with_its_apis() -> None:
 
 
 @pytest.mark.parametrize("name", ["Off", "a.b.c.d", ".", "", "..", "Echo.run.run", "Echo.name"])
-def test_a_name_that_leads_nowhere_is_answered_too(name: str) -> None:
+def test_malformed_name_is_answered_as_unknown(name: str) -> None:
     returned = executor()(name, {"a": 1})
     assert str(returned.errmsg).endswith(f"Known: {', '.join(NAMES)}")
     assert not executor().is_valid(name)
 
 
 @pytest.mark.parametrize("name", ["." * 10_000, "Echo." * 10_000, "x" * 1_000_000])
-def test_a_name_of_any_length_is_answered_in_a_few_words(name: str) -> None:
+def test_very_long_name_gets_a_short_answer(name: str) -> None:
     tracemalloc.start()
     returned = executor()(name, HI)
     _, peak = tracemalloc.get_traced_memory()
@@ -144,7 +144,7 @@ def test_a_name_of_any_length_is_answered_in_a_few_words(name: str) -> None:
     assert peak < 20_000_000
 
 
-def test_ones_own_action_answers_to_invalid_names() -> None:
+def test_custom_invalid_action_answers_unknown_names() -> None:
     returned = executor(invalid_action=InvalidAction("别乱来。"))("ecko", "")
     assert str(returned.errmsg).startswith("别乱来。 There is no action 'ecko'")
 
@@ -158,7 +158,7 @@ def test_the_names_of_the_built_in_actions_lead_to_them_unless_they_are_listed()
     assert "FinishAction" not in several
 
 
-def test_finish_is_listed_if_wanted_and_still_ends_and_the_callers_list_stays() -> None:
+def test_finish_action_is_listed_on_demand_without_changing_the_callers_list() -> None:
     actions = [Echo()]
     several = ActionExecutor(actions, finish_in_action=True)
     assert several.action_names() == ["Echo", "FinishAction"]
@@ -173,7 +173,7 @@ class OwnFinish(BaseAction):
         return f"own {response}"
 
 
-def test_a_finish_action_of_the_users_own_is_not_displaced() -> None:
+def test_finish_action_of_the_user_is_kept() -> None:
     for several in (
         ActionExecutor([OwnFinish(), Echo()], finish_in_action=True),
         ActionExecutor([Echo()], finish_action=OwnFinish(), finish_in_action=True),
@@ -185,7 +185,7 @@ def test_a_finish_action_of_the_users_own_is_not_displaced() -> None:
 @pytest.mark.parametrize(
     ("given", "told"), [({"a": 1}, '{"a": 1}'), (0, "0"), (4.5, "4.5"), ([1], "[1]"), ("x", "x")]
 )
-def test_the_built_in_actions_take_whatever_a_model_passes(given: Any, told: str) -> None:
+def test_built_in_actions_accept_any_parameters(given: Any, told: str) -> None:
     done = FinishAction()(given)
     assert (text(done), done.valid) == (told, ActionValidCode.FINISH)
     assert text(executor()("FinishAction", given)) == told
@@ -194,7 +194,7 @@ def test_the_built_in_actions_take_whatever_a_model_passes(given: Any, told: str
 
 
 @pytest.mark.parametrize("nothing", [None, "", {}])
-def test_without_a_text_the_built_in_actions_have_their_own(nothing: Any) -> None:
+def test_built_in_actions_have_default_texts(nothing: Any) -> None:
     assert InvalidAction()(nothing).errmsg == "The action is invalid, please check the action name."
     assert NoAction("别乱来。")(nothing).errmsg == "别乱来。"
 
@@ -206,7 +206,7 @@ def test_a_single_action_needs_no_list() -> None:
 # --- which actions there are ----------------------------------------------------------------------
 
 
-def test_actions_come_and_go_by_their_own_names() -> None:
+def test_actions_are_added_and_removed_by_name() -> None:
     several = executor()
     assert several.action_names() == ["Echo", "Pair", "my.Pair"]
     assert several.action_names(only_enable=False) == ["Echo", "Pair", "my.Pair", "Off"]
@@ -230,7 +230,7 @@ def test_actions_come_and_go_by_their_own_names() -> None:
         del several["Off"]
 
 
-def test_of_two_actions_of_one_name_the_last_is_kept_with_a_warning() -> None:
+def test_last_of_two_actions_of_one_name_is_kept_with_a_warning() -> None:
     last = Echo()
     with pytest.warns(UserWarning, match="'Echo'"):
         several = ActionExecutor([Echo(), last])
@@ -238,7 +238,7 @@ def test_of_two_actions_of_one_name_the_last_is_kept_with_a_warning() -> None:
 
 
 @pytest.mark.parametrize("thing", [5, "Echo", print, object()])
-def test_what_is_no_action_is_refused(thing: object) -> None:
+def test_other_objects_than_actions_are_refused(thing: object) -> None:
     with pytest.raises(TypeError, match="BaseAction"):
         ActionExecutor([thing])
 
@@ -270,7 +270,7 @@ class Foreign:
         Foreign({"name": "Echo", "parameters": HI}),
     ],
 )
-def test_a_message_is_answered_by_a_message(message: Any) -> None:
+def test_message_is_answered_by_a_message(message: Any) -> None:
     answer = executor()(message)
     assert isinstance(answer, AgentMessage)
     assert answer == AgentMessage(
@@ -279,7 +279,7 @@ def test_a_message_is_answered_by_a_message(message: Any) -> None:
     )
 
 
-def test_lagents_keywords_are_known() -> None:
+def test_keywords_of_lagent_are_accepted() -> None:
     assert (
         text(executor()(name="Echo", command=HI))
         == text(executor()(name="Echo", inputs=HI))
@@ -291,7 +291,7 @@ def test_lagents_keywords_are_known() -> None:
     )
 
 
-def test_a_message_is_copied_as_lagents_are() -> None:
+def test_messages_are_copied_as_in_lagent() -> None:
     message = AgentMessage({"name": "Echo"}, sender="Agent")
     twin = message.copy(deep=True)
     twin.content["name"] = "Pair"
@@ -307,12 +307,12 @@ def test_a_message_is_copied_as_lagents_are() -> None:
 @pytest.mark.parametrize(
     "content", ["Echo", None, {}, {"parameters": {}}, {"name": 5, "parameters": {}}, ["Echo"]]
 )
-def test_a_message_that_asks_for_nothing_is_answered_as_no_action(content: Any) -> None:
+def test_message_without_a_call_is_answered_by_no_action(content: Any) -> None:
     answer = executor()(AgentMessage(content)).content
     assert (answer.type, answer.valid) == ("NoAction", ActionValidCode.INVALID)
 
 
-def test_what_is_neither_name_nor_message_is_refused() -> None:
+def test_input_that_is_neither_name_nor_message_is_refused() -> None:
     with pytest.raises(TypeError, match="message"):
         executor()(5)
 
@@ -348,7 +348,7 @@ class OnlyBefore:
         message.content = {**message.content, "parameters": {"text": "changed"}}
 
 
-def test_hooks_see_calls_by_name_and_by_message_until_they_are_removed() -> None:
+def test_hooks_receive_all_calls_until_they_are_removed() -> None:
     hook = Recording()
     several = executor()
     handle = several.register_hook(hook)
@@ -363,24 +363,24 @@ def test_hooks_see_calls_by_name_and_by_message_until_they_are_removed() -> None
     assert [seen[0] for seen in hook.seen] == ["before", "after", "before", "after"]
 
 
-def test_hooks_may_replace_what_they_see_one_after_the_other() -> None:
+def test_hooks_replace_messages_in_sequence() -> None:
     hook = Recording()
     several = executor(hooks=[Rewriting(), hook])
     assert text(several("Pair.first", HI)) == "<other>"
     assert hook.seen == [("before", "Echo", 0), ("after", "<other>", 0)]
 
 
-def test_a_hook_may_have_one_of_the_methods_and_change_the_message() -> None:
+def test_hook_may_have_one_method_and_change_the_message() -> None:
     assert text(executor(hooks=[OnlyBefore()])("Echo", HI)) == "changed"
 
 
-def test_settings_describe_hooks_as_they_do_actions() -> None:
+def test_settings_may_describe_hooks() -> None:
     several = executor(hooks=[{"type": OnlyBefore}, {"type": "lagent.hooks.ActionPreprocessor"}])
     assert several("Echo", HI) == "changed"
 
 
 @pytest.mark.parametrize("thing", [Echo(), object(), len])
-def test_what_is_no_hook_is_refused(thing: object) -> None:
+def test_object_without_hook_methods_is_refused(thing: object) -> None:
     with pytest.raises(TypeError, match="before_action"):
         executor(hooks=[thing])
 
@@ -394,7 +394,7 @@ def test_what_is_no_hook_is_refused(thing: object) -> None:
         None,
     ],
 )
-def test_a_call_in_what_a_parser_found_is_made_the_content_and_the_answer_a_text(
+def test_preprocessor_moves_the_call_to_the_content_and_the_answer_to_text(
     formatted: Any,
 ) -> None:
     several = executor(hooks=[ActionPreprocessor()])
@@ -403,7 +403,7 @@ def test_a_call_in_what_a_parser_found_is_made_the_content_and_the_answer_a_text
     assert (answer.content, answer.sender) == ("hi", "ActionExecutor")
 
 
-def test_a_failure_is_put_in_words_as_well() -> None:
+def test_preprocessor_turns_failures_into_text() -> None:
     several = executor(hooks=[ActionPreprocessor()])
     assert (
         several(AgentMessage("", formatted={"name": "Echo", "parameters": "{}"})).content
@@ -411,7 +411,7 @@ def test_a_failure_is_put_in_words_as_well() -> None:
     )
 
 
-def test_an_action_that_is_a_text_is_code_for_the_first_action() -> None:
+def test_text_action_is_code_for_the_first_action() -> None:
     class Interpreter(BaseAction):
         def run(self, command: str, session_id: int = -1) -> str:
             return f"{session_id}: {command}"
@@ -436,7 +436,7 @@ def test_messages_are_logged(caplog: pytest.LogCaptureFixture) -> None:
     assert answered.startswith("session 7, message from ActionExecutor: ActionReturn(")
 
 
-def test_a_call_without_hooks_is_forwarded() -> None:
+def test_call_without_hooks_is_forwarded() -> None:
     assert text(executor(hooks=[Rewriting()]).forward("Echo", HI)) == "hi"
 
 

@@ -199,7 +199,7 @@ def test_a_run_that_is_not_decorated_is_described_on_demand() -> None:
     assert not hasattr(Bold.run, "api_description")
 
 
-def test_arxivs_description_is_the_documents() -> None:
+def test_description_of_arxiv_matches_lagents_documentation() -> None:
     class ArxivSearch:
         @tool_api(explode_return=True)
         def get_arxiv_article_information(self, query: str) -> dict[str, str]:
@@ -237,7 +237,7 @@ def test_arxivs_description_is_the_documents() -> None:
     )
 
 
-def test_optional_arguments_are_no_optional_types() -> None:
+def test_optional_arguments_have_no_optional_types() -> None:
     class IPythonInterpreter:
         @tool_api
         def run(self, command: str, timeout: int | None = None) -> str:
@@ -266,7 +266,7 @@ def test_optional_arguments_are_no_optional_types() -> None:
     )
 
 
-def test_groots_example_is_described() -> None:
+def test_example_of_groot_is_described() -> None:
     class WebSearch:
         @tool_api
         def select(self, select_ids):  # type: ignore[no-untyped-def]
@@ -385,7 +385,7 @@ TYPES: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("hint", "name"), TYPES, ids=str)
-def test_a_type_has_one_of_five_names(hint: Any, name: str) -> None:
+def test_types_have_one_of_five_names(hint: Any, name: str) -> None:
     assert type_name(hint, globals()) == name
 
 
@@ -393,7 +393,7 @@ def test_a_type_has_one_of_five_names(hint: Any, name: str) -> None:
     "hint",
     ["Unknown", "list[Unknown] | None", "1 / 0", "(", [int], {1: 2}, 5, "Union[str, 'Loop']"],
 )
-def test_a_hint_that_cannot_be_read_yet_is_no_error(hint: Any) -> None:
+def test_unresolvable_hint_is_no_error(hint: Any) -> None:
     def tool(a: Any, b: int) -> None:
         """Do it."""
 
@@ -426,7 +426,7 @@ def test_a_hint_wins_over_the_docstring() -> None:
     ]
 
 
-def test_annotations_may_say_several_things() -> None:
+def test_annotations_may_have_several_texts() -> None:
     @tool_api
     def tool(
         a: Annotated[int, msgspec.Meta(ge=0), "how many", 5],
@@ -481,7 +481,7 @@ def test_only_a_method_has_a_cls() -> None:
     assert described(classify)["required"] == ["cls"]
 
 
-def test_falsy_defaults_are_defaults_and_fields_say_for_themselves() -> None:
+def test_falsy_defaults_are_defaults_also_in_fields() -> None:
     @tool_api
     def tool(
         a: int, b: int = 0, c: Any = None, d: int = pydantic.Field(), e: int = pydantic.Field(1)
@@ -523,12 +523,12 @@ def test_partials_and_callable_objects_are_described() -> None:
     }
 
 
-def test_what_has_no_signature_is_described_without_parameters() -> None:
+def test_function_without_a_signature_is_described_without_parameters() -> None:
     assert description_of(min)["parameters"] == []
     assert described(tool_api(lambda a: a))["name"] == "<lambda>"
 
 
-def test_name_and_description_are_what_the_decorator_said() -> None:
+def test_decorator_sets_name_and_description() -> None:
     @tool_api(name="plus", description="Adds.")
     def add(a: int) -> int:
         """Another text."""
@@ -538,7 +538,7 @@ def test_name_and_description_are_what_the_decorator_said() -> None:
     assert described(tool_api(add))["description"] == "Another text."
 
 
-def test_a_schema_written_by_hand_is_what_is_described() -> None:
+def test_handwritten_schema_is_described() -> None:
     schema = {
         "type": "object",
         "properties": {
@@ -635,14 +635,14 @@ def returned(text: str | None, **options: bool) -> Any:
     return described(tool_api(**options)(tool)).get("return_data")
 
 
-def test_without_the_options_nothing_is_said_of_the_result() -> None:
+def test_result_is_not_described_without_the_options() -> None:
     assert returned("Do.\n\n    Returns:\n        a (int): b") is None
 
 
 @pytest.mark.parametrize(
     "text", [None, "", "Do.", "Do.\n\n    Returns:\n        dict: without a list"]
 )
-def test_a_result_of_which_the_docstring_lists_nothing_has_no_return_data(text: str | None) -> None:
+def test_result_without_listed_members_has_no_return_data(text: str | None) -> None:
     assert returned(text, explode_return=True) is None
 
 
@@ -680,7 +680,7 @@ def test_lists_of_any_kind_are_flattened() -> None:
     ]
 
 
-def test_a_list_may_do_without_bullets_and_without_a_first_line() -> None:
+def test_list_of_results_needs_neither_bullets_nor_a_first_line() -> None:
     wanted = [
         {"name": "a", "description": "first", "type": "NUMBER"},
         {"name": "b", "description": "second: more"},
@@ -723,7 +723,7 @@ def test_several_results_have_their_names_and_types() -> None:
     ]
 
 
-def test_the_list_wins_if_both_are_asked_for() -> None:
+def test_listed_results_have_precedence_over_a_named_one() -> None:
     text = "Do.\n\n    Returns:\n        d (dict): these\n            - a (int): first"
     assert returned(text, explode_return=True, returns_named_value=True) == [
         {"name": "a", "description": "first", "type": "NUMBER"}
@@ -749,7 +749,7 @@ def test_arguments_can_be_chosen() -> None:
 
 
 @pytest.mark.parametrize("option", ["include_arguments", "exclude_arguments"])
-def test_an_argument_that_is_not_there_is_refused_where_it_is_written(option: str) -> None:
+def test_unknown_argument_is_refused_at_its_definition(option: str) -> None:
     with pytest.raises(RegistrationError, match="no parameter 'sesion', did you mean 'session'"):
 
         @tool_api(**{option: ["sesion"]})
@@ -787,7 +787,7 @@ def test_parameters_can_be_left_to_the_docstring() -> None:
 
 
 @pytest.mark.process
-def test_describing_imports_nothing_of_others_that_registering_does_not() -> None:
+def test_describing_imports_no_more_than_registering() -> None:
     script = (
         "import sys; from toolwire_tools import tool_api, make_tool\n"
         "def f(a, b: list[int] = []):\n    '''Do.\\n\\n    Args:\\n        a (int): x\\n    '''\n"
@@ -815,7 +815,7 @@ def decorated_in_a_new_process(code: str) -> str:
 
 
 @pytest.mark.process
-def test_a_decorated_function_is_not_described_before_someone_reads_it() -> None:
+def test_description_is_made_when_it_is_first_read() -> None:
     code = (
         "m = 'toolwire_tools.api_description'; print(m in sys.modules, f.api_description['name'], m"
         " in sys.modules)"
@@ -840,13 +840,13 @@ def test_a_decorated_function_is_not_described_before_someone_reads_it() -> None
         "{name: d[name] for name in d}",
     ],
 )
-def test_however_a_description_is_read_first_all_of_it_is_there(reading: str) -> None:
+def test_first_read_of_a_description_completes_it(reading: str) -> None:
     written = decorated_in_a_new_process(f"d = f.api_description; print(json.dumps({reading}))")
     assert list(json.loads(written)) == ["name", "description", "parameters", "required"]
 
 
 @pytest.mark.parametrize("encode", [msgspec.json.encode, orjson.dumps])
-def test_encoders_that_pass_over_the_methods_of_a_dict_never_encode_a_part_of_a_description(
+def test_encoders_that_bypass_dict_methods_get_whole_descriptions(
     encode: Any,
 ) -> None:
     description = tool_api(lambda a: a).api_description  # type: ignore[attr-defined]

@@ -61,7 +61,7 @@ def test_each_public_name_has_a_place_or_an_error_that_says_what_to_use(name: st
         exec(f"from toolwire_compat.lagent import {name}", {})
 
 
-def test_the_table_names_each_name_once_and_nothing_that_lagent_has_not() -> None:
+def test_table_has_each_name_of_lagent_once() -> None:
     listed = [*missing_names._names().moved, *without_place()]
     assert len(listed) == len(set(listed))
     assert set(listed) <= set(public_names())
@@ -70,12 +70,12 @@ def test_the_table_names_each_name_once_and_nothing_that_lagent_has_not() -> Non
 @pytest.mark.parametrize(
     "sentence", [replacement.instead for replacement in missing_names._names().replaced]
 )
-def test_a_remedy_names_what_exists(sentence: str) -> None:
+def test_remedies_name_existing_objects(sentence: str) -> None:
     for module, name in re.findall(r"\b(toolwire_\w+(?:\.[a-z]\w*)*)\.([A-Za-z]\w+)", sentence):
         assert hasattr(importlib.import_module(module), name), f"{module}.{name}"
 
 
-def test_the_table_of_the_page_is_that_of_the_error_messages() -> None:
+def test_table_of_the_page_matches_the_error_messages() -> None:
     found = _TABLE.search(MIGRATING.read_text("utf-8"))
     assert found is not None
     assert found[0] == table(), "run: python tests/tools/actions/test_lagent_names.py"

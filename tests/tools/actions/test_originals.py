@@ -92,7 +92,7 @@ def phrase_emphasis() -> type[BaseAction]:
 
 
 @pytest.mark.parametrize(("description", "apis"), [(BOLD, []), (EMPHASIS, ["bold", "italic"])])
-def test_a_description_by_hand_describes_an_action(
+def test_handwritten_description_describes_an_action(
     description: dict[str, Any], apis: list[str]
 ) -> None:
     action = BaseAction(description, parser=partial(JsonParser, lang="zh"))
@@ -159,7 +159,7 @@ def test_an_action_is_made_by_its_name() -> None:
     }
 
 
-def test_the_listed_names_keep_their_order_whatever_else_is_listed() -> None:
+def test_listed_names_keep_their_order() -> None:
     bold()
     phrase_emphasis()
     # Classes of the user's own, which take the place of the bundled ones, in another order and
@@ -279,7 +279,7 @@ def web_search() -> BaseAction:
     return WebSearch()
 
 
-def test_groots_select_describes_itself_and_keeps_what_it_opened() -> None:
+def test_groots_select_describes_itself_and_keeps_its_files_open() -> None:
     action = web_search()
     env = Env([action])
 

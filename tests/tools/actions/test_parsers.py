@@ -79,11 +79,11 @@ def refused(action: BaseAction, inputs: Any) -> str:
         (partial(BaseParser, lang="zh"), None),
     ],
 )
-def test_each_parser_says_how_to_pass_arguments(parser: Any, text: str | None) -> None:
+def test_each_parser_describes_its_format(parser: Any, text: str | None) -> None:
     assert Note(parser=parser).description.get("parameter_description") == text
 
 
-def test_the_language_is_chosen_at_the_action_too() -> None:
+def test_action_may_have_its_own_language() -> None:
     assert Note(lang="zh").description == Note(parser=partial(JsonParser, lang="zh")).description
     assert Note(lang="zh-CN").description == Note(lang="zh").description
     with pytest.raises(ValueError, match="Known: en, zh"):
@@ -123,7 +123,7 @@ def test_a_fence_that_was_not_closed_ends_with_the_text() -> None:
 
 
 @pytest.mark.parametrize("inputs", [None, "", "  \n", {}, "{}", "```json\n{}\n```"])
-def test_no_input_is_no_arguments(inputs: Any) -> None:
+def test_missing_input_means_no_arguments(inputs: Any) -> None:
     assert Nothing()(inputs) == ActionReturn(
         {}, type="Nothing", result=[{"type": "text", "content": "done"}]
     )
@@ -171,7 +171,7 @@ def test_no_input_is_no_arguments(inputs: Any) -> None:
     ],
     ids=lambda value: str(value)[:24],
 )
-def test_what_is_no_fitting_json_is_refused_with_the_reason(inputs: Any, words: str) -> None:
+def test_unsuitable_json_is_refused_with_the_reason(inputs: Any, words: str) -> None:
     text = refused(BY_JSON, inputs)
     assert text.startswith(words)
     if text.startswith("invalid json format"):
@@ -250,14 +250,14 @@ def test_programs_may_pass_arguments_by_name_where_models_pass_a_tuple() -> None
     ],
     ids=lambda value: str(value)[:24],
 )
-def test_what_is_no_fitting_tuple_is_refused_with_the_reason(inputs: Any, words: str) -> None:
+def test_unsuitable_tuple_is_refused_with_the_reason(inputs: Any, words: str) -> None:
     text = refused(BY_TUPLE, inputs)
     assert text.startswith(words)
     if "tuple format" in text or "API takes" in text:
         assert text.endswith("; pass one tuple like (text, copies, tags)")
 
 
-def test_a_literal_is_never_run(capsys: pytest.CaptureFixture[str]) -> None:
+def test_literals_are_never_evaluated_as_code(capsys: pytest.CaptureFixture[str]) -> None:
     refused(BY_TUPLE, '(print("run"),)')
     refused(BY_TUPLE, '(__import__("sys").exit(),)')
     assert capsys.readouterr().out == ""
@@ -267,11 +267,11 @@ def test_a_literal_is_never_run(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("inputs", ["a", '{"text": "a"}', '("a",)', ""])
-def test_text_as_it_is_becomes_the_first_argument(inputs: str) -> None:
+def test_plain_text_is_the_first_argument(inputs: str) -> None:
     assert AS_IS(inputs).args == {"text": inputs}
 
 
-def test_as_it_is_knows_arguments_by_name() -> None:
+def test_base_parser_accepts_arguments_by_name() -> None:
     assert AS_IS({"text": "a", "copies": 2}).args == {"text": "a", "copies": 2}
     assert Anything(parser=BaseParser)({"text": "a"}).args == {"what": {"text": "a"}}
     assert AS_IS({"txt": "a"}).errmsg == 'arguments.text: {"txt": "a"} is not a string'
@@ -280,7 +280,7 @@ def test_as_it_is_knows_arguments_by_name() -> None:
     assert refused(AS_IS, None) == "arguments.text: is missing"
 
 
-def test_a_parser_can_be_asked_by_itself() -> None:
+def test_parser_can_be_used_on_its_own() -> None:
     assert JsonParser(BY_JSON).parse_inputs('{"text": "a"}') == {"text": "a"}
     with pytest.raises(ParseError) as caught:
         TupleParser(BY_TUPLE).parse_inputs("(1,)")
@@ -308,7 +308,7 @@ VALUES = st.recursive(
     st.sampled_from([BY_JSON, BY_TUPLE, AS_IS]),
     WRITINGS | VALUES | st.dictionaries(st.integers(), VALUES),
 )
-def test_whatever_is_passed_the_answer_is_an_action_return(action: BaseAction, inputs: Any) -> None:
+def test_any_input_is_answered_by_an_action_return(action: BaseAction, inputs: Any) -> None:
     returned = action(inputs)
     assert returned.state in (ActionStatusCode.SUCCESS, ActionStatusCode.ARGS_ERROR)
     assert bool(returned.errmsg) is (returned.state == ActionStatusCode.ARGS_ERROR)
@@ -327,9 +327,7 @@ def test_whatever_is_passed_the_answer_is_an_action_return(action: BaseAction, i
         ["{}", "```json\n{}\n```", "```\n{}\n```", "~~~\n{}\n~~~", "Well:\n```json\n{}\n```\nSo."]
     ),
 )
-def test_fitting_arguments_arrive_as_they_were_written(
-    arguments: dict[str, Any], fence: str
-) -> None:
+def test_valid_arguments_arrive_unchanged(arguments: dict[str, Any], fence: str) -> None:
     assert (
         BY_JSON(fence.replace("{}", json.dumps(arguments, ensure_ascii=False), 1)).args == arguments
     )

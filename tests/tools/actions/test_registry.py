@@ -122,14 +122,14 @@ def test_settings_name_a_class_in_each_way(tmp_path: Path, monkeypatch: pytest.M
         ("Greeting", TypeError, "subclass BaseAction"),
     ],
 )
-def test_settings_that_lead_nowhere_are_refused(
+def test_settings_of_unknown_classes_are_refused(
     settings: object, error: type[Exception], words: str
 ) -> None:
     with pytest.raises(error, match=words):
         ActionExecutor([settings])
 
 
-def test_settings_are_left_as_they_were() -> None:
+def test_settings_are_not_changed() -> None:
     listed = [{"type": "Greeting", "name": "Ann"}]
     ActionExecutor(listed, finish_in_action=True)
     assert listed == [{"type": "Greeting", "name": "Ann"}]

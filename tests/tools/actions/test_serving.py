@@ -139,7 +139,7 @@ def test_the_apis_of_a_toolkit_are_tools_with_the_options_of_their_methods() -> 
     assert call(tools["Maps_stream"])["content"] == [{"type": "text", "text": "abc"}]
 
 
-def test_what_a_class_says_describes_a_run_that_says_nothing() -> None:
+def test_class_docstring_describes_an_undocumented_run_of_a_tool() -> None:
     class Quiet(BaseAction):
         """Says nothing."""
 
@@ -148,7 +148,7 @@ def test_what_a_class_says_describes_a_run_that_says_nothing() -> None:
     assert tools_of(Quiet)[0].describe()["description"] == "Says nothing."
 
 
-def test_an_api_that_says_nothing_has_no_description() -> None:
+def test_undocumented_api_has_no_description() -> None:
     class Pages(BaseAction):
         @tool_api
         def open_url(self, url: str) -> dict:  # type: ignore[type-arg]
@@ -157,7 +157,7 @@ def test_an_api_that_says_nothing_has_no_description() -> None:
     assert "description" not in tools_of(Pages())[0].describe()
 
 
-def test_the_members_of_a_returned_dict_are_promised_without_what_a_docstring_cannot_know() -> None:
+def test_members_of_a_returned_dict_are_in_the_output_schema() -> None:
     described = by_name(Maps())["Maps_describe"].describe()
     assert described["outputSchema"] == {
         "type": "object",
@@ -178,12 +178,12 @@ def test_the_members_of_a_returned_dict_are_promised_without_what_a_docstring_ca
         ("Nowhere", {"result": "there is no such place"}),
     ],
 )
-def test_whatever_is_returned_keeps_that_promise(city: str, data: dict[str, Any]) -> None:
+def test_every_result_fits_the_output_schema(city: str, data: dict[str, Any]) -> None:
     assert call(by_name(Maps())["Maps_describe"], city=city)["structuredContent"] == data
 
 
 @pytest.mark.process
-def test_a_dict_with_described_members_is_served_without_a_judge_of_schemas() -> None:
+def test_dict_with_described_members_needs_no_schema_validator() -> None:
     """As most of Lagent's own actions are; jsonschema would take longer to import than all else."""
     script = """if True:
         import sys
@@ -214,12 +214,12 @@ def test_a_dict_with_described_members_is_served_without_a_judge_of_schemas() ->
 
 
 @pytest.mark.parametrize("name", ["Maps_describe", "Maps_at"])
-def test_an_error_message_is_an_error_also_where_data_was_promised(name: str) -> None:
+def test_error_message_is_an_error_despite_an_output_schema(name: str) -> None:
     with pytest.raises(ToolError, match=r"^it has sunk$"):
         call(by_name(Maps())[name], city="Atlantis")
 
 
-def test_what_hints_promise_is_kept_or_refused() -> None:
+def test_result_that_breaks_the_hinted_schema_is_refused() -> None:
     @dataclass
     class Point:
         x: int
@@ -234,7 +234,7 @@ def test_what_hints_promise_is_kept_or_refused() -> None:
         call(tool, right=False)
 
 
-def test_an_exception_reaches_the_server_as_it_is() -> None:
+def test_exception_reaches_the_server_unchanged() -> None:
     class Failing(BaseAction):
         def run(self) -> str:
             raise LookupError("lost")
@@ -243,7 +243,7 @@ def test_an_exception_reaches_the_server_as_it_is() -> None:
         call(tools_of(Failing)[0])
 
 
-def test_a_description_by_hand_is_what_is_served() -> None:
+def test_handwritten_description_is_served() -> None:
     class Anything(BaseAction):
         def run(self, **arguments: Any) -> Any:
             return arguments
@@ -287,12 +287,12 @@ def _abstract() -> type[BaseAction]:
         (_abstract(), "abstract"),
     ],
 )
-def test_what_is_not_to_be_served_is_reported_with_the_reason(thing: Any, words: str) -> None:
+def test_action_that_is_not_served_is_reported_with_the_reason(thing: Any, words: str) -> None:
     with pytest.raises(NotOffered, match=words):
         tools_of(thing)
 
 
-def test_a_class_that_needs_arguments_is_refused_with_what_to_write() -> None:
+def test_class_that_needs_arguments_is_refused_with_the_remedy() -> None:
     class Keyed(Bold):
         def __init__(self, key: str) -> None:
             super().__init__()
@@ -471,7 +471,7 @@ def test_an_action_of_lagent_that_runs_in_threads_is_served(thing: Any) -> None:
     assert call(tools["AsyncMaps_stream"])["content"] == [{"type": "text", "text": "abc"}]
 
 
-def test_what_an_awaited_action_returns_is_awaited() -> None:
+def test_awaitable_result_of_an_awaited_action_is_awaited() -> None:
     executor = AsyncActionExecutor([AsyncMaps()])
     returned = asyncio.run(executor("AsyncMaps.soon", {"city": "Rome"}))
     assert returned.result == [{"type": "text", "content": '{"letters": 4}'}]
@@ -591,7 +591,7 @@ def test_an_imported_class_whose_object_is_served_is_not_reported_as_skipped(
     assert [skipped.name for skipped in found.skipped] == ["Maps"]
 
 
-def test_listed_actions_are_served_and_what_cannot_be_is_left_out(
+def test_listed_actions_are_served_without_the_unsuitable_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     source = MODULE + "\n__tools__ = [off, 'Loud', kit]\n"

@@ -21,7 +21,7 @@ from .nasty_values import LOOKALIKES
 from .strings import matches_somewhere
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
     from hypothesis.strategies import DrawFn
     from toolwire_schemas.json_schema.graph import SchemaNode
@@ -160,10 +160,10 @@ def _replace(value: Any, place: Place, new: Any) -> Any:
 
 def _list_changes(value: Any, demands: Demands) -> list[list[Any]]:
     """Return the values to put in place of *value*, in groups that are equally likely."""
-    near = []
-    for word, list_near in _NEAR.items():
+    near: list[Any] = []
+    for word in _BOUNDING:
         for bound in demands.list_all(word):
-            near += list_near(bound)
+            near += _list_near(word, bound)
     containers = [*_list_similar({}, demands), *_list_similar([], demands)]
     groups = (LOOKALIKES, _list_similar(value, demands), near, containers)
     return [group for group in groups if group]
@@ -225,16 +225,30 @@ def _go_beyond(bound: float, sign: int) -> list[float]:
     return [bound + sign, far]
 
 
-# Values at or just outside the bound of a keyword.
-_NEAR: dict[str, Callable[[Any], list[Any]]] = {
-    "const": lambda bound: [bound],
-    "enum": lambda bound: bound[:3],
-    "minimum": lambda bound: _go_beyond(bound, -1),
-    "maximum": lambda bound: _go_beyond(bound, 1),
-    "exclusiveMinimum": lambda bound: [bound],
-    "exclusiveMaximum": lambda bound: [bound],
-    "multipleOf": lambda bound: [bound / 2] if bound < 2**53 else [1],
-    "minLength": lambda bound: ["x" * int(bound - 1)] if bound else [],
-    "maxLength": lambda bound: ["x" * int(bound + 1)] if bound < 100 * _MAX_COUNT else [],
-    "pattern": lambda _: ["", " ", "\u2028", "!", "0", "é"],
-}
+# Keywords with values at or just outside their bound.
+_BOUNDING = (
+    *("const", "enum", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"),
+    *("multipleOf", "minLength", "maxLength", "pattern"),
+)
+
+
+def _list_near(word: str, bound: Any) -> list[Any]:
+    """Return values at or just outside the *bound* that the keyword *word* sets."""
+    match word:
+        case "const" | "exclusiveMinimum" | "exclusiveMaximum":
+            return [bound]
+        case "enum":
+            return list(bound[:3])
+        case "minimum":
+            return _go_beyond(bound, -1)
+        case "maximum":
+            return _go_beyond(bound, 1)
+        case "multipleOf":  # half of a huge integer is no float
+            return [bound / 2] if bound < 2**53 else [1]
+        case "minLength" if bound:
+            return ["x" * int(bound - 1)]
+        case "maxLength" if bound < 100 * _MAX_COUNT:
+            return ["x" * int(bound + 1)]
+        case "pattern":
+            return ["", " ", "\u2028", "!", "0", "é"]
+    return []

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import sys
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from hypothesis import strategies as st
 
@@ -21,52 +21,74 @@ if TYPE_CHECKING:
     from .demands import Demands
 
     Numbers = st.SearchStrategy[int | float]
-    Bound = Fraction | None
 
 _MAX_FACTOR = 10**6  # validators that divide in binary recognize this many multiples of a fraction
+
+
+class _Range(NamedTuple):
+    """The numbers from *low* to *high*, either of which may be missing."""
+
+    low: Fraction | None
+    high: Fraction | None
+
+    def __contains__(self, number: object) -> bool:
+        assert isinstance(number, int | float)
+        is_low_enough = self.high is None or number <= self.high
+        return is_low_enough and (self.low is None or self.low <= number)
+
+    def first_factor(self, step: Fraction) -> int | None:
+        """Return the least factor whose product with *step* is in the range."""
+        return None if self.low is None else math.ceil(self.low / step)
+
+    def last_factor(self, step: Fraction) -> int | None:
+        """Return the greatest factor whose product with *step* is in the range."""
+        return None if self.high is None else math.floor(self.high / step)
 
 
 def numbers(demands: Demands, *, is_integer: bool) -> Numbers:
     """Return a strategy for numbers within the bounds of *demands*; most that need not be integers
     are fractions.
     """
-    low = max(_read_bounds(demands, "minimum", "exclusiveMinimum"), default=None)
-    high = min(_read_bounds(demands, "maximum", "exclusiveMaximum"), default=None)
+    bounds = _Range(
+        low=max(_read_bounds(demands, "minimum", "exclusiveMinimum"), default=None),
+        high=min(_read_bounds(demands, "maximum", "exclusiveMaximum"), default=None),
+    )
     steps = [_read_exactly(step) for step in demands.list_all("multipleOf")]
-    step = max(steps, default=None)  # multiples of the others too are left to the validator
+    if not steps and not is_integer:
+        return _fractions(bounds)
+    step = max(steps, default=Fraction(1))  # the validator demands multiples of the others too
     if is_integer:
-        return _integers(low, high, 1 if step is None else step.numerator)
-    if step is None:
-        return _fractions(low, high)
-    return _multiples(low, high, step)
+        return _integers(bounds, Fraction(step.numerator))
+    return _multiples(bounds, step)
 
 
-def _integers(low: Bound, high: Bound, step: int) -> Numbers:
-    first = None if low is None else math.ceil(low / step)
-    last = None if high is None else math.floor(high / step)
+def _integers(bounds: _Range, step: Fraction) -> Numbers:
+    first, last = bounds.first_factor(step), bounds.last_factor(step)
     if first is not None and last is not None and first > last:
         return st.nothing()
-    multiples = st.integers(first, last).map(lambda factor: factor * step)
+    multiples = st.integers(first, last).map(lambda factor: int(factor * step))
     edges = [edge for edge in (*INTEGERS, *INTEGRAL_FLOATS) if int(edge) % step == 0]
-    return _with_edges(multiples, edges, low, high)
+    return _with_edges(multiples, edges, bounds)
 
 
-def _fractions(low: Bound, high: Bound) -> Numbers:
+def _fractions(bounds: _Range) -> Numbers:
+    least, most = -sys.float_info.max, sys.float_info.max
     try:
-        least = -sys.float_info.max if low is None else float(low)
-        most = sys.float_info.max if high is None else float(high)
+        if bounds.low is not None:
+            least = float(bounds.low)
+        if bounds.high is not None:
+            most = float(bounds.high)
     except OverflowError:  # only integers are so large
         return st.nothing()
     if least > most:
         return st.nothing()
-    return _with_edges(st.floats(least, most), FRACTIONS, low, high)
+    return _with_edges(st.floats(least, most), FRACTIONS, bounds)
 
 
-def _multiples(low: Bound, high: Bound, step: Fraction) -> Numbers:
-    last = None if high is None else math.floor(high / step)
-    first = (last or 0) - _MAX_FACTOR
-    if low is not None:
-        first = math.ceil(low / step)
+def _multiples(bounds: _Range, step: Fraction) -> Numbers:
+    first, last = bounds.first_factor(step), bounds.last_factor(step)
+    if first is None:
+        first = (last or 0) - _MAX_FACTOR
     if last is None:
         last = first + 2 * _MAX_FACTOR
     if first > last:
@@ -74,15 +96,12 @@ def _multiples(low: Bound, high: Bound, step: Fraction) -> Numbers:
     return st.integers(first, last).map(lambda factor: float(factor * step))
 
 
-def _with_edges(
-    plain: st.SearchStrategy[Any], edges: Sequence[float], low: Bound, high: Bound
-) -> Numbers:
+def _with_edges(plain: st.SearchStrategy[Any], edges: Sequence[float], bounds: _Range) -> Numbers:
     """Return *plain* and those of *edges* that are within the bounds."""
-    within = []
-    for edge in edges:
-        if (low is None or low <= edge) and (high is None or edge <= high):
-            within.append(edge)
-    return st.one_of(plain, st.sampled_from(within)) if within else plain
+    edges = [edge for edge in edges if edge in bounds]
+    if not edges:
+        return plain
+    return st.one_of(plain, st.sampled_from(edges))
 
 
 def _read_bounds(demands: Demands, *words: str) -> list[Fraction]:

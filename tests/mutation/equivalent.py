@@ -25,6 +25,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
             "a message of the most bytes is checked again, and sent"
         ),
     },
+    "toolwire_tools.signature.arguments": {
+        "positional: bool = False: False -> True": "every parameter is made with its own",
+    },
     "toolwire_schemas.wire.framing": {
         "if len(start) < len(BOM) and BOM.startswith(start):: "
         "len(start) < len(BOM) -> len(start) <= len(BOM)": (

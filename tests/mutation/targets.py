@@ -5,6 +5,7 @@ from __future__ import annotations
 PROTOCOL = ("tests/server/protocol",)
 CALLS = ("tests/server/protocol/test_call.py", "tests/server/protocol/test_in_flight.py")
 FRAMING = ("tests/schemas/wire/test_framing.py",)
+LOSSLESS = ("tests/schemas/json_schema/test_lossless.py",)
 COMPARE = ("tests/schemas/compare",)
 READING = ("tests/tools/signature",)
 
@@ -20,6 +21,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "toolwire_dialects.compare.subset": COMPARE,
     "toolwire_schemas.wire.framing": FRAMING,
     "toolwire_schemas.wire.content_length": FRAMING,
+    "toolwire_schemas.json_schema.lossless": LOSSLESS,
     "toolwire_tools.signature.arguments": READING,
     "toolwire_tools.signature.second_reading": READING,
 }

@@ -106,6 +106,12 @@ def test_patterns_decide_before_hints_and_deny_wins(allow: Any, deny: Any, outco
     assert approvals.judge("remove", {"destructiveHint": True}, "function") == outcome
 
 
+def test_a_request_is_of_a_call_that_was_not_started_before() -> None:
+    request = ApprovalRequest(tool="remove", params={}, reason=DESTROYS)
+
+    assert (request.interrupted, request.thought, request.description) == (False, "", {})
+
+
 def test_the_names_of_trusted_servers_are_no_text() -> None:
     with pytest.raises(TypeError, match=r"must be a tuple of names, such as \('files',\)"):
         Approvals(trust_hints="files")  # type: ignore[arg-type]

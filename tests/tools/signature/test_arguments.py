@@ -114,6 +114,18 @@ def test_defaults_are_left_to_python() -> None:
     assert arguments().bind({"items": []}) == ((), {"items": []})
 
 
+@pytest.mark.parametrize(
+    ("sent", "passed"),
+    [({}, ()), ({"a": 3}, (3,)), ({"b": 4}, (1, 4)), ({"a": 3, "b": 4}, (3, 4))],
+)
+def test_a_positional_default_is_passed_only_before_a_given_argument(
+    sent: dict[str, int], passed: tuple[int, ...]
+) -> None:
+    def tool(a: int = 1, b: int = 2, /) -> None: ...
+
+    assert read_signature(tool, tool="tool").arguments.bind(sent) == (passed, {})
+
+
 def test_arguments_are_not_changed_by_reading_them() -> None:
     values = {"items": [{"name": "a", "count": 2.0}]}
     assert arguments().bind(values) == ((), {"items": [Item("a", 2)]})

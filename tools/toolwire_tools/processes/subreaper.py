@@ -56,42 +56,50 @@ def fork_below_subreaper(life: int, cgroup: str = "") -> None:
     """
     if sys.platform != "linux":
         raise OSError(_ONLY_ON_LINUX)
+    # If it were ignored, there would be no status to wait for.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    # None may end the subreaper.
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    _signal_when_it_closes(life)
+    subreaper = os.getpid()
+    worker = os.fork()
+    if worker != 0:
+        _guard(worker, life, cgroup)
+    os.setsid()
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != subreaper:
+        os._exit(1)
+    os.close(life)
+    if cgroup:
+        _write(f"{cgroup}/cgroup.procs", "0")
+    signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+
+def _signal_when_it_closes(life: int) -> None:
+    """Have the system send SIGIO to this process when the other end of *life* closes."""
+    if sys.platform != "linux":
+        raise OSError(_ONLY_ON_LINUX)
     import fcntl
 
-    signals = {signal.SIGCHLD, signal.SIGIO, signal.SIGTERM, signal.SIGUSR1}
-    signal.signal(
-        signal.SIGCHLD, signal.SIG_DFL
-    )  # if it were ignored, there would be no status to wait for
-    blocked = signal.pthread_sigmask(
-        signal.SIG_BLOCK, signal.valid_signals()
-    )  # none may end the subreaper
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
     fcntl.fcntl(life, fcntl.F_SETOWN, os.getpid())
-    fcntl.fcntl(life, fcntl.F_SETFL, fcntl.fcntl(life, fcntl.F_GETFL) | os.O_ASYNC)
-    subreaper, worker = os.getpid(), os.fork()
-    if worker == 0:
-        os.setsid()
-        _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != subreaper:
-            os._exit(1)
-        os.close(life)
-        if cgroup:
-            _write(f"{cgroup}/cgroup.procs", "0")
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        return
+    flags = fcntl.fcntl(life, fcntl.F_GETFL)
+    fcntl.fcntl(life, fcntl.F_SETFL, flags | os.O_ASYNC)
+
+
+def _guard(worker: int, life: int, cgroup: str) -> NoReturn:
+    """Wait for the end of *worker* or of the server, kill what is left, and end as the worker."""
+    if sys.platform != "linux":
+        raise OSError(_ONLY_ON_LINUX)
     _let_go_of_streams()
-    status = _waited(worker, life, signals)
+    status = _wait(worker, life)
     if cgroup:
         _write(f"{cgroup}/cgroup.kill", "1")
     killed = _end_descendants()
     with suppress(OSError):  # it is a pipe, or the server is gone
         os.write(life, b"%d" % killed)
-    if (
-        cgroup
-        and os.WIFSIGNALED(status)
-        and os.WTERMSIG(status) == signal.SIGKILL
-        and _was_too_large(cgroup)
-    ):
+    is_killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
+    if cgroup and is_killed and _was_too_large(cgroup):
         status = OUT_OF_MEMORY << 8
     with suppress(OSError):
         os.rmdir(cgroup)
@@ -132,7 +140,7 @@ def reap_orphans() -> None:
         return
     _let_go_of_streams()
     while True:
-        for process, status in _reaped():
+        for process, status in _reap():
             if process == server:
                 code = os.waitstatus_to_exitcode(status)
                 os._exit(code if code >= 0 else 128 - code)
@@ -142,16 +150,17 @@ def reap_orphans() -> None:
             os.kill(server, received.si_signo)
 
 
-def _waited(worker: int, life: int, signals: set[signal.Signals]) -> int:
-    """Wait until *worker* has ended, killed if the server is gone or says so; return its status."""
+def _wait(worker: int, life: int) -> int:
+    """Return the status of *worker* when it has ended, killed if the server is gone or says so."""
     if sys.platform != "linux":
         raise OSError(_ONLY_ON_LINUX)
     import select
 
+    signals = {signal.SIGCHLD, signal.SIGIO, signal.SIGTERM, signal.SIGUSR1}
     poll = select.poll()
     poll.register(life, 0)
     while True:
-        for process, status in _reaped():
+        for process, status in _reap():
             if process == worker:
                 return status
         number = signal.SIGIO if poll.poll(0) else signal.sigwait(signals)
@@ -164,13 +173,16 @@ def _waited(worker: int, life: int, signals: set[signal.Signals]) -> int:
                 os.waitid(os.P_PID, worker, os.WEXITED | os.WNOWAIT)
 
 
-def _reaped() -> Iterator[tuple[int, int]]:
-    """The children that have ended, with their statuses."""
+def _reap() -> Iterator[tuple[int, int]]:
+    """Yield the children that have ended, with their statuses."""
     if sys.platform != "linux":
         raise OSError(_ONLY_ON_LINUX)
     with suppress(ChildProcessError):
-        while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-            yield ended
+        while True:
+            process, status = os.waitpid(-1, os.WNOHANG)
+            if process == 0:
+                return
+            yield process, status
 
 
 def _end_descendants() -> int:
@@ -179,19 +191,27 @@ def _end_descendants() -> int:
         raise OSError(_ONLY_ON_LINUX)
     import time
 
-    latest, killed = time.monotonic() + _END_SECONDS, set[int]()
-    while time.monotonic() < latest:
-        try:
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-        except ChildProcessError:
-            break
+    latest = time.monotonic() + _END_SECONDS
+    killed = set[int]()
+    while _has_children() and time.monotonic() < latest:
         for process in descendants(os.getpid()):
             with suppress(OSError):
                 os.kill(process, signal.SIGKILL)
                 killed.add(process)
         signal.sigtimedwait({signal.SIGCHLD}, 0.05)
     return len(killed)
+
+
+def _has_children() -> bool:
+    """Return whether this process has children that run."""
+    if sys.platform != "linux":
+        raise OSError(_ONLY_ON_LINUX)
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:  # it has ended
+            pass
+    except ChildProcessError:
+        return False
+    return True
 
 
 def descendants(ancestor: int) -> list[int]:
@@ -225,9 +245,8 @@ def _end_as(status: int) -> NoReturn:
         import resource
 
         number = os.WTERMSIG(status)
-        resource.setrlimit(
-            resource.RLIMIT_CORE, (0, 0)
-        )  # the other one has left a dump if one is wanted
+        # The other one has left a dump if one is wanted.
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         if number != signal.SIGKILL:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
@@ -238,9 +257,12 @@ def _end_as(status: int) -> NoReturn:
 def _was_too_large(cgroup: str) -> bool:
     try:
         with open(f"{cgroup}/memory.events", encoding="ascii") as file:
-            return any(line.startswith("oom_kill ") and line != "oom_kill 0\n" for line in file)
+            for line in file:
+                if line.startswith("oom_kill "):
+                    return line != "oom_kill 0\n"
     except OSError:
-        return False
+        pass
+    return False
 
 
 def _write(path: str, text: str) -> None:

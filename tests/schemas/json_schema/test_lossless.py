@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_schemas.json_schema.bounded_validator import SchemaValidator
-from toolwire_schemas.json_schema.lossless import is_read, readings
+from toolwire_schemas.json_schema.lossless import is_read, readings, unread
+from toolwire_schemas.json_schema.lossless import read as read_value
 
 INTEGER = {"type": "integer"}
 NUMBER = {"type": "number"}
@@ -71,6 +72,8 @@ def read(value: Any, schema: Any) -> Any:
         (INTEGER, "5.0", 5.0),
         (INTEGER, "1e5", 1e5),
         (INTEGER, str(10**40), 10**40),
+        (INTEGER, " " * 8599 + "5", 5),
+        (INTEGERS, "[5" + " " * 8600 + "]", [5]),
         (NUMBER, "5", 5),
         (NUMBER, "0.1", 0.1),
         (NUMBER, "1e300", 1e300),
@@ -135,7 +138,13 @@ def test_json_in_a_string_is_read_where_no_string_fits(
         ),
         *(
             (INTEGER, text)
-            for text in ("5.00000000000000000001", "9007199254740993.0", "1e-400", "1" * 5000)
+            for text in (
+                "5.00000000000000000001",
+                "9007199254740993.0",
+                "1e-400",
+                "1" * 5000,
+                " " * 8600 + "5",
+            )
         ),
         *(
             (NUMBER, text)
@@ -272,6 +281,154 @@ def test_more_levels_of_quotes_than_anyone_sends_are_given_up() -> None:
     errors = SchemaValidator(nested).errors
     assert len(list(readings(deep, errors(deep), errors))) == 8
     assert not is_read(deep, errors)
+
+
+LEVEL = {"enum": [1, 2], "description": "1 = LOW, 2 = HIGH."}
+COLOUR = {"enum": ["red", "blue"], "description": "red = RED, blue = BLUE."}
+ODD = {"enum": [1, 2], "description": "1 = true, 2 = null."}
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "meant"),
+    [
+        (LEVEL, "LOW", 1),
+        (LEVEL, "HIGH", 2),
+        (LEVEL, "low", "low"),
+        (LEVEL, "2", 2),
+        (COLOUR, "BLUE", "blue"),
+        (COLOUR, "red", "red"),
+        ({"type": "integer", **LEVEL}, "LOW", 1),
+        ({"type": "array", "items": LEVEL}, ["LOW", 2], [1, 2]),
+        ({"type": "array", "items": LEVEL}, '["LOW", 2]', [1, 2]),
+        ({"type": "array", "items": LEVEL}, "LOW", "LOW"),
+        ({"anyOf": [LEVEL, NULL]}, "LOW", 1),
+        ({"anyOf": [NULL, {"anyOf": [BOOLEAN, LEVEL]}]}, "HIGH", 2),
+        ({"anyOf": [{"type": "array", "items": LEVEL}, INTEGER]}, ["HIGH"], [2]),
+        ({"anyOf": [{"type": "array", "items": LEVEL}, INTEGER]}, "HIGH", "HIGH"),
+        # The same name in two branches, for one value and for two.
+        ({"anyOf": [LEVEL, {"enum": [1, 3], "description": "1 = LOW, 3 = MID."}]}, "LOW", 1),
+        ({"anyOf": [LEVEL, {"enum": [2, 1], "description": "2 = LOW, 1 = HIGH."}]}, "LOW", "LOW"),
+        # A name that is JSON, too.
+        (ODD, "true", 1),
+        ({"anyOf": [ODD, BOOLEAN]}, "true", "true"),
+        ({"anyOf": [ODD, BOOLEAN]}, "false", False),
+    ],
+)
+def test_the_name_of_a_member_is_read_as_its_value_if_it_has_one_meaning(
+    schema: dict[str, Any], sent: Any, meant: Any
+) -> None:
+    found = read(sent, schema)
+    assert (found, type(found)) == (meant, type(meant))
+
+
+@pytest.mark.parametrize(
+    ("schema", "choices", "meant"),
+    [
+        ({"enum": [1, 2]}, [{"LOW": 1}], 1),
+        ({"const": 1}, [{"LOW": 1}], 1),
+        ({"enum": [1, 2]}, [{"OTHER": 1}, {"LOW": 2}], 2),
+        ({"enum": [1, 2]}, [{"LOW": 3}], "LOW"),
+        ({"const": 1}, [{"LOW": 2}], "LOW"),
+        ({"enum": [1, 2]}, [{"LOW": 1}, {"LOW": 2}], "LOW"),
+        ({"enum": [1, 2]}, [{"LOW": 1}, {"LOW": 1}], 1),
+        ({"enum": [1, 2]}, [{"LOW": True}], "LOW"),
+        ({"enum": [1, 2]}, [], "LOW"),
+        ({"type": "integer", "minimum": 1}, [{"LOW": 1}], "LOW"),
+    ],
+)
+def test_names_that_the_schema_does_not_have_are_given_as_choices(
+    schema: dict[str, Any], choices: list[dict[str, Any]], meant: Any
+) -> None:
+    errors = SchemaValidator(schema).errors
+    found = [reading.value for reading in readings("LOW", errors("LOW"), errors, choices)]
+
+    assert found == ([] if meant == "LOW" else [meant])
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "unread_places"),
+    [
+        # A text that is no integer, and one that is.
+        ({"a": INTEGER, "b": INTEGER}, {"a": "1", "b": "two"}, [("type", ("b",))]),
+        ({"a": INTEGER, "b": INTEGER}, {"a": "1", "b": "2"}, []),
+        # A text that is an integer, but too small.
+        ({"a": {**INTEGER, "minimum": 1}}, {"a": "0"}, [("minimum", ("a",))]),
+        (
+            {"a": {**INTEGER, "minimum": 1}, "b": INTEGER},
+            {"a": "0", "b": "two"},
+            [("type", ("b",)), ("minimum", ("a",))],
+        ),
+        # Texts in an array whose items are equal when they are read.
+        ({"a": {**INTEGERS, "uniqueItems": True}}, {"a": ["1", 1]}, [("uniqueItems", ("a",))]),
+        # A text within an array that was a text itself.
+        ({"a": INTEGERS}, {"a": '[1, "b"]'}, [("type", ("a",))]),
+        ({"a": INTEGERS}, {"a": ["1", "b"]}, [("type", ("a", 1))]),
+        # Null that is left out, of a member that is required.
+        (
+            {"a": INTEGER, "b": INTEGER, "required": ["a", "b"]},
+            {"a": "1", "b": None},
+            [("type", ("b",))],
+        ),
+        (
+            {"a": INTEGER, "b": INTEGER, "required": ["a", "b"]},
+            {"a": "one", "b": None},
+            [("type", ("a",)), ("type", ("b",))],
+        ),
+        # A member that was missing from the start.
+        ({"a": INTEGER, "required": ["a", "z"]}, {"a": "1"}, [("required", ())]),
+        (
+            {"a": INTEGER, "b": INTEGER, "required": ["a", "z"]},
+            {"a": "one", "b": "2"},
+            [("required", ()), ("type", ("a",))],
+        ),
+    ],
+)
+def test_what_a_reading_does_not_settle_is_left(
+    schema: dict[str, Any], sent: Any, unread_places: list[tuple[str, tuple[Any, ...]]]
+) -> None:
+    required = schema.get("required", [])
+    properties = {name: value for name, value in schema.items() if name != "required"}
+    errors = SchemaValidator(
+        {"type": "object", "properties": properties, "required": required}
+    ).errors
+    *_, reading = readings(sent, errors(sent), errors)
+
+    left = unread(errors(sent), errors(reading.value), reading.changes)
+
+    found = [(error.validator, tuple(error.absolute_path)) for error in left]
+    assert sorted(found, key=str) == sorted(unread_places, key=str)
+
+
+@pytest.mark.parametrize(
+    ("schema", "sent", "meant"),
+    [
+        (INTEGER, "5", 5),
+        (INTEGERS, '["1"]', [1]),
+        (INTEGER, "five", None),
+        (INTEGER, 5, None),
+        ({"type": "integer", "minimum": 6}, "5", None),
+    ],
+)
+def test_the_first_reading_that_fits_is_found_with_its_changes(
+    schema: dict[str, Any], sent: Any, meant: Any
+) -> None:
+    errors = SchemaValidator(schema).errors
+    reading = read_value(sent, errors(sent), errors)
+
+    assert is_read(sent, errors) is (meant is not None)
+    if meant is None:
+        assert reading is None
+    else:
+        assert reading is not None
+        assert reading.value == meant
+        assert reading.changes[()][0] == sent
+
+
+def test_a_value_that_is_nested_too_deeply_is_not_read() -> None:
+    def refuse(value: Any) -> list[Any]:
+        raise RecursionError
+
+    assert not is_read([], refuse)
 
 
 VALUES = st.recursive(

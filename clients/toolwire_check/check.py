@@ -107,22 +107,15 @@ def check(
     if facts.trouble:
         verdicts = judge_silent_server(plays, facts.trouble, facts.events)
     else:
-        run_plays: Task = {}
-        if not replays:
-            run_plays = {place: play for place, play in enumerate(plays) if _is_for_run(play)}
-        context = CheckContext(
-            start=start,
-            facts=facts,
-            limits=Limits(
-                answer_seconds=timeout_seconds,
-                opening_seconds=settings.start_seconds,
-                start_seconds=facts.start_seconds,
-                call_seconds=find_slowest_calls(calls),
-            ),
-            run_judge=RunJudge(run_plays, facts.tools),
-            sdk=sdk,
-            is_replay=replays,
+        limits = Limits(
+            answer_seconds=timeout_seconds,
+            opening_seconds=settings.start_seconds,
+            start_seconds=facts.start_seconds,
+            call_seconds=find_slowest_calls(calls),
         )
+        run_plays = {} if replays else _select_for_run(plays)
+        run_judge = RunJudge(run_plays, facts.tools)
+        context = CheckContext(start, facts, limits, run_judge, sdk, is_replay=replays)
         run = _Run(context, on_verdict, _count_verdicts(plays, facts, fuzzing))
         run.play(plays, jobs)
         run.repeat_doubts()
@@ -144,6 +137,11 @@ def check(
         seed=None if fuzzing is None else fuzzing.seed,
         costs=measure_costs(facts.tools, calls),
     )
+
+
+def _select_for_run(plays: Sequence[Play]) -> Task:
+    """Return the plays whose expectations all conversations have to meet."""
+    return {place: play for place, play in enumerate(plays) if _is_for_run(play)}
 
 
 def _is_for_run(play: Play) -> bool:

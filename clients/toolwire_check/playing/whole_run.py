@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_left
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -39,16 +39,21 @@ class Part(msgspec.Struct, frozen=True):
     verdict: Verdict
 
 
+class RunBreach(NamedTuple):
+    """A breach of the whole run, and the *events* up to it."""
+
+    breach: Breach
+    events: Sequence[Event]
+
+
 def find_breach_of_run(
     steps: Sequence[Step],
     events: Sequence[Event],
     parts: Sequence[Part],
     lists: Mapping[str, list[Any]],
-) -> tuple[Breach, Sequence[Event]] | None:
+) -> RunBreach | None:
     """Return the first expectation in *steps* that the *events* of a conversation with these
     *parts* do not meet.
-
-    With it come the events up to the breach.
     """
     for step in steps:
         for severity, ignored_parts in _list_readings(step, parts):
@@ -57,7 +62,7 @@ def find_breach_of_run(
             if breach is not None:
                 severity = severity or step.get("severity", "")
                 breach = msgspec.structs.replace(breach, severity=severity)
-                return breach, _find_shortest_start(step, scene)
+                return RunBreach(breach, _find_shortest_start(step, scene))
     return None
 
 
@@ -96,10 +101,9 @@ class RunJudge:
         found = find_breach_of_run(play.case.steps, events, parts, self._lists)
         if found is None:
             return
-        breach, events_to_breach = found
-        if known is None or not breach.severity:  # it is graver than the known one
-            last_events = events_to_breach[-_MAX_EVENTS_SHOWN:]
-            self._failures[place] = judge_play(play, breach, last_events, 0.0)
+        if known is None or not found.breach.severity:  # it is graver than the known one
+            last_events = found.events[-_MAX_EVENTS_SHOWN:]
+            self._failures[place] = judge_play(play, found.breach, last_events, 0.0)
 
     def list_verdicts(self) -> dict[int, Verdict]:
         """Return the verdict on each of the plays, after all conversations."""

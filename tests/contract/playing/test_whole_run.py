@@ -57,14 +57,18 @@ def test_breach_is_at_most_as_grave_as_the_case_that_provokes_it(
 ) -> None:
     events = make_conversation(output).events
     found = find_breach_of_run([step], events, [part(severity, outcome)], {})
-    assert (None if found is None else found[0].severity) == expected
+    assert (None if found is None else found.breach.severity) == expected
 
 
 def test_breach_outside_of_a_mild_case_keeps_its_severity() -> None:
     events = make_conversation(b"x\n", b"y\n").events
     found = find_breach_of_run([QUIET], events, [part("should", "warn")], {})
     assert found is not None
-    assert (found[0].severity, "'y'" in found[0].came, "'x'" in found[0].came) == ("", True, False)
+    assert (found.breach.severity, "'y'" in found.breach.came, "'x'" in found.breach.came) == (
+        "",
+        True,
+        False,
+    )
 
 
 def test_late_answer_to_a_request_of_a_failed_case_is_no_breach() -> None:

@@ -10,7 +10,7 @@ from toolwire_schemas.cases import cases
 
 sys.path.insert(0, str(Path(__file__).parent))
 from broken import FAULTS
-from broken.exchanges import comparable, failing, passing, played, recorded
+from broken.exchanges import comparable, failing, passing, play_fault, record_area
 
 RECORD = (
     "what a rule shows is out of date; in tests/contract run: python -m broken.exchanges && python"
@@ -25,7 +25,7 @@ def test_server_with_one_fault_fails_its_cases_as_their_rules_show(name: str) ->
 
     assert sorted(FAULTS[name].cases) == sorted(found)
     for case, failure in found.items():
-        shown = recorded(case.partition("/")[0])[case]["failing"]
+        shown = record_area(case.partition("/")[0])[case]["failing"]
         if shown["server"] == name:
             assert comparable(failure) == comparable(shown), RECORD
 
@@ -36,7 +36,7 @@ def test_passing_exchanges_are_those_of_the_rules(area: str) -> None:
     found = passing([case.id for case in cases() if case.area == area])
 
     assert comparable(found) == comparable(
-        {case: each["passing"] for case, each in recorded(area).items()}
+        {case: each["passing"] for case, each in record_area(area).items()}
     ), RECORD
 
 
@@ -44,7 +44,7 @@ def test_passing_exchanges_are_those_of_the_rules(area: str) -> None:
 def test_server_without_a_fault_passes_every_case() -> None:
     # The cases with large messages take their time in two processes.
     everything = [case.id for case in cases() if case.area != "large"]
-    verdicts = played([sys.executable, "-m", "broken", "Faultless"], everything, "lines")
+    verdicts = play_fault([sys.executable, "-m", "broken", "Faultless"], everything, "lines")
 
     assert {verdict.case for verdict in verdicts if verdict.outcome in ("fail", "warn")} == set()
 

@@ -20,7 +20,7 @@ STUBBORN = [sys.executable, str(SUPPORT / "stubborn_server.py")]
 ONE = ["check", "--only", "ids/*", "--framing", "lines", "--timeout", "5"]
 
 
-def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+def run_check(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
     status = main(words)
     told = capsys.readouterr()
     return status, told.out, told.err
@@ -29,7 +29,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str
 def test_check_prints_failures_and_counts(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    status, out, err = said(capsys, *ONE, "--", *STUBBORN)
+    status, out, err = run_check(capsys, *ONE, "--", *STUBBORN)
     assert (status, err) == (0, "")
     assert "warn  ids/fraction  (2025-11-25, lines)" in out
     assert "expected  a JSON-RPC error -32600" in out
@@ -40,13 +40,13 @@ def test_check_prints_failures_and_counts(
 def test_exchanges_of_warnings_are_shown_on_demand(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    _, out, _ = said(capsys, *ONE, "--verbose", "--", *STUBBORN)
+    _, out, _ = run_check(capsys, *ONE, "--verbose", "--", *STUBBORN)
     assert '    -> {"jsonrpc":"2.0","id":1.5,' in out
 
 
 def test_exit_status_depends_on_the_severity(capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(capsys, *ONE, "--fail-on", "should", "--", *STUBBORN)[0] == 1
-    status, out, _ = said(capsys, *ONE, "--", *STUBBORN, "dies")
+    assert run_check(capsys, *ONE, "--fail-on", "should", "--", *STUBBORN)[0] == 1
+    status, out, _ = run_check(capsys, *ONE, "--", *STUBBORN, "dies")
     assert status == 1
     *_, told, stderr, advice = out.splitlines()
     assert (told, stderr) == (
@@ -59,7 +59,7 @@ def test_exit_status_depends_on_the_severity(capsys: pytest.CaptureFixture[str])
 def test_server_that_does_not_answer_is_reported_with_the_option_for_slow_ones(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    status, out, _ = said(capsys, *ONE, "--start-timeout", "0.3", "--", *STUBBORN, "hangs")
+    status, out, _ = run_check(capsys, *ONE, "--start-timeout", "0.3", "--", *STUBBORN, "hangs")
     assert (status, len(out.splitlines())) == (1, 3)
     assert "--start-timeout SECONDS" in out
 
@@ -80,7 +80,7 @@ def test_request_without_a_response_times_out(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     words = ["check", "--only", "ids/zero", "--framing", "lines", "--timeout", "0.3"]
-    status, out, _ = said(capsys, *words, "--", sys.executable, "-c", LOSES_PINGS)
+    status, out, _ = run_check(capsys, *words, "--", sys.executable, "-c", LOSES_PINGS)
     assert status == 1
     assert "nothing in 0.9 s" in out  # it is repeated with three times the limit
 
@@ -88,7 +88,7 @@ def test_request_without_a_response_times_out(
 def test_command_that_cannot_be_started_is_a_usage_error(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    status, out, err = said(capsys, *ONE, "--", "there-is-no-such-program")
+    status, out, err = run_check(capsys, *ONE, "--", "there-is-no-such-program")
     assert (status, out) == (2, "")
     assert "there-is-no-such-program" in err
 
@@ -107,7 +107,7 @@ def test_target_that_cannot_be_loaded_is_a_usage_error(
     monkeypatch.chdir(tmp_path)
     if text is not None:
         Path("tools.py").write_text(text, "utf-8")
-    status, out, err = said(capfd, "check", "tools.py", "--json")
+    status, out, err = run_check(capfd, "check", "tools.py", "--json")
     assert (status, out) == (2, "")
     assert told in err.splitlines()[-1]
 
@@ -116,7 +116,7 @@ def test_target_that_ends_the_server_is_a_failure(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "tools.py").write_text("import os\nos._exit(9)\n", "utf-8")
-    status, out, _ = said(capsys, *ONE, str(tmp_path / "tools.py"))
+    status, out, _ = run_check(capsys, *ONE, str(tmp_path / "tools.py"))
     assert status == 1
     assert "it ended with status 9" in out
 
@@ -124,7 +124,7 @@ def test_target_that_ends_the_server_is_a_failure(
 def test_json_report_fits_its_published_schema(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    status, out, _ = said(capsys, *ONE, "--json", "--", *STUBBORN)
+    status, out, _ = run_check(capsys, *ONE, "--json", "--", *STUBBORN)
     report = json.loads(out)
     assert status == 0
     assert validator("contract-report").is_valid(report)
@@ -134,7 +134,9 @@ def test_json_report_fits_its_published_schema(
 def test_json_report_may_have_a_revision_of_the_servers_choice(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    status, out, _ = said(capsys, "check", "--only", "batch/answered", "--json", "--", *STUBBORN)
+    status, out, _ = run_check(
+        capsys, "check", "--only", "batch/answered", "--json", "--", *STUBBORN
+    )
     (verdict,) = json.loads(out)["verdicts"]
     assert (status, verdict["outcome"]) == (0, "not applicable")
     assert verdict["reason"] == "offered 2025-03-26, the server speaks 2025-11-25"
@@ -144,14 +146,14 @@ def test_failure_is_printed_with_the_command_that_replays_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     server = [*STUBBORN, "resents a zero"]
-    _, out, _ = said(capsys, "check", "--only", "ids/*", "--", *server)
+    _, out, _ = run_check(capsys, "check", "--only", "ids/*", "--", *server)
     (again,) = [
         shlex.split(line.partition("again")[2])
         for line in out.splitlines()
         if "--replay ids/unicode" in line
     ]
     assert again[:2] == ["toolwire", "check"]
-    status, out, _ = said(capsys, *again[1:])
+    status, out, _ = run_check(capsys, *again[1:])
     assert status == 1
     assert "pass  ids/zero  (2025-11-25, lines)" in out
     assert "FAIL  ids/unicode  (2025-11-25, lines)" in out
@@ -162,12 +164,12 @@ def test_failures_of_an_sdk_are_one_line_and_do_not_fail_the_check(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     strict = ["check", "--only", "ids/*", "--fail-on", "advice", "--framing", "lines"]
-    status, out, _ = said(capsys, *strict, "--", *STUBBORN, "is of an SDK")
+    status, out, _ = run_check(capsys, *strict, "--", *STUBBORN, "is of an SDK")
     assert status == 0
     assert "ids/null" not in out
     told = " ".join(out.split())
     assert "gap 3 findings: it comes from the Python SDK, mcp 2 (as seen in " in told
-    status, out, _ = said(capsys, *strict, "--sdk", "--", *STUBBORN, "is of an SDK")
+    status, out, _ = run_check(capsys, *strict, "--sdk", "--", *STUBBORN, "is of an SDK")
     assert status == 1
     assert "warn  ids/null" in out
 
@@ -176,7 +178,7 @@ def test_gaps_in_a_baseline_do_not_fail_and_are_reported_when_closed(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     known, xml = tmp_path / "known.json", tmp_path / "report.xml"
-    said(capsys, *ONE, "--write-baseline", str(known), "--", *STUBBORN)
+    run_check(capsys, *ONE, "--write-baseline", str(known), "--", *STUBBORN)
     gaps = json.loads(known.read_text("utf-8"))["gaps"]
     assert [gap["case"] for gap in gaps] == ["ids/null", "ids/fraction", "ids/object"]
     known.write_text(
@@ -193,7 +195,7 @@ def test_gaps_in_a_baseline_do_not_fail_and_are_reported_when_closed(
         "--",
         *STUBBORN,
     ]
-    status, out, _ = said(capsys, *again)
+    status, out, _ = run_check(capsys, *again)
     assert status == 0
     assert "The gap ids/zero is closed: remove it from the baseline." in out
     assert ET.parse(xml).getroot().get("failures") == "0"
@@ -207,7 +209,7 @@ def test_rewritten_baseline_keeps_its_reasons(
     known.write_text(
         json.dumps({"gaps": [reason, {"case": "ids/zero", "reason": "it was so"}]}), "utf-8"
     )
-    said(capsys, *ONE, "--write-baseline", str(known), "--", *STUBBORN)
+    run_check(capsys, *ONE, "--write-baseline", str(known), "--", *STUBBORN)
     gaps = json.loads(known.read_text("utf-8"))["gaps"]
     assert gaps[0] == reason
     assert [gap["case"] for gap in gaps] == ["ids/null", "ids/fraction", "ids/object"]
@@ -217,7 +219,7 @@ def test_file_that_is_no_baseline_is_not_overwritten(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "tools.py").write_text("import toolwire\n", "utf-8")
-    status, _, err = said(
+    status, _, err = run_check(
         capsys, *ONE, "--write-baseline", str(tmp_path / "tools.py"), "--", *STUBBORN
     )
     assert (status, "tools.py is not a baseline" in err) == (2, True)
@@ -225,13 +227,13 @@ def test_file_that_is_no_baseline_is_not_overwritten(
 
 
 def test_cases_are_listed_as_text_and_as_json(capsys: pytest.CaptureFixture[str]) -> None:
-    status, out, _ = said(capsys, "check", "--list", "--only", "batch/*")
+    status, out, _ = run_check(capsys, "check", "--list", "--only", "batch/*")
     assert status == 0
     assert [line.split()[0] for line in out.splitlines() if "/" in line.split()[0]] == [
         "batch/answered",
         "batch/no-harm",
     ]
-    listed = json.loads(said(capsys, "check", "--list", "--json")[1])
+    listed = json.loads(run_check(capsys, "check", "--list", "--json")[1])
     assert len(listed) == len(cases())
     assert all(validator("contract-case").is_valid(case) for case in listed)
 
@@ -262,7 +264,7 @@ def test_cases_are_listed_as_text_and_as_json(capsys: pytest.CaptureFixture[str]
 def test_usage_error_is_reported_before_a_server_starts(
     words: list[str], told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    status, _, err = said(capsys, "check", *words, "--", "there-is-no-such-program")
+    status, _, err = run_check(capsys, "check", *words, "--", "there-is-no-such-program")
     assert status == 2
     assert told in err
 
@@ -271,7 +273,7 @@ def test_call_of_an_unknown_tool_is_a_usage_error(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     server = [sys.executable, str(SUPPORT / "fuzzed_server.py"), "none"]
-    status, _, err = said(capsys, *ONE, "--era", "legacy", "--call", "cuont", "--", *server)
+    status, _, err = run_check(capsys, *ONE, "--era", "legacy", "--call", "cuont", "--", *server)
     assert status == 2
     assert "no tool 'cuont', did you mean 'count'? Known: count, wipe" in err
 
@@ -285,7 +287,7 @@ def test_named_call_without_arguments_gets_sample_arguments(
     asked = ["check", "--only", "calls/result", "--framing", "lines", "--era", "legacy", "--json"]
 
     def verdict(*call: str) -> tuple[str, str]:
-        _, out, _ = said(capsys, *asked, *call, str(tmp_path / "tools.py"))
+        _, out, _ = run_check(capsys, *asked, *call, str(tmp_path / "tools.py"))
         (first,) = json.loads(out)["verdicts"]
         return first["outcome"], first.get("reason", "")
 
@@ -299,13 +301,15 @@ def test_report_is_also_written_as_a_page_and_as_markdown(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     files = [str(tmp_path / name) for name in ("report.html", "report.md")]
-    status, out, _ = said(capsys, *ONE, "--html", files[0], "--markdown", files[1], "--", *STUBBORN)
+    status, out, _ = run_check(
+        capsys, *ONE, "--html", files[0], "--markdown", files[1], "--", *STUBBORN
+    )
     page, markdown = (Path(name).read_text("utf-8") for name in files)
     assert (status, "warn  ids/fraction" in out) == (0, True)
     assert "<h1>stubborn 1</h1>" in page
     assert "toolwire check --replay ids/fraction --era legacy --framing lines" in page
     assert "contract/ids/fraction.md) | `a JSON-RPC error -32600` |" in markdown
-    assert said(capsys, *ONE, "--markdown", "-", "--", *STUBBORN)[1].startswith(
+    assert run_check(capsys, *ONE, "--markdown", "-", "--", *STUBBORN)[1].startswith(
         "### Contract of `stubborn 1`\n"
     )
 
@@ -322,7 +326,7 @@ def test_report_is_also_written_as_a_page_and_as_markdown(
 def test_unwritable_file_is_refused_before_the_check(
     capsys: pytest.CaptureFixture[str], option: str, file: str, reason: str
 ) -> None:
-    status, out, err = said(capsys, *ONE, option, file, "--", "there-is-no-such-program")
+    status, out, err = run_check(capsys, *ONE, option, file, "--", "there-is-no-such-program")
     assert (status, out, f"{option} {file}: {reason}" in err) == (2, "", True)
 
 
@@ -336,7 +340,7 @@ def test_report_has_the_cost_of_each_tool(
         "utf-8",
     )
     only = ("--only", "calls/*", "--framing", "lines", "--era", "legacy")
-    _, out, _ = said(capsys, "check", *only, "--json", str(tmp_path / "tools.py"))
+    _, out, _ = run_check(capsys, "check", *only, "--json", str(tmp_path / "tools.py"))
     long, short = json.loads(out)["costs"]
     assert (long["name"], long["calls"], long["seconds"]) == ("long", 0, 0)
     assert short["name"] == "short"

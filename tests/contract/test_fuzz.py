@@ -17,7 +17,7 @@ SERVER = SUPPORT / "fuzzed_server.py"
 LINES = CheckSettings(framings=("lines",))
 
 
-def fuzzed(
+def fuzz_server(
     *command: str,
     examples: int = 40,
     seed: int = 3,
@@ -37,7 +37,7 @@ def fuzzed(
 
 
 def with_fault(fault: str, **options: Any) -> dict[str, Verdict]:
-    return fuzzed(sys.executable, "-IS", str(SERVER), fault, **options)
+    return fuzz_server(sys.executable, "-IS", str(SERVER), fault, **options)
 
 
 def arguments(verdict: Verdict) -> Any:

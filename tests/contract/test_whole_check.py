@@ -91,19 +91,19 @@ def test_both_framings_and_every_revision_are_played_with_our_server(own: Report
     )
 
 
-def hurried(case: Case) -> Case:
+def hurry(case: Case) -> Case:
     """The same, without the time that slow machines have to end a process."""
     steps = [{"exit": {"within_seconds": 0.3}} if "exit" in step else step for step in case.steps]
     return msgspec.structs.replace(case, steps=steps)
 
 
-def checked(fault: str, mark: str, *patterns: str, start_seconds: float = 20.0) -> Report:
+def check_fault(fault: str, mark: str, *patterns: str, start_seconds: float = 20.0) -> Report:
     """What comes of a server with this *fault*, whose processes have the *mark* on their command
     lines.
     """
     return check(
         [sys.executable, STUBBORN, fault, mark],
-        cases=map(hurried, select_cases(cases(), patterns)),
+        cases=map(hurry, select_cases(cases(), patterns)),
         settings=CheckSettings(start_seconds=start_seconds, framings=("lines",)),
         timeout_seconds=1.0,
     )
@@ -158,7 +158,7 @@ def running_with(mark: str) -> list[str]:
     ],
 )
 def test_server_that_does_not_answer_is_one_failure(fault: str, came: str, mark: str) -> None:
-    report = checked(fault, mark, "ids/*", start_seconds=20.0 if fault != "hangs" else 3.0)
+    report = check_fault(fault, mark, "ids/*", start_seconds=20.0 if fault != "hangs" else 3.0)
     assert [verdict.case for verdict in report.failed()] == ["lifecycle/answers"]
     assert came in only(report, "lifecycle/answers").came
     assert '"id":"facts"' in only(report, "lifecycle/answers").exchange[0]
@@ -172,7 +172,7 @@ def test_command_that_is_no_program_is_an_error() -> None:
 
 
 def test_server_that_never_exits_fails_only_the_cases_about_its_exit(mark: str) -> None:
-    report = checked("stays", mark, "ending/end-of-input", "ending/sigterm", "lifecycle/ping")
+    report = check_fault("stays", mark, "ending/end-of-input", "ending/sigterm", "lifecycle/ping")
     assert only(report, "ending/end-of-input").came == "it is still running"
     assert only(report, "ending/sigterm").outcome == "fail"
     assert only(report, "lifecycle/ping").outcome == "pass"
@@ -180,7 +180,7 @@ def test_server_that_never_exits_fails_only_the_cases_about_its_exit(mark: str) 
 
 
 def test_failure_that_needs_an_earlier_case_names_it(mark: str) -> None:
-    report = checked("resents a zero", mark, "ids/*")
+    report = check_fault("resents a zero", mark, "ids/*")
     found = only(report, "ids/unicode")
     assert (found.outcome, found.after) == ("fail", ["ids/zero"])
     assert found.came.endswith("; only after ids/zero in the same process: alone the case passes")
@@ -188,7 +188,7 @@ def test_failure_that_needs_an_earlier_case_names_it(mark: str) -> None:
 
 
 def test_exchange_of_a_failure_starts_with_its_own_process(mark: str) -> None:
-    report = checked("", mark, "ids/*")
+    report = check_fault("", mark, "ids/*")
     found = only(report, "ids/object")
     assert (found.outcome, found.after) == ("warn", [])
     sent = [line for line in found.exchange if line.startswith("-> ")]
@@ -214,7 +214,7 @@ def test_replay_with_the_cases_before_it_reproduces_a_failure(mark: str) -> None
 def test_breach_in_a_should_case_is_reported_by_that_case_only(
     mark: str,
 ) -> None:
-    report = checked(
+    report = check_fault(
         "is cut off", mark, "ending/answers-first", "stdout/*", "jsonrpc/*", "lifecycle/ping"
     )
     assert any("(noise on stdout" in line for line in only(report, "ending/answers-first").exchange)
@@ -223,21 +223,25 @@ def test_breach_in_a_should_case_is_reported_by_that_case_only(
 
 
 def test_log_messages_without_the_capability_fail_a_case(mark: str) -> None:
-    report = checked("logs", mark, "logging/*", "tools/list")
+    report = check_fault("logs", mark, "logging/*", "tools/list")
     assert "notifications/message" in only(report, "logging/declared").came
     assert only(report, "tools/list").outcome == "pass"
-    assert only(checked("", mark, "logging/*", "tools/list"), "logging/declared").outcome == "pass"
+    assert (
+        only(check_fault("", mark, "logging/*", "tools/list"), "logging/declared").outcome == "pass"
+    )
 
 
 def test_orphaned_process_of_a_server_is_found_and_killed(mark: str) -> None:
-    report = checked("leaves", mark, "ending/no-orphans")
+    report = check_fault("leaves", mark, "ending/no-orphans")
     assert only(report, "ending/no-orphans").outcome == "warn"
     assert f"sleep {mark}" in only(report, "ending/no-orphans").came
     assert running_with(mark) == []
 
 
 def test_server_that_stops_answering_is_restarted_for_the_next_case(mark: str) -> None:
-    report = checked("tires", mark, "ids/zero", "ids/negative", "ids/text-of-digits", "ids/unicode")
+    report = check_fault(
+        "tires", mark, "ids/zero", "ids/negative", "ids/text-of-digits", "ids/unicode"
+    )
     outcomes = [verdict.outcome for verdict in report.verdicts]
     assert "fail" in outcomes
     assert "pass" in outcomes
@@ -246,7 +250,7 @@ def test_server_that_stops_answering_is_restarted_for_the_next_case(mark: str) -
 
 
 def test_case_that_fails_for_lack_of_time_passes_if_its_repeat_does(mark: str) -> None:
-    report = checked("is late with zero", mark, "ids/zero", "ids/negative")
+    report = check_fault("is late with zero", mark, "ids/zero", "ids/negative")
     verdict = only(report, "ids/zero")
     assert (verdict.outcome, verdict.came) == ("pass", "")
     assert verdict.reason.startswith("at first it failed, which may have been for lack of time")
@@ -255,7 +259,7 @@ def test_case_that_fails_for_lack_of_time_passes_if_its_repeat_does(mark: str) -
 
 
 def test_server_may_run_concurrent_calls_in_sequence(mark: str) -> None:
-    report = checked("calls one after the other", mark, "concurrency/calls")
+    report = check_fault("calls one after the other", mark, "concurrency/calls")
     assert only(report, "concurrency/calls").outcome == "pass"
     assert only(report, "concurrency/calls").reason == ""
 
@@ -286,7 +290,7 @@ def test_call_is_not_slow_if_every_request_is(mark: str) -> None:
     ],
 )
 def test_reason_why_no_tool_is_called_is_reported(fault: str, reason: str, mark: str) -> None:
-    verdict = only(checked(fault, mark, "calls/result"), "calls/result")
+    verdict = only(check_fault(fault, mark, "calls/result"), "calls/result")
     assert (verdict.outcome, verdict.reason) == ("not applicable", reason)
 
 

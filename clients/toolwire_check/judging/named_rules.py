@@ -40,7 +40,7 @@ class NamedRule(NamedTuple):
 # --- responses and progress ---
 
 
-def _answered_once(events: Sequence[Event], _: ToolLists) -> str | None:
+def _find_second_answer(events: Sequence[Event], _: ToolLists) -> str | None:
     seen = set()
     for message in iter_messages(events):
         identity = message.get("id")
@@ -53,7 +53,7 @@ def _answered_once(events: Sequence[Event], _: ToolLists) -> str | None:
     return None
 
 
-def _answers_asked(events: Sequence[Event], _: ToolLists) -> str | None:
+def _find_unasked_answer(events: Sequence[Event], _: ToolLists) -> str | None:
     # Malformed requests have ids too, so the id is searched as text in all that was sent.
     sent = _join_input(events)
     for message in iter_messages(events):
@@ -66,7 +66,7 @@ def _answers_asked(events: Sequence[Event], _: ToolLists) -> str | None:
     return None
 
 
-def _progress_asked(events: Sequence[Event], _: ToolLists) -> str | None:
+def _find_unasked_progress(events: Sequence[Event], _: ToolLists) -> str | None:
     sent = _join_input(events)
     for progress in _find_progress(events):
         member = f'"progressToken":{to_text(progress.token)}'
@@ -75,7 +75,7 @@ def _progress_asked(events: Sequence[Event], _: ToolLists) -> str | None:
     return None
 
 
-def _progress_increases(events: Sequence[Event], _: ToolLists) -> str | None:
+def _find_decrease_of_progress(events: Sequence[Event], _: ToolLists) -> str | None:
     last: dict[str, float] = {}
     for progress in _find_progress(events):
         key, number = to_text(progress.token), progress.number
@@ -87,7 +87,7 @@ def _progress_increases(events: Sequence[Event], _: ToolLists) -> str | None:
     return None
 
 
-def _progress_before_answer(events: Sequence[Event], _: ToolLists) -> str | None:
+def _find_late_progress(events: Sequence[Event], _: ToolLists) -> str | None:
     for progress in _find_progress(events):
         # The cases give each call its own id as its token.
         if find_answers(events[: progress.place], progress.token):
@@ -115,7 +115,7 @@ def _join_input(events: Sequence[Event]) -> bytes:
     return b"".join(event.data for event in events if isinstance(event, Sent))
 
 
-def _logging_declared(events: Sequence[Event], _: ToolLists) -> str | None:
+def _find_undeclared_log(events: Sequence[Event], _: ToolLists) -> str | None:
     is_declared = False
     for message in iter_messages(events):
         result = message.get("result")
@@ -130,7 +130,7 @@ def _logging_declared(events: Sequence[Event], _: ToolLists) -> str | None:
 # --- lists of tools ---
 
 
-def _unique_names(_: Sequence[Event], lists: ToolLists) -> str | None:
+def _find_repeated_name(_: Sequence[Event], lists: ToolLists) -> str | None:
     names: list[Any] = []  # no set: a name may be a list
     for tool in lists[0]:
         if not isinstance(tool, dict) or "name" not in tool:
@@ -142,7 +142,7 @@ def _unique_names(_: Sequence[Event], lists: ToolLists) -> str | None:
     return None
 
 
-def _same_list(_: Sequence[Event], lists: ToolLists) -> str | None:
+def _compare_lists(_: Sequence[Event], lists: ToolLists) -> str | None:
     first, second = lists
     first_names, second_names = _names_of(first), _names_of(second)
     if first_names != second_names:
@@ -158,7 +158,7 @@ def _join_names(names: Sequence[Any]) -> str:
     return ", ".join(map(str, names))
 
 
-def _audit_for(severity: str) -> FindBreach:
+def _make_audit_rule(severity: str) -> FindBreach:
     """Return the rule that no finding of the audit has this *severity*."""
 
     def find_breach(_: Sequence[Event], lists: ToolLists) -> str | None:
@@ -171,7 +171,7 @@ def _audit_for(severity: str) -> FindBreach:
     return find_breach
 
 
-def _destructive_asks(_: Sequence[Event], lists: ToolLists) -> str | None:
+def _find_silent_destructive_tools(_: Sequence[Event], lists: ToolLists) -> str | None:
     names = [shown_name(tool, place) for place, tool in enumerate(lists[0]) if never_asks(tool)]
     if not names:
         return None
@@ -181,7 +181,7 @@ def _destructive_asks(_: Sequence[Event], lists: ToolLists) -> str | None:
 # --- results ---
 
 
-def _fits_output_schema(events: Sequence[Event], lists: ToolLists) -> str | None:
+def _find_misfit_result(events: Sequence[Event], lists: ToolLists) -> str | None:
     schemas: dict[str, Any] = {}
     for tool in lists[0]:
         if isinstance(tool, dict):
@@ -228,34 +228,34 @@ def _find_calls(events: Sequence[Event]) -> Iterator[Message]:
 
 
 RULES = {
-    "answered-once": NamedRule("one answer to each request, no second one", _answered_once),
+    "answered-once": NamedRule("one answer to each request, no second one", _find_second_answer),
     "answers-asked": NamedRule(
-        "answers to requests that were made, with their ids", _answers_asked
+        "answers to requests that were made, with their ids", _find_unasked_answer
     ),
     "progress-asked": NamedRule(
-        "progress only for the progressToken of a request", _progress_asked
+        "progress only for the progressToken of a request", _find_unasked_progress
     ),
     "progress-increases": NamedRule(
-        "progress that increases with each notification", _progress_increases
+        "progress that increases with each notification", _find_decrease_of_progress
     ),
     "progress-before-answer": NamedRule(
-        "no progress of a request after its answer", _progress_before_answer
+        "no progress of a request after its answer", _find_late_progress
     ),
     "output-schema": NamedRule(
-        "structuredContent that fits the outputSchema of its tool", _fits_output_schema
+        "structuredContent that fits the outputSchema of its tool", _find_misfit_result
     ),
     "logging-declared": NamedRule(
-        "no notifications/message without the capability `logging`", _logging_declared
+        "no notifications/message without the capability `logging`", _find_undeclared_log
     ),
-    "unique-names": NamedRule("a name of its own for each tool", _unique_names),
-    "same-list": NamedRule("the same tools in the same order again", _same_list),
+    "unique-names": NamedRule("a name of its own for each tool", _find_repeated_name),
+    "same-list": NamedRule("the same tools in the same order again", _compare_lists),
     "portable": NamedRule(
-        "names and schemas that every client and model's API takes", _audit_for("error")
+        "names and schemas that every client and model's API takes", _make_audit_rule("error")
     ),
     "portable-everywhere": NamedRule(
-        "names and schemas that all known hosts read as they are meant", _audit_for("warning")
+        "names and schemas that all known hosts read as they are meant", _make_audit_rule("warning")
     ),
     "destructive-asks": NamedRule(
-        "destructive tools that ask the user before each call", _destructive_asks
+        "destructive tools that ask the user before each call", _find_silent_destructive_tools
     ),
 }

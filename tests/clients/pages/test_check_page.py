@@ -170,7 +170,7 @@ def test_any_text_in_any_place_of_a_report_is_text_only(text: str) -> None:
 @given(texts)
 def test_any_text_in_any_place_of_a_report_is_code_in_markdown(text: str) -> None:
     made, usual = (
-        rendered(check_markdown(hostile(one), again=lambda verdict: verdict.case))
+        render(check_markdown(hostile(one), again=lambda verdict: verdict.case))
         for one in (text, "x")
     )
     assert [tag for tag in made.tags if tag != "code"] == [
@@ -179,7 +179,7 @@ def test_any_text_in_any_place_of_a_report_is_code_in_markdown(text: str) -> Non
     assert {name for _, attributes in made.elements for name in attributes} <= {"class"}
 
 
-def rendered(markdown: str) -> Parsed:
+def render(markdown: str) -> Parsed:
     """Return what a browser reads where HTML in Markdown stays HTML, as on GitHub."""
     return Parsed(MarkdownIt("commonmark", {"html": True}).enable("table").render(markdown))
 

@@ -69,7 +69,7 @@ KNOWN |= {
 }
 
 
-def texted(*texts: str, **about: Any) -> dict[str, Any]:
+def make_text_result(*texts: str, **about: Any) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": text} for text in texts], **about}
 
 
@@ -117,7 +117,7 @@ Some **bold** text with [a link](https://example.com/), ![a picture](https://exa
 
 
 def test_markdown_is_rendered_with_its_pictures_as_links_and_its_source_below() -> None:
-    page = Parsed(result_html(texted(MARKDOWN)))
+    page = Parsed(result_html(make_text_result(MARKDOWN)))
     assert {"h3", "strong", "table", "th", "td"} <= {*page.tags}
     assert "img" not in page.tags
     links = [attributes for tag, attributes in page.elements if tag == "a"]
@@ -164,14 +164,18 @@ def test_data_that_is_no_base64_is_shown_as_it_is() -> None:
 
 def test_a_text_that_repeats_the_data_is_folded() -> None:
     data = {"a": [1, {"b": None}]}
-    page = Parsed(result_html(texted(json.dumps(data), "another", structuredContent=data)))
+    page = Parsed(
+        result_html(make_text_result(json.dumps(data), "another", structuredContent=data))
+    )
     assert "The same as text" in page.text
     assert "another" in page.text
 
 
 def test_errors_and_problems_are_said_first() -> None:
     text = Parsed(
-        result_html(texted("it broke", isError=True), problems=["result.a: 1 is not a string"])
+        result_html(
+            make_text_result("it broke", isError=True), problems=["result.a: 1 is not a string"]
+        )
     ).text
     order = [
         "The tool reports an error.",
@@ -196,7 +200,7 @@ def test_resources_and_prompts_are_shown_with_their_address_and_role() -> None:
 
 
 def test_huge_results_make_small_pages_that_say_what_is_left_out() -> None:
-    text = Parsed(result_html(texted("x" * 5_000_000, "y" * 100))).text
+    text = Parsed(result_html(make_text_result("x" * 5_000_000, "y" * 100))).text
     assert "4,800,000 more characters" in text
     assert len(text) < 210_000
     wide = result_html(
@@ -204,11 +208,11 @@ def test_huge_results_make_small_pages_that_say_what_is_left_out() -> None:
     )
     assert len(wide) < 400_000
     assert "more" in wide
-    many = result_html(texted(*map(str, range(10_000))))
+    many = result_html(make_text_result(*map(str, range(10_000))))
     assert "9,800 more blocks" in many
     assert len(many) < 100_000
     dashes = result_html(
-        texted(*["-" * 20_000 + "x"] * 200)
+        make_text_result(*["-" * 20_000 + "x"] * 200)
     )  # a pattern that tries every place takes minutes
     assert "more characters" in dashes
 

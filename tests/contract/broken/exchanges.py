@@ -55,7 +55,7 @@ _GOES_ON = "-- the next requests get their responses"
 _PROBE = re.compile(r'"id":"settle-')
 
 
-def played(
+def play_fault(
     command: Sequence[str], wanted: Iterable[str], framing: Framing, **more: Any
 ) -> list[Verdict]:
     """The verdicts on the *wanted* cases, those that show a case which judges the whole run
@@ -87,7 +87,7 @@ def failing(name: str) -> dict[str, dict[str, Any]]:
     # In one thread, since the first failure of a case is shown; whole, unless messages of a whole
     # run are judged.
     whole = not any(case in SHOWN_BY for case in fault.cases)
-    for verdict in played(
+    for verdict in play_fault(
         [sys.executable, "-m", "broken", name], fault.cases, framing, jobs=1, replays=whole
     ):
         if is_bad(verdict) and verdict.case in fault.cases:
@@ -114,7 +114,7 @@ def passing(wanted: Sequence[str]) -> dict[str, list[str]]:
             for case in wanted
             if _shown_with(CASES[case]) == (command, framing)
         }
-        for verdict in played(command, shown, framing, replays=True) if shown else ():
+        for verdict in play_fault(command, shown, framing, replays=True) if shown else ():
             assert verdict.outcome == "pass", verdict
             for case in wanted:
                 if SHOWN_BY.get(case, case) == verdict.case:
@@ -189,7 +189,7 @@ def _cut(line: str) -> str:
     )
 
 
-def recorded(area: str) -> dict[str, dict[str, Any]]:
+def record_area(area: str) -> dict[str, dict[str, Any]]:
     """The exchanges of *area* that the rules have."""
     found: dict[str, dict[str, Any]] = json.loads((RECORDED / f"{area}.json").read_text("utf-8"))
     return found

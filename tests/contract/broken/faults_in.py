@@ -9,7 +9,7 @@ import sys
 import threading
 from typing import Any
 
-from .proxy import MODERN, Fault, Headed, die, fails, parsed
+from .proxy import MODERN, Fault, Headed, die, fails, parse_line
 
 
 class Dies(Fault):
@@ -19,7 +19,7 @@ class Dies(Fault):
         raise NotImplementedError
 
     def line(self, line: bytes) -> None:
-        if self.of(line, parsed(line)):
+        if self.of(line, parse_line(line)):
             die()
         super().line(line)
 
@@ -183,7 +183,7 @@ class DoesOneThingAfterTheOther(Fault):
         if self._busy is not None:
             self._waiting.append(line)
             return
-        message = parsed(line)
+        message = parse_line(line)
         if isinstance(message, dict) and message.get("method") == "tools/call" and "id" in message:
             self._busy = message["id"]
         super().line(line)

@@ -57,7 +57,7 @@ class Fault:
 
     def line(self, line: bytes) -> None:
         """Take one line."""
-        message = parsed(line)
+        message = parse_line(line)
         if not isinstance(message, dict):
             self.forward(line)
             return
@@ -66,7 +66,7 @@ class Fault:
         before = json.dumps(message)
         after = self.request(message)
         if after is not None:
-            self.forward(line if json.dumps(after) == before else dumped(after))
+            self.forward(line if json.dumps(after) == before else dump_message(after))
 
     def request(self, message: dict[str, Any]) -> dict[str, Any] | None:
         """What of *message* is passed on; None for nothing."""
@@ -99,7 +99,7 @@ class Fault:
 
     def say(self, message: Any) -> None:
         """Write *message*: one, or bytes as they are."""
-        data = message if isinstance(message, bytes) else dumped(message) + b"\n"
+        data = message if isinstance(message, bytes) else dump_message(message) + b"\n"
         with self._writing:
             os.write(1, data)
 
@@ -161,7 +161,7 @@ def die() -> NoReturn:
     os._exit(1)
 
 
-def parsed(line: bytes) -> Any:
+def parse_line(line: bytes) -> Any:
     """The JSON in *line*; None if there is none."""
     try:
         return json.loads(line)
@@ -169,7 +169,7 @@ def parsed(line: bytes) -> Any:
         return None
 
 
-def dumped(message: Any) -> bytes:
+def dump_message(message: Any) -> bytes:
     """*message* as JSON."""
     return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode(
         "utf-8", "surrogatepass"
@@ -192,7 +192,7 @@ class Headed(Fault):
         pass
 
     def say(self, message: Any) -> None:
-        body = dumped(message)
+        body = dump_message(message)
         super().say(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
 
     def read(self, data: bytes) -> None:

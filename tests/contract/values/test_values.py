@@ -26,14 +26,14 @@ DRAFT7 = "http://json-schema.org/draft-07/schema#"
 @PATIENT
 @given(st.data(), documents())
 def test_valid_values_fit_any_schema(data: st.DataObject, schema: Any) -> None:
-    value = data.draw(made(valid_values, schema))
+    value = data.draw(make_strategy(valid_values, schema))
     assert list(Draft202012Validator(schema).iter_errors(value)) == []
 
 
 @PATIENT
 @given(st.data(), documents())
 def test_invalid_values_do_not_fit_their_schema(data: st.DataObject, schema: Any) -> None:
-    value = data.draw(made(invalid_values, schema))
+    value = data.draw(make_strategy(invalid_values, schema))
     assert not Draft202012Validator(schema).is_valid(value)
 
 
@@ -42,11 +42,15 @@ def test_invalid_values_do_not_fit_their_schema(data: st.DataObject, schema: Any
 def test_invalid_values_fit_the_schema_within_which_they_are_made(
     data: st.DataObject, schema: Any
 ) -> None:
-    value = data.draw(made(lambda each: invalid_values(each, within={"type": "object"}), schema))
+    value = data.draw(
+        make_strategy(lambda each: invalid_values(each, within={"type": "object"}), schema)
+    )
     assert isinstance(value, dict)
 
 
-def made(values: Callable[[Any], st.SearchStrategy[Any]], schema: Any) -> st.SearchStrategy[Any]:
+def make_strategy(
+    values: Callable[[Any], st.SearchStrategy[Any]], schema: Any
+) -> st.SearchStrategy[Any]:
     try:
         return values(schema)
     except NoValues:

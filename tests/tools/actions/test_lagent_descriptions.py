@@ -25,7 +25,7 @@ from toolwire_tools import AsyncContext, Context, RegistrationError, make_tool, 
 from toolwire_tools.api_description import description_of, type_name
 
 
-def described(function: Any) -> dict[str, Any]:
+def describe(function: Any) -> dict[str, Any]:
     found: dict[str, Any] = function.api_description
     return found
 
@@ -52,7 +52,7 @@ def test_types_and_texts_come_from_hints_and_docstring() -> None:
         return "**" + text + "**"
 
     assert_same(
-        described(bold),
+        describe(bold),
         {
             "name": "bold",
             "description": "make text bold",
@@ -77,7 +77,7 @@ def test_a_named_result_becomes_return_data() -> None:
         return "**" + text + "**"
 
     assert_same(
-        described(bold),
+        describe(bold),
         {
             "name": "bold",
             "description": "make text bold",
@@ -107,7 +107,7 @@ def test_the_members_of_a_result_become_return_data() -> None:
         return {"a": a, "b": b, "c": c}
 
     assert_same(
-        described(list_args),
+        describe(list_args),
         {
             "name": "list_args",
             "description": "Return arguments in dict format",
@@ -155,7 +155,7 @@ def test_a_method_without_hints_takes_its_types_from_the_docstring() -> None:
             return "*" + text + "*"
 
     assert_same(
-        [described(PhraseEmphasis.bold), described(PhraseEmphasis.italic)],
+        [describe(PhraseEmphasis.bold), describe(PhraseEmphasis.italic)],
         [
             {
                 "name": "bold",
@@ -251,7 +251,7 @@ def test_optional_arguments_have_no_optional_types() -> None:
             return ""
 
     assert_same(
-        {key: described(IPythonInterpreter.run)[key] for key in ("parameters", "required")},
+        {key: describe(IPythonInterpreter.run)[key] for key in ("parameters", "required")},
         {
             "parameters": [
                 {"name": "command", "type": "STRING", "description": "Python code"},
@@ -278,7 +278,7 @@ def test_example_of_groot_is_described() -> None:
             """
 
     assert_same(
-        described(WebSearch.select),
+        describe(WebSearch.select),
         {
             "name": "select",
             "description": (
@@ -398,7 +398,7 @@ def test_unresolvable_hint_is_no_error(hint: Any) -> None:
         """Do it."""
 
     tool.__annotations__["a"] = hint
-    assert described(tool_api(tool))["parameters"] == [
+    assert describe(tool_api(tool))["parameters"] == [
         {"name": "a", "type": "STRING", "description": ""},
         {"name": "b", "type": "NUMBER", "description": ""},
     ]
@@ -419,7 +419,7 @@ def test_a_hint_wins_over_the_docstring() -> None:
             c (list): from the docstring
         """
 
-    assert described(tool)["parameters"] == [
+    assert describe(tool)["parameters"] == [
         {"name": "a", "type": "NUMBER", "description": "from the hint"},
         {"name": "b", "type": "NUMBER", "description": "from the docstring"},
         {"name": "c", "type": "NUMBER", "description": "inside"},
@@ -434,7 +434,7 @@ def test_annotations_may_have_several_texts() -> None:
     ):  # type: ignore[no-untyped-def]
         """Do it."""
 
-    assert [parameter["description"] for parameter in described(tool)["parameters"]] == [
+    assert [parameter["description"] for parameter in describe(tool)["parameters"]] == [
         "how many",
         "b",
     ]
@@ -466,19 +466,19 @@ def test_the_object_the_context_and_open_ends_are_left_out() -> None:
         async def later(self, a: int) -> None: ...
 
     for method in (Kit.of_class, Kit.of_class_too, Kit.static, Kit.later):
-        assert (described(method)["parameters"], described(method)["required"]) == (
+        assert (describe(method)["parameters"], describe(method)["required"]) == (
             [{"name": "a", "type": "NUMBER", "description": ""}],
             ["a"],
         )
-    names = [parameter["name"] for parameter in described(Kit.plain)["parameters"]]
-    assert (names, described(Kit.plain)["required"]) == (["a", "flag"], ["a"])
+    names = [parameter["name"] for parameter in describe(Kit.plain)["parameters"]]
+    assert (names, describe(Kit.plain)["required"]) == (["a", "flag"], ["a"])
 
 
 def test_only_a_method_has_a_cls() -> None:
     @tool_api
     def classify(cls: str) -> None: ...
 
-    assert described(classify)["required"] == ["cls"]
+    assert describe(classify)["required"] == ["cls"]
 
 
 def test_falsy_defaults_are_defaults_also_in_fields() -> None:
@@ -487,7 +487,7 @@ def test_falsy_defaults_are_defaults_also_in_fields() -> None:
         a: int, b: int = 0, c: Any = None, d: int = pydantic.Field(), e: int = pydantic.Field(1)
     ) -> None: ...
 
-    assert described(tool)["required"] == ["a", "d"]
+    assert describe(tool)["required"] == ["a", "d"]
 
 
 def test_partials_and_callable_objects_are_described() -> None:
@@ -506,7 +506,7 @@ def test_partials_and_callable_objects_are_described() -> None:
             """Call it."""
             return query
 
-    assert described(tool_api(functools.partial(power, 2))) == {
+    assert describe(tool_api(functools.partial(power, 2))) == {
         "name": "power",
         "description": "Raise.",
         "parameters": [
@@ -515,7 +515,7 @@ def test_partials_and_callable_objects_are_described() -> None:
         ],
         "required": ["exponent"],
     }
-    assert described(tool_api(Searcher())) == {
+    assert describe(tool_api(Searcher())) == {
         "name": "Searcher",
         "description": "Call it.",
         "parameters": [{"name": "query", "type": "STRING", "description": ""}],
@@ -525,7 +525,7 @@ def test_partials_and_callable_objects_are_described() -> None:
 
 def test_function_without_a_signature_is_described_without_parameters() -> None:
     assert description_of(min)["parameters"] == []
-    assert described(tool_api(lambda a: a))["name"] == "<lambda>"
+    assert describe(tool_api(lambda a: a))["name"] == "<lambda>"
 
 
 def test_decorator_sets_name_and_description() -> None:
@@ -534,8 +534,8 @@ def test_decorator_sets_name_and_description() -> None:
         """Another text."""
         return a
 
-    assert (described(add)["name"], described(add)["description"]) == ("plus", "Adds.")
-    assert described(tool_api(add))["description"] == "Another text."
+    assert (describe(add)["name"], describe(add)["description"]) == ("plus", "Adds.")
+    assert describe(tool_api(add))["description"] == "Another text."
 
 
 def test_handwritten_schema_is_described() -> None:
@@ -553,7 +553,7 @@ def test_handwritten_schema_is_described() -> None:
     def tool(**arguments: Any) -> None:
         """Do it."""
 
-    assert described(tool) == {
+    assert describe(tool) == {
         "name": "tool",
         "description": "Do it.",
         "parameters": [
@@ -614,7 +614,7 @@ def test_docstrings_of_any_style_are_understood(text: str) -> None:
         pass
 
     tool.__doc__ = text
-    assert described(tool_api(tool)) == {
+    assert describe(tool_api(tool)) == {
         "name": "tool",
         "description": "Do it.",
         "parameters": [
@@ -632,7 +632,7 @@ def returned(text: str | None, **options: bool) -> Any:
     def tool() -> Any: ...
 
     tool.__doc__ = text
-    return described(tool_api(**options)(tool)).get("return_data")
+    return describe(tool_api(**options)(tool)).get("return_data")
 
 
 def test_result_is_not_described_without_the_options() -> None:
@@ -738,7 +738,7 @@ def test_arguments_can_be_chosen() -> None:
 
     def names(**options: Any) -> list[str]:
         return [
-            parameter["name"] for parameter in described(tool_api(**options)(tool))["parameters"]
+            parameter["name"] for parameter in describe(tool_api(**options)(tool))["parameters"]
         ]
 
     assert names(exclude_arguments="b") == ["a", "c"]
@@ -772,7 +772,7 @@ def test_parameters_can_be_left_to_the_docstring() -> None:
         return ""
 
     assert_same(
-        described(run),
+        describe(run),
         {
             "name": "run",
             "description": (

@@ -39,7 +39,7 @@ class Anything(BaseAction):
 BY_JSON, BY_TUPLE, AS_IS = Note(), Note(parser=TupleParser), Note(parser=BaseParser)
 
 
-def refused(action: BaseAction, inputs: Any) -> str:
+def refuse_inputs(action: BaseAction, inputs: Any) -> str:
     """Why *action* does not take *inputs*."""
     returned = action(inputs)
     assert (returned.state, returned.result) == (ActionStatusCode.ARGS_ERROR, None)
@@ -127,7 +127,7 @@ def test_missing_input_means_no_arguments(inputs: Any) -> None:
     assert Nothing()(inputs) == ActionReturn(
         {}, type="Nothing", result=[{"type": "text", "content": "done"}]
     )
-    assert refused(BY_JSON, inputs) == "arguments.text: is missing"
+    assert refuse_inputs(BY_JSON, inputs) == "arguments.text: is missing"
 
 
 @pytest.mark.parametrize(
@@ -172,7 +172,7 @@ def test_missing_input_means_no_arguments(inputs: Any) -> None:
     ids=lambda value: str(value)[:24],
 )
 def test_unsuitable_json_is_refused_with_the_reason(inputs: Any, words: str) -> None:
-    text = refused(BY_JSON, inputs)
+    text = refuse_inputs(BY_JSON, inputs)
     assert text.startswith(words)
     if text.startswith("invalid json format"):
         assert text.endswith(
@@ -251,15 +251,15 @@ def test_programs_may_pass_arguments_by_name_where_models_pass_a_tuple() -> None
     ids=lambda value: str(value)[:24],
 )
 def test_unsuitable_tuple_is_refused_with_the_reason(inputs: Any, words: str) -> None:
-    text = refused(BY_TUPLE, inputs)
+    text = refuse_inputs(BY_TUPLE, inputs)
     assert text.startswith(words)
     if "tuple format" in text or "API takes" in text:
         assert text.endswith("; pass one tuple like (text, copies, tags)")
 
 
 def test_literals_are_never_evaluated_as_code(capsys: pytest.CaptureFixture[str]) -> None:
-    refused(BY_TUPLE, '(print("run"),)')
-    refused(BY_TUPLE, '(__import__("sys").exit(),)')
+    refuse_inputs(BY_TUPLE, '(print("run"),)')
+    refuse_inputs(BY_TUPLE, '(__import__("sys").exit(),)')
     assert capsys.readouterr().out == ""
 
 
@@ -276,8 +276,8 @@ def test_base_parser_accepts_arguments_by_name() -> None:
     assert Anything(parser=BaseParser)({"text": "a"}).args == {"what": {"text": "a"}}
     assert AS_IS({"txt": "a"}).errmsg == 'arguments.text: {"txt": "a"} is not a string'
     assert Nothing(parser=BaseParser)("").state == ActionStatusCode.SUCCESS
-    assert refused(Nothing(parser=BaseParser), "a") == "run takes no arguments"
-    assert refused(AS_IS, None) == "arguments.text: is missing"
+    assert refuse_inputs(Nothing(parser=BaseParser), "a") == "run takes no arguments"
+    assert refuse_inputs(AS_IS, None) == "arguments.text: is missing"
 
 
 def test_parser_can_be_used_on_its_own() -> None:

@@ -43,7 +43,7 @@ class Journal:
         return self.step if step_id == "1" else None
 
 
-def completed(state: str, name: str = "XXX") -> dict[str, Any]:
+def complete_output(state: str, name: str = "XXX") -> dict[str, Any]:
     return {
         "update_stage_agent_state": {
             "task_id": "task-1",
@@ -75,7 +75,7 @@ def test_class_of_the_original_documentation_runs_unchanged() -> None:
 
     output = XXXTool().execute("1", state_of(steps))
 
-    assert output == {"found": "1", **completed("finished")}
+    assert output == {"found": "1", **complete_output("finished")}
     assert steps.get_step("1").execution_state == "finished"
     assert Executor.lookup("tool", "XXX") is XXXTool
 
@@ -124,7 +124,7 @@ def test_exception_fails_the_step_and_is_logged(caplog: pytest.LogCaptureFixture
     journal = Journal()
     output = Raising().execute("1", state_of(journal))
 
-    assert output == completed("failed")
+    assert output == complete_output("failed")
     assert journal.told == ["running", "failed"]
     assert "no such book" in caplog.text
 
@@ -137,7 +137,7 @@ def test_output_that_is_no_dict_fails_the_step(
         def execute(self, step_id: str, agent_state: dict[str, Any]) -> Any:
             return returned
 
-    assert Odd().execute("1", state_of(one_step())) == completed("failed", "Odd")
+    assert Odd().execute("1", state_of(one_step())) == complete_output("failed", "Odd")
     assert f"returned a {type(returned).__name__}" in caplog.text
 
 
@@ -170,7 +170,7 @@ def test_override_that_calls_super_is_one_step() -> None:
     output = Third().execute("1", state_of(journal))
 
     assert journal.told == ["running", "finished"]
-    assert output == {"first": 1, "second": 2, **completed("finished", "Third")}
+    assert output == {"first": 1, "second": 2, **complete_output("finished", "Third")}
 
 
 def test_override_of_a_mixin_is_guarded() -> None:
@@ -217,7 +217,7 @@ def test_coroutine_function_is_guarded_until_its_end() -> None:
     output = asyncio.run(More().execute("1", state_of(journal)))
 
     assert journal.told == ["running", "before", "after", "finished"]
-    assert output == {"more": True, **completed("finished", "More")}
+    assert output == {"more": True, **complete_output("finished", "More")}
 
 
 def test_cancelled_coroutine_fails_the_step_and_stays_cancelled() -> None:
@@ -265,7 +265,7 @@ def test_step_objects_of_other_systems_are_accepted(steps: Any) -> None:
     class Tool(Executor):
         def execute(self, step_id: str, agent_state: dict[str, Any]) -> None: ...
 
-    assert Tool().execute("1", state_of(steps)) == completed("finished", "Tool")
+    assert Tool().execute("1", state_of(steps)) == complete_output("finished", "Tool")
 
 
 def test_step_that_leaves_the_todo_list_at_its_start_is_finished() -> None:
@@ -283,7 +283,7 @@ def test_step_that_leaves_the_todo_list_at_its_start_is_finished() -> None:
 
     steps = Queue()
 
-    assert Tool().execute("1", state_of(steps)) == completed("finished", "Tool")
+    assert Tool().execute("1", state_of(steps)) == complete_output("finished", "Tool")
     assert steps.told == ["running", "finished"]
 
 

@@ -75,7 +75,7 @@ def tool(folder: Path, text: str, name: str = "tool.yaml") -> Tool:
     return made
 
 
-def told(made: Tool, **arguments: Any) -> Any:
+def call_tool(made: Tool, **arguments: Any) -> Any:
     if made.is_async:
         answer = anyio.run(made.call_async, arguments, RecordingCaller())
     else:
@@ -92,20 +92,20 @@ def test_function_is_described_by_yaml_and_keeps_options_of_its_decorator(
     assert (entry["name"], entry["title"], entry["description"]) == ("tool", "Plus", "Does it.")
     assert entry["annotations"] == {"title": "Plus", "readOnlyHint": True}
     assert list(entry["inputSchema"]["properties"]) == ["a", "b"]
-    assert told(made, a=2) == {"result": 3}
+    assert call_tool(made, a=2) == {"result": 3}
 
 
 def test_parameters_in_yaml_replace_the_hints(folder: Path) -> None:
     made = tool(folder, "function: things:add\nparameters: {a: {type: integer, minimum: 0}}")
 
-    assert told(made, a=2) == {"result": 3}
+    assert call_tool(made, a=2) == {"result": 3}
     with pytest.raises(ArgumentsError, match="less than 0"):
-        told(made, a=-1)
+        call_tool(made, a=-1)
     with_default = tool(
         folder, "function: things:add\nparameters: {a: int, b: {type: integer, default: 5}}"
     )
-    assert told(with_default, a=2) == {"result": 7}
-    assert told(tool(folder, "function: things:anything\nparameters: {x: string}"), x="y") == {
+    assert call_tool(with_default, a=2) == {"result": 7}
+    assert call_tool(tool(folder, "function: things:anything\nparameters: {x: string}"), x="y") == {
         "x": "y"
     }
 
@@ -157,7 +157,7 @@ def test_executor_is_found_by_name_or_module_or_next_to_the_file(folder: Path) -
     sys.modules.pop("tool")
 
     for made in (named, registered, beside):
-        assert told(made, instruction="x") == {"said": "x", "text": "x"}
+        assert call_tool(made, instruction="x") == {"said": "x", "text": "x"}
 
 
 def test_file_next_to_a_module_uses_its_executor(folder: Path) -> None:
@@ -183,7 +183,7 @@ def test_file_next_to_a_module_uses_its_executor(folder: Path) -> None:
 def test_executor_gets_the_content_of_the_block_or_the_whole_text(
     folder: Path, instruction: str, said: Any
 ) -> None:
-    assert told(tool(folder, "executor: things:Echo"), instruction=instruction) == {
+    assert call_tool(tool(folder, "executor: things:Echo"), instruction=instruction) == {
         "said": said,
         "text": instruction,
     }
@@ -192,23 +192,23 @@ def test_executor_gets_the_content_of_the_block_or_the_whole_text(
 def test_call_returns_the_result_of_the_step_or_its_output(folder: Path) -> None:
     made = tool(folder, "executor: things:Echo")
 
-    assert told(made, instruction="result") == {"as": "result"}
-    assert told(made, instruction="nothing") == "finished"
+    assert call_tool(made, instruction="result") == {"as": "result"}
+    assert call_tool(made, instruction="nothing") == "finished"
     with pytest.raises(ValueError, match="a bad day"):
-        told(made, instruction="raise")
+        call_tool(made, instruction="raise")
     with pytest.raises(ToolError, match=r'The step has failed: \{"error":"a bad day"\}'):
-        told(made, instruction="fail")
+        call_tool(made, instruction="fail")
     with pytest.raises(ToolError, match="There is no complete block for tool"):
-        told(made, instruction="<tool>x")
+        call_tool(made, instruction="<tool>x")
 
 
 def test_failed_step_raises_its_shared_message(folder: Path) -> None:
     made = tool(folder, "executor: things:Echo")
 
     with pytest.raises(ToolError, match=r"The step has failed: no paper\Z"):
-        told(made, instruction="share")
+        call_tool(made, instruction="share")
     with pytest.raises(ToolError, match=r"The step has failed: no message was given\Z"):
-        told(made, instruction="silent")
+        call_tool(made, instruction="silent")
 
 
 def test_parameters_are_the_instruction_of_an_executor(folder: Path) -> None:
@@ -217,14 +217,14 @@ def test_parameters_are_the_instruction_of_an_executor(folder: Path) -> None:
         "executor: things:Echo\nparameters: {query: string, most: {type: integer, default: 3}}",
     )
 
-    assert told(made, query="tea")["said"] == {"query": "tea", "most": 3}
+    assert call_tool(made, query="tea")["said"] == {"query": "tea", "most": 3}
 
 
 def test_coroutine_function_is_an_asynchronous_tool(folder: Path) -> None:
     made = tool(folder, "executor: things:later")
 
     assert made.is_async
-    assert told(made, instruction="x") == {"said": "x"}
+    assert call_tool(made, instruction="x") == {"said": "x"}
 
 
 def test_executor_classes_and_objects_are_served_without_yaml(folder: Path) -> None:
@@ -236,7 +236,7 @@ def test_executor_classes_and_objects_are_served_without_yaml(folder: Path) -> N
 
     assert list(offered) == ["add", "Echo", "later"]
     assert offered["Echo"].describe()["description"] == "Say it again."
-    assert told(of_object, instruction="x") == {"said": "x", "text": "x"}
+    assert call_tool(of_object, instruction="x") == {"said": "x", "text": "x"}
     with pytest.raises(NotOffered, match="the class is not registered"):
         tools_of(type("Nobody", (things.Echo,), {}))
 
@@ -253,7 +253,7 @@ def test_folder_of_configs_is_a_list_of_tools(folder: Path) -> None:
     made = tools_of(list(load_tool_configs(folder).values()))
 
     assert [one.name for one in made] == ["a", "b"]
-    assert [told(one, instruction="x") for one in made] == ['{"instruction":"x"}'] * 2
+    assert [call_tool(one, instruction="x") for one in made] == ['{"instruction":"x"}'] * 2
 
 
 def test_module_that_shadows_a_file_is_an_error(folder: Path) -> None:

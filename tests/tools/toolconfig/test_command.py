@@ -158,26 +158,26 @@ def test_standard_input_and_environment_have_places() -> None:
 # --- outcomes ---
 
 
-def finished(
+def make_result(
     status: int = 0, output: bytes = b"", errors: bytes = b"", *, more: int = 0
 ) -> CommandResult:
     return CommandResult(status, output, len(output) + more, errors, len(errors) + more)
 
 
 def test_text_output_loses_its_last_newline() -> None:
-    assert command().outcome(finished(output="  größer\n\n".encode())) == "  größer"
+    assert command().outcome(make_result(output="  größer\n\n".encode())) == "  größer"
 
 
 def test_cut_text_has_a_note_and_ends_with_a_whole_character() -> None:
     made = command(max_output_bytes=1024)
 
-    text = made.outcome(finished(output="ü".encode()[:1], more=5000))
+    text = made.outcome(make_result(output="ü".encode()[:1], more=5000))
 
     assert text == "\n(The output was cut after 1 KiB; 5,000 more bytes followed.)"
 
 
 def test_numbers_in_json_output_are_exact() -> None:
-    assert command(output="json").outcome(finished(output=b'{"n": 18446744073709551617}')) == {
+    assert command(output="json").outcome(make_result(output=b'{"n": 18446744073709551617}')) == {
         "n": 2**64 + 1
     }
 
@@ -187,20 +187,20 @@ def test_numbers_in_json_output_are_exact() -> None:
     [
         (
             command(),
-            finished(3, errors=b"no such file\n"),
+            make_result(3, errors=b"no such file\n"),
             "tool ended with exit status 3.\nno such file",
         ),
         (
             command(),
-            finished(1, output=b"usage: tool"),
+            make_result(1, output=b"usage: tool"),
             "tool ended with exit status 1.\nusage: tool",
         ),
-        (command(), finished(1), "tool ended with exit status 1."),
-        (command(), finished(-9), "tool was killed by signal 9 (SIGKILL)."),
-        (command(), finished(-200), "tool was killed by signal 200."),
+        (command(), make_result(1), "tool ended with exit status 1."),
+        (command(), make_result(-9), "tool was killed by signal 9 (SIGKILL)."),
+        (command(), make_result(-200), "tool was killed by signal 200."),
         (
             command(),
-            finished(2, errors=b"\xbcthe end", more=7000),
+            make_result(2, errors=b"\xbcthe end", more=7000),
             (
                 "tool ended with exit status 2.\n(The end of its output; 7,000 bytes before it were"
                 " cut.)\nthe end"
@@ -208,15 +208,15 @@ def test_numbers_in_json_output_are_exact() -> None:
         ),
         (
             command(output="json"),
-            finished(output=b"{"),
+            make_result(output=b"{"),
             'tool did not print JSON: Input data was truncated. It printed "{".',
         ),
         (
             command(output="json"),
-            finished(output=b"[1]", more=1),
+            make_result(output=b"[1]", more=1),
             "tool printed more than 1 MiB, the limit of max_output.",
         ),
-        (command(success=frozenset([1])), finished(0), "tool ended with exit status 0."),
+        (command(success=frozenset([1])), make_result(0), "tool ended with exit status 0."),
     ],
 )
 def test_failure_has_the_status_and_the_end_of_stderr(
@@ -229,6 +229,6 @@ def test_failure_has_the_status_and_the_end_of_stderr(
 
 def test_status_listed_as_success_is_no_failure() -> None:
     assert (
-        command(success=frozenset([0, 1])).outcome(finished(1, b"nothing found\n"))
+        command(success=frozenset([0, 1])).outcome(make_result(1, b"nothing found\n"))
         == "nothing found"
     )

@@ -31,7 +31,7 @@ def json_value(text: str) -> Any:
     as well.
     """
     try:
-        value = JSON.decode(unfenced(text))
+        value = JSON.decode(remove_fence(text))
         refuse_unsayable(value)
         return value
     except RecursionError:
@@ -44,7 +44,7 @@ def json_value(text: str) -> Any:
 
 def literal_value(text: str) -> Any:
     """Return the value of a Python literal, without evaluating anything; raises `NotALiteral`."""
-    text = unfenced(text)
+    text = remove_fence(text)
     if len(text) > MAX_LITERAL:
         many = say(
             "{count:,} characters exceed the limit of {most:,}", count=len(text), most=MAX_LITERAL
@@ -63,7 +63,7 @@ def literal_value(text: str) -> Any:
         raise NotALiteral(problem) from None
 
 
-def unfenced(text: str) -> str:
+def remove_fence(text: str) -> str:
     """Return *text* without the Markdown fence around the value, and without prose around the
     fence.
 

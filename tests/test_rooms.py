@@ -35,7 +35,7 @@ ROOMS: dict[str, list[str]] = {
         "extensions language output install_command project_links signatures threads",
         "did_you_mean tracing deadline retries",
         "wire cases",
-        "json_schema",
+        "json_schema tokens",
         "published portability",
     ],
     "toolwire_dialects": [

@@ -8,12 +8,12 @@ response. Otherwise the time would be that of the other request too.
 
 from __future__ import annotations
 
-import math
 import time
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.tokens import estimate_list_tokens
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 from ..report import ToolCost
@@ -21,9 +21,6 @@ from .conversation import find_called_tool, is_answer, to_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-_CHARS_PER_TOKEN = 4
-"""OpenAI's rule of thumb for English; a letter beyond ASCII counts as a token."""
 
 _MAX_CALLS = 100_000  # generated calls are many; the memory for their times is not to grow for ever
 
@@ -114,13 +111,9 @@ def measure_costs(tools: Sequence[Any], calls: Sequence[TimedCall]) -> list[Tool
 
 
 def _measure_cost(tool: dict[str, Any], calls: Sequence[TimedCall]) -> ToolCost:
-    description = {}  # the part of the entry that hosts show to a model
-    for key in ("name", "description", "inputSchema"):
-        if key in tool:
-            description[key] = tool[key]
     cost = ToolCost(
         name=tool["name"],
-        tokens=_estimate_tokens(to_text(description)),
+        tokens=estimate_list_tokens([tool]),
         bytes=len(to_text(tool).encode(errors="replace")),
     )
     if not calls:
@@ -135,9 +128,3 @@ def _measure_cost(tool: dict[str, Any], calls: Sequence[TimedCall]) -> ToolCost:
         result_bytes=round(median(sizes)),
         largest_result_bytes=max(sizes),
     )
-
-
-def _estimate_tokens(text: str) -> int:
-    ascii_chars = len(text.encode("ascii", "ignore"))
-    other_chars = len(text) - ascii_chars
-    return math.ceil(ascii_chars / _CHARS_PER_TOKEN) + other_chars

@@ -1,23 +1,16 @@
-"""How large a result may be: in bytes, or in tokens of the host's model.
-
-The number of tokens is an estimate: no vendor publishes a tokenizer for all of its current models,
-and the server does not know the model. Four ASCII characters count as one token, as OpenAI
-(help.openai.com/en/articles/4936856) and Google (ai.google.dev/gemini-api/docs/tokens) say of
-English text, and each other character as one.
-"""
+"""How large a result may be: in bytes, or in tokens of the host's model."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.tokens import estimate_tokens
 from toolwire_schemas.wire.codec import encode_plain
 
 if TYPE_CHECKING:
     from ..settings import Settings
     from .call import Call
-
-_ASCII_CHARACTERS_PER_TOKEN = 4
 
 
 class Limit(msgspec.Struct, frozen=True):
@@ -66,9 +59,3 @@ def _shown(result: dict[str, Any]) -> str:
         return text
     structured = str(encode_plain(result["structuredContent"]), "utf-8")
     return max(text, structured, key=len)
-
-
-def estimate_tokens(text: str) -> int:
-    """Return about how many tokens a model reads of *text*."""
-    others = len(text) - len(text.encode("ascii", "ignore"))
-    return (len(text) - others) // _ASCII_CHARACTERS_PER_TOKEN + others

@@ -11,10 +11,10 @@ from toolwire_agent.agent import Agent
 from toolwire_agent.agent.prompt_size import (
     MANY_TOKENS,
     MANY_TOOLS,
-    estimate_tokens,
     many_tools_warning,
 )
 from toolwire_agent.models import ScriptedModel
+from toolwire_schemas.tokens import estimate_list_tokens
 from toolwire_tools import Tool, make_tool
 
 
@@ -62,5 +62,5 @@ def test_an_agent_warns_of_500_tools_once_and_says_how_many_tokens(
         if "tools with each turn" in record.getMessage()
     ]
     assert len(logged) == warnings
-    tokens = estimate_tokens([tool.describe() for tool in tools])
+    tokens = estimate_list_tokens([tool.describe() for tool in tools])
     assert all(f"{count} tools with each turn, about {tokens:,} tokens" in line for line in logged)

@@ -8,27 +8,11 @@ import pytest
 from support.server_process import NoHost, answers, call, protocol_of
 from toolwire.protocol.batch import Batch
 from toolwire.protocol.call import Call, Origin
-from toolwire.protocol.result_limit import estimate_tokens, limit_of
+from toolwire.protocol.result_limit import limit_of
 from toolwire.settings import Settings
+from toolwire_schemas.tokens import estimate_tokens
 from toolwire_schemas.wire.codec import encode
 from toolwire_tools import make_tool, tool_api
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("", 0),
-        ("abc", 0),
-        ("abcd", 1),
-        ("a" * 4000, 1000),
-        ("ä", 1),
-        ("你好", 2),
-        ("你好abcd", 3),
-        ("\U0001f600", 1),
-    ],
-)
-def test_four_ascii_characters_or_one_other_are_a_token(text: str, expected: int) -> None:
-    assert estimate_tokens(text) == expected
 
 
 def result_of(text: str, own_limit: int | None = None, **settings: Any) -> dict[str, Any]:

@@ -46,7 +46,7 @@ ROOMS: dict[str, list[str]] = {
         "type_names definition_meanings",
         "type_shapes",
         "python_stub typescript openai anthropic lagent markdown",
-        "typed_clients compare",
+        "typed_clients compare search",
         "toolwire_dialects",
     ],
     "toolwire_tools": [

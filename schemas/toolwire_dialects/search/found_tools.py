@@ -1,0 +1,74 @@
+"""Writes found tools for a model: a stub of each in Python, or its whole entry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .. import python_stub
+from ..tool_entry import Entry, as_json, on_one_line, schema_of, text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_LINE_CHARS = 200
+"""Characters of a description: one line of it. The whole text is in the entry."""
+
+_MAX_DEPTH = 100
+"""How deep schemas are read: a stub shows less, and a foreign server may send any depth."""
+
+_WHOLE = ("name", "description", "inputSchema", "outputSchema")
+
+
+def write_stubs(entries: Sequence[Entry]) -> str:
+    """Return the tools as Python stubs, with one line of what each text says.
+
+    The names of the functions are those of the tools where Python allows that; else a comment has
+    the tool's name.
+    """
+    return python_stub.from_entries([_shorten(entry) for entry in entries]).strip()
+
+
+def write_entries(entries: Sequence[Entry]) -> str:
+    """Return the tools as JSON, one in a line, with whole descriptions and schemas."""
+    lines = []
+    for entry in entries:
+        members = {name: entry[name] for name in _WHOLE if name in entry}
+        lines.append(as_json(members))
+    return "\n".join(lines)
+
+
+def _shorten(entry: Entry) -> Entry:
+    """Return *entry* with one line of each description, and without those of the result."""
+    shown = {
+        **entry,
+        "description": first_line(text(entry.get("description"))),
+        "inputSchema": _shorten_schema(schema_of(entry.get("inputSchema"))),
+    }
+    shown.pop("outputSchema", None)
+    return shown
+
+
+def _shorten_schema(schema: Any, depth: int = 0) -> Any:
+    """Return *schema* with one line of each description in it, wherever that is."""
+    if depth > _MAX_DEPTH:
+        return {}
+    if isinstance(schema, list):
+        return [_shorten_schema(item, depth + 1) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    shown = {}
+    for word, inner in schema.items():
+        if word == "description" and isinstance(inner, str):
+            shown[word] = first_line(inner)
+        else:
+            shown[word] = _shorten_schema(inner, depth + 1)
+    return shown
+
+
+def first_line(words: str) -> str:
+    """Return the first line of *words* that is not empty, cut where it is too long."""
+    lines = words.strip().splitlines()
+    line = on_one_line(lines[0]) if lines else ""
+    if len(line) <= _LINE_CHARS:
+        return line
+    return line[: _LINE_CHARS - 1] + "…"

@@ -1,0 +1,129 @@
+"""Finds tools by words: an index in memory, which SQLite's FTS5 ranks by BM25.
+
+Strategy. Texts and queries are split into words here (search_words.py), and SQLite gets nothing
+but those: no query can be taken for SQL or for the syntax of FTS5. sqlite3 is imported, and the
+index made, at the first search.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from ..tool_entry import listed, schema_of, text
+from .search_words import index_words, is_cjk, query_words, schema_texts
+
+if TYPE_CHECKING:
+    import sqlite3
+    from collections.abc import Iterable, Sequence
+
+Entry = dict[str, Any]
+
+_WEIGHTS = {"name": 8.0, "title": 6.0, "about": 4.0, "server": 3.0, "parameters": 1.0}
+"""How much a word counts, by where it is: the description of a long schema has many words."""
+
+_FIND = (
+    "SELECT rowid FROM tools WHERE tools MATCH ?"
+    f" ORDER BY bm25(tools, {', '.join(map(str, _WEIGHTS.values()))}), rowid LIMIT ?"
+)
+
+
+class NoSearch(RuntimeError):
+    """This Python has no SQLite with full-text search."""
+
+
+class SearchableTool(msgspec.Struct, frozen=True):
+    """A tool that a search can find: its *entry* of `tools/list`, and what else is known of it.
+
+    *spellings* are the names that calls may use; *groups* are the names of its server and toolkit.
+    """
+
+    entry: Entry
+    spellings: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name that a list shows."""
+        return text(self.entry.get("name"))
+
+
+class SearchIndex:
+    """An index of *tools*. Thread-safe."""
+
+    def __init__(self, tools: Iterable[SearchableTool]) -> None:
+        self.tools = tuple(tools)
+        self._lock = threading.Lock()
+        self._database: sqlite3.Connection | None = None
+
+    def search(self, query: str, limit: int) -> list[SearchableTool]:
+        """Return up to *limit* tools for *query*, the best first: those that it names, then those
+        with its words.
+
+        Raises:
+            NoSearch: if this Python cannot search.
+        """
+        named = self._named_in(query)
+        ranked = self._ranked(query_words(query), limit)
+        found = dict.fromkeys([*named, *ranked])
+        return [self.tools[place] for place in list(found)[:limit]]
+
+    def _named_in(self, query: str) -> list[int]:
+        """Return the places of the tools whose names are words of *query*."""
+        words = {word.casefold().strip("`'\".,;:!?()") for word in query[:10_000].split()}
+        places = []
+        for place, tool in enumerate(self.tools):
+            names = {name.casefold() for name in (tool.name, *tool.spellings)}
+            if names & words:
+                places.append(place)
+        return places
+
+    def _ranked(self, words: Sequence[str], limit: int) -> list[int]:
+        if not words:
+            return []
+        wanted = " OR ".join(map(_quote, words))
+        with self._lock:
+            if self._database is None:
+                self._database = _make_database(self.tools)
+            rows = self._database.execute(_FIND, (wanted, limit)).fetchall()
+        return [row for (row,) in rows]
+
+
+def _quote(word: str) -> str:
+    """Return *word*, which holds letters and digits alone, in the syntax of FTS5."""
+    is_beginning = is_cjk(word) and len(word) == 1  # of a pair
+    return f'"{word}"*' if is_beginning else f'"{word}"'
+
+
+def _make_database(tools: Sequence[SearchableTool]) -> sqlite3.Connection:
+    try:
+        import sqlite3
+    except ImportError as error:  # of a Python that was built without it
+        raise NoSearch(f"this Python has no sqlite3: {error}") from None
+    # Its users take turns by a lock.
+    try:
+        database = sqlite3.connect(":memory:", check_same_thread=False)
+        columns = ", ".join(_WEIGHTS)
+        database.execute(
+            f"CREATE VIRTUAL TABLE tools USING fts5({columns},"
+            " tokenize='porter unicode61 remove_diacritics 2')"
+        )
+    except sqlite3.OperationalError as error:
+        raise NoSearch(f"SQLite of this Python has no full-text search (FTS5): {error}") from None
+    slots = ", ".join("?" * (len(_WEIGHTS) + 1))
+    rows = [(place, *_row(tool)) for place, tool in enumerate(tools)]
+    database.executemany(f"INSERT INTO tools(rowid, {columns}) VALUES ({slots})", rows)
+    return database
+
+
+def _row(tool: SearchableTool) -> list[str]:
+    """Return the words of *tool* for each column of `_WEIGHTS`."""
+    entry = tool.entry
+    tags = listed(schema_of(entry.get("_meta")), "toolwire/tags")
+    title = text(entry.get("title")) or text(schema_of(entry.get("annotations")).get("title"))
+    groups = " ".join([*tool.groups, *map(text, tags)])
+    parameters = " ".join(schema_texts(entry.get("inputSchema")))
+    texts = (tool.name, title, text(entry.get("description")), groups, parameters)
+    return list(map(index_words, texts))

@@ -57,6 +57,8 @@ LATE = {
         *("toolwire_compat", "toolwire_bundled"),
     )
 }
+# A search finds tools and writes their stubs.
+LATE |= {("server/toolwire/showing/", "toolwire_dialects")}
 # What Lagent has under one name is in two packages here.
 LATE |= {("tools/toolwire_compat/lagent/__init__.py", "toolwire_bundled")}
 # A plain function of the client's own process is described as a server describes it.

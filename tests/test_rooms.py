@@ -76,7 +76,7 @@ ROOMS: dict[str, list[str]] = {
     ],
     "toolwire": [
         "errors log quick_msgspec timers",
-        "settings identity",
+        "settings identity tool_patterns",
         "upgrades version",
         "protocol",
         "tracing",
@@ -89,6 +89,7 @@ ROOMS: dict[str, list[str]] = {
         "watchdog",
         "forwarding",
         "workers mounting",
+        "showing",
         "transport",
         "server",
         "wrapping",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .runtime.lifespans import Lifespan
     from .runtime.local_client import LocalClient, OnProgress
     from .runtime.writer import Write
+    from .showing.tool_search import ToolSearch
 
 
 class Server:
@@ -60,6 +61,7 @@ class Server:
         self._lifespan = lifespan
         self._given = self._tools_of(tools)
         self._mounts: Mounts | None = None
+        self._search: ToolSearch | None = None
         self._identity = Identity(name, version, title, instructions, self._found)
         self._catalog = self._catalog_of(self._given)
         self._sessions: list[Session] = []
@@ -176,6 +178,11 @@ class Server:
             tools = [tool.without_structured() for tool in tools]
         if self._shape is not None:
             tools = self._shape([tool.with_separator(self._settings.separator) for tool in tools])
+        if self._settings.show != "all":
+            from .showing.tool_search import ToolSearch  # which most servers do not need
+
+            self._search = self._search or ToolSearch(self._settings)
+            return self._search.make_catalog(tools, self._mounts)
         return Catalog(
             tools,
             separator=self._settings.separator,

@@ -26,6 +26,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         ValueError: for a value out of its range.
     """
 
+    show: Literal["all", "search", "auto"] = "all"
+    # A twentieth of a context of 200,000 tokens.
+    show_tokens: int = 10_000
+    pin: list[str] = []
     separator: str = "_"  # many hosts refuse a dot
     page_size: int | None = None  # some clients never ask for a second page
     on_large_result: Literal["error", "truncate", "resource"] = "error"
@@ -79,9 +83,9 @@ DEFAULTS: dict[str, Any] = dict(
 class Setting(msgspec.Struct, frozen=True):
     """The description of a field of `Settings`, for its option and its checks.
 
-    *unit* is the form of its values: NUMBER or SIZE (a number of bytes), SECONDS, TEXT, words to
-    choose from such as `one|other`, or "" for a switch. A setting with a *flag* is an option of
-    `serve`, which only `--help-all` shows if it *is_rare*. The others are limits:
+    *unit* is the form of its values: NUMBER or SIZE (a number of bytes), SECONDS, TEXT, PATTERN,
+    words to choose from such as `one|other`, or "" for a switch. A setting with a *flag* is an
+    option of `serve`, which only `--help-all` shows if it *is_rare*. The others are limits:
     `--limit NAME=VALUE`.
     """
 
@@ -98,6 +102,8 @@ class Setting(msgspec.Struct, frozen=True):
             return "at least 0" if self.may_be_zero else "above 0"
         if self.unit == "TEXT":
             return "printable ASCII text such as '_' or '.'"
+        if self.unit == "PATTERN":
+            return "a list of patterns"
         if "|" in self.unit:
             return f"one of {self.unit.replace('|', ', ')}"
         return "at least 1"
@@ -108,12 +114,33 @@ class Setting(msgspec.Struct, frozen=True):
             return bool(value > 0 or (self.may_be_zero and value == 0))
         if self.unit == "TEXT":
             return bool(value) and value.isascii() and value.isprintable()
+        if self.unit == "PATTERN":
+            return not isinstance(value, str)
         if self.unit in ("NUMBER", "SIZE"):
             return bool(value >= 1)
         return "|" not in self.unit or value in self.unit.split("|")
 
 
 SETTINGS = {
+    "show": Setting(
+        "list all tools (default), a search over them, or the search only beyond --show-tokens",
+        "all|search|auto",
+        "--show",
+    ),
+    "show_tokens": Setting(
+        "with --show auto: tokens of a list, estimated, beyond which a search replaces it"
+        " (default: 10,000)",
+        "NUMBER",
+        "--show-tokens",
+        is_rare=True,
+    ),
+    "pin": Setting(
+        "with a search: also list the tools whose name, or tag as in tag:billing, matches;"
+        " repeatable",
+        "PATTERN",
+        "--pin",
+        is_rare=True,
+    ),
     "separator": Setting(
         "text between a toolkit's name and its method's (default: _)", "TEXT", "--separator", True
     ),

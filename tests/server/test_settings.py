@@ -26,7 +26,7 @@ def test_a_setting_is_an_option_or_a_limit() -> None:
 
 
 def test_all_numbers_but_the_time_limit_of_a_call_are_limits() -> None:
-    assert {*COUNTS, *TIMES} - {*LIMITS} == {"timeout_seconds"}
+    assert {*COUNTS, *TIMES} - {*LIMITS} == {"timeout_seconds", "show_tokens"}
     assert {*LIMITS} - {*COUNTS, *TIMES} == set()
 
 

@@ -202,11 +202,13 @@ LOCK_TEXTS = Option(
 
 # Options that set fields of `Settings`.
 
+_REPEATABLE = ("NAME=ENGINE", "PATTERN")
+
 OF_SETTINGS = {
     name: Option(
         f"{setting.flag} {setting.unit}".rstrip(),
         setting.help,
-        many=name == "run_on",
+        many=setting.unit in _REPEATABLE,
         is_rare=setting.is_rare,
     )
     for name, setting in SETTINGS.items()

@@ -110,9 +110,10 @@ def load(
     tools = found.tools
     chosen = [tool for tool in tools if is_chosen(tool, include, exclude)]
     if not chosen and not may_be_empty:
+        from ..tool_patterns import TAG
         from .refusals import explain_no_tools
 
-        raise LoadError(explain_no_tools(tools, targets, _TAG))
+        raise LoadError(explain_no_tools(tools, targets, TAG))
     return chosen
 
 
@@ -283,22 +284,10 @@ def is_chosen(tool: Tool, include: Sequence[str], exclude: Sequence[str]) -> boo
     """Return whether the name or a tag of *tool* matches a pattern of *include*, if any, and none
     of *exclude*.
     """
-    if include and not _matches(tool, include):
+    if not include and not exclude:
+        return True
+    from ..tool_patterns import matches  # few servers choose
+
+    if include and not matches(tool, include):
         return False
-    return not _matches(tool, exclude)
-
-
-def _matches(tool: Tool, patterns: Sequence[str]) -> bool:
-    if not patterns:
-        return False
-    from fnmatch import fnmatchcase
-
-    tags = [_TAG + tag for tag in tool.entry.options.tags]
-    for pattern in patterns:
-        names = tags if pattern.startswith(_TAG) else tool.entry.spellings
-        if any(fnmatchcase(name, pattern) for name in names):
-            return True
-    return False
-
-
-_TAG = "tag:"  # before a tag where a pattern of names is expected, as in `--include tag:billing`
+    return not matches(tool, exclude)

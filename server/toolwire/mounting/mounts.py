@@ -151,6 +151,15 @@ class Mounts:
                 )
                 log.rarely(f"taken {mount.name}", printable(what))
 
+    def complete(self, call: Call) -> None:
+        """Wait for *call* until all servers have listed what they have, as long as a list waits."""
+        self._complete(call, list(self._mounts), LIST_PATIENCE_SECONDS)
+
+    @property
+    def names(self) -> list[str]:
+        """The prefixes of the servers that have one."""
+        return [mount.prefix for mount in self._mounts if mount.prefix]
+
     def close(self) -> None:
         """End all servers, for good."""
         for end in [in_daemon_thread(mount.close) for mount in self._mounts]:
@@ -225,7 +234,7 @@ class Mounts:
         if META_WHOLE in (call.meta or ()):
             self._complete(call, mounts, None)
             _check_whole(mounts)
-        else:
+        elif not (method == "tools/list" and self._catalog().is_fixed):
             self._complete(call, mounts, LIST_PATIENCE_SECONDS)
         self._listed.setdefault(call.host, set()).add(method.partition("/")[0])
         page = self._catalog().page(LIST_METHODS[method], params.get("cursor"))
@@ -244,7 +253,7 @@ class Mounts:
         if method != "tools/call":
             return lookup.find(method, params, catalog, {}, modern=modern)
         if params["name"] not in catalog.by_name:
-            raise lookup.unknown_tool(params["name"], catalog.shown)
+            raise lookup.unknown_tool(params["name"], catalog.callable)
         return catalog.by_name[params["name"]], params.get("arguments") or {}
 
     def _check_not_refused(self, method: str, params: dict[str, Any]) -> None:

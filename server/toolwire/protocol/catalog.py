@@ -50,13 +50,27 @@ class Late(Protocol):
         """
 
 
+class Door(Protocol):
+    """The tool `call_tool` of a search, whose calls are those of tools that no list shows."""
+
+    @property
+    def name(self) -> str:
+        """What its calls name."""
+
+    def open(self, arguments: Any) -> dict[str, Any] | None:
+        """Return the `name` and `arguments` of the call that is meant; `None` if *arguments* are
+        not those of `call_tool`.
+        """
+
+
 class Catalog:
     """Tools, resources and prompts in their given order.
 
     *separator* stands between toolkit and method in the names shown; calls may also use a dot or an
     underscore. A *page_size* of `None` puts all tools on one page: some clients never ask for a
     second. *late* answers for what mounted servers may have. *foreign_capabilities* are those of a
-    wrapped server, which are declared too.
+    wrapped server, which are declared too. *hidden* tools can be called, and no list shows them;
+    *door* calls them too. If the list of tools *is_fixed*, it does not depend on mounted servers.
 
     Raises:
         ValueError: if two tools have the same name.
@@ -70,6 +84,9 @@ class Catalog:
         page_size: int | None = None,
         late: Late | None = None,
         foreign_capabilities: dict[str, dict[str, Any]] | None = None,
+        hidden: Iterable[Tool] = (),
+        door: Door | None = None,
+        is_fixed: bool = False,
     ) -> None:
         kinds = [kind for kinds in LISTS.values() for kind in kinds]
         self._lists: dict[str, dict[str, Tool]] = {kind: {} for kind in kinds}
@@ -87,10 +104,20 @@ class Catalog:
         self._page_size = page_size
         self.late = late
         self._foreign_capabilities = foreign_capabilities or {}
+        self.door = door
+        self.is_fixed = is_fixed
         for tool in tools:
-            self._add(tool, separator)
+            self._add(tool, separator, self._lists[tool.kind])
+        self.callable = dict(self.shown)
+        """Tools by their names, also those that the list hides."""
+        for tool in hidden:
+            self._add(tool, separator, self.callable)
         for kind in kinds:  # a name shown wins over another spelling of another tool's
             self._spellings[kind] |= self._lists[kind]
+        self.by_name |= self.callable
+        if door is not None:
+            # A call of it takes the way of unknown names, which costs other calls nothing.
+            del self.by_name[door.name]
 
     @property
     def tools(self) -> list[Tool]:
@@ -160,9 +187,8 @@ class Catalog:
             page["nextCursor"] = str(start + size)
         return page
 
-    def _add(self, tool: Tool, separator: str) -> None:
+    def _add(self, tool: Tool, separator: str, others: dict[str, Tool]) -> None:
         shown = tool.with_separator(separator)
-        others = self._lists[tool.kind]
         if shown.name in others:
             raise ValueError(_describe_clash(others[shown.name].entry, shown.entry))
         others[shown.name] = shown

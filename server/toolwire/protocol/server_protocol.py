@@ -227,12 +227,7 @@ class ServerProtocol:
             )
         tool = self._tools.get(name)
         if tool is None:
-            late = self._catalog.late
-            if late is None:
-                from .lookup import unknown_tool
-
-                raise unknown_tool(name, self._catalog.shown)
-            return self._wait(request, params, origin, late)
+            return self._call_unlisted(request, params, origin, name, arguments)
         # Spelled here as in `_begin`: one function less for every call.
         id = None if request.id is UNSET else request.id
         call = Call(
@@ -249,6 +244,25 @@ class ServerProtocol:
             return self._call_with_meta(call, params)
         self.in_flight.begin(call, id, origin)
         return (call,)
+
+    def _call_unlisted(
+        self, request: Request, params: dict[str, Any], origin: Origin, name: str, arguments: Any
+    ) -> tuple[Decision, ...]:
+        """Call the tool that a call of `call_tool` means, or wait for mounted servers, one of which
+        may have the tool called *name*.
+        """
+        catalog = self._catalog
+        if catalog.door is not None and name == catalog.door.name:
+            meant = catalog.door.open(arguments)
+            if meant is not None:
+                return self._call_tool(request, {**params, **meant}, origin)
+            door = catalog.shown[name]  # which says what is wrong with the arguments
+            return self._begin(request, params, origin, door.entry, door.handler, arguments)
+        if catalog.late is not None:
+            return self._wait(request, params, origin, catalog.late)
+        from .lookup import unknown_tool
+
+        raise unknown_tool(name, catalog.callable)
 
     def _call_with_meta(self, call: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
         meta = params["_meta"]

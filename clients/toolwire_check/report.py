@@ -98,21 +98,21 @@ class Report(msgspec.Struct, frozen=True):
         found = Counter(verdict.outcome for verdict in self.verdicts)
         return {outcome: found[outcome] for outcome in OUTCOMES}
 
-    def failed(self, severity: str = "must") -> list[Verdict]:
+    def failures(self, severity: str = "must") -> list[Verdict]:
         """Return the failures of this *severity* or a worse one, the worst first."""
-        failures = []
+        found = []
         for one in SEVERITIES[: SEVERITIES.index(severity) + 1]:
             for verdict in self.verdicts:
                 if is_bad(verdict) and verdict.severity == one:
-                    failures.append(verdict)
-        return failures
+                    found.append(verdict)
+        return found
 
     def findings(self) -> list[list[Verdict]]:
         """Return failures and warnings, the worst first; those that differ only in revision and
         framing together.
         """
         groups: dict[tuple[str, str, str], list[Verdict]] = {}
-        for verdict in self.failed("advice"):
+        for verdict in self.failures("advice"):
             key = (verdict.case, verdict.outcome, verdict.expected)
             groups.setdefault(key, []).append(verdict)
         return list(groups.values())

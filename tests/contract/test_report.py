@@ -59,10 +59,10 @@ def test_failures_depend_on_the_least_severity_that_counts() -> None:
         verdict("c", "warn", "advice"),
         verdict("d"),
     )
-    assert [one.case for one in bad.failed()] == ["a"]
-    assert [one.case for one in bad.failed("should")] == ["a", "b"]
-    assert [one.case for one in bad.failed("advice")] == ["a", "b", "c"]
-    assert ALL.failed("advice") == [
+    assert [one.case for one in bad.failures()] == ["a"]
+    assert [one.case for one in bad.failures("should")] == ["a", "b"]
+    assert [one.case for one in bad.failures("advice")] == ["a", "b", "c"]
+    assert ALL.failures("advice") == [
         one for one in ALL.verdicts if one.case in ("a/fails", "b/warns")
     ]
 
@@ -112,7 +112,7 @@ def test_known_gap_is_no_failure_and_has_its_reason() -> None:
     )
     assert [(one.outcome, one.reason) for one in verdicts] == [("known gap", "an old SDK")] * 2
     assert outdated == []
-    assert report(*verdicts).failed("advice") == []
+    assert report(*verdicts).failures("advice") == []
 
 
 def test_gap_may_be_limited_to_one_revision_or_framing() -> None:

@@ -57,6 +57,6 @@ def test_what_a_server_is_known_to_lack_is_all_that_is_found(
         missing(server.what)
     report = reports[server.name].result()
     assert report.counts()["pass"] > 30
-    assert [f"{one.case}: {one.came}" for one in report.failed("advice")] == []
+    assert [f"{one.case}: {one.came}" for one in report.failures("advice")] == []
     assert report.outdated == []
     assert report.sdk == SDKS[server.sdk.split(".")[0]]

@@ -98,7 +98,7 @@ def busy_cores() -> Iterator[None]:
 
 
 def failures(report: Report) -> set[tuple[str, str]]:
-    return {(verdict.case, verdict.revision) for verdict in report.failed("must")}
+    return {(verdict.case, verdict.revision) for verdict in report.failures("must")}
 
 
 @pytest.mark.slow

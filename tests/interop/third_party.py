@@ -218,7 +218,7 @@ def main() -> int:
         # What is known of SDKs is read off the baselines, so those have it too.
         report = server.check(cases(), gaps=server.gaps(), fold_sdk=not options.record)
         rows.append(row(server, report))
-        found = report.failed("advice")
+        found = report.failures("advice")
         news += len(found) + len(report.outdated)
         for verdict in found:
             print(

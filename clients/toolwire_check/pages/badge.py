@@ -47,10 +47,10 @@ def _choose_message(report: Report) -> tuple[str, str]:
     """Return the text of the badge, and its colour."""
     if not report.revisions:
         return "no answer", _BAD
-    rules = {one.case for one in report.failed("must")}
+    rules = {one.case for one in report.failures("must")}
     if rules:
         return f"{counted(len(rules), 'rule')} broken", _BAD
-    warnings = {one.case for one in report.failed("should")}
+    warnings = {one.case for one in report.failures("should")}
     if warnings:
         return f"kept, {counted(len(warnings), 'warning')}", _WARN
     return f"kept, {report.revisions[0]}", _GOOD

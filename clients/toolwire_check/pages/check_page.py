@@ -138,8 +138,8 @@ def summary(report: Report) -> str:
     """Return the verdict in one sentence."""
     if not report.revisions:
         return "It cannot be talked to, so nothing else was tested."
-    rules = {one.case for one in report.failed("must")}
-    recommendations = {one.case for one in report.failed("advice")} - rules
+    rules = {one.case for one in report.failures("must")}
+    recommendations = {one.case for one in report.failures("advice")} - rules
     failures = []
     if rules:
         failures.append(counted(len(rules), "rule"))

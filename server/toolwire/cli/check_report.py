@@ -74,7 +74,7 @@ def _format_failed_start(report: Report) -> str:
     """Return three lines about a server that cannot be tested: what it did, the end of its stderr,
     what to try.
     """
-    failed = report.failed()[0]
+    failed = report.failures()[0]
     what, _, stderr = failed.came.partition("; the end of its stderr: ")
     advice = f"run it by hand: {shlex.join(report.command)}"
     if "--start-timeout" in what:

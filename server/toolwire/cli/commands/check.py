@@ -151,7 +151,7 @@ def run(words: Words) -> int:
     has_printed = _write_pages(report, words)
     if not has_printed:
         _print(report, words)
-    return 1 if report.failed(options.get("fail_on", "must")) else 0
+    return 1 if report.failures(options.get("fail_on", "must")) else 0
 
 
 def _print(report: Report, words: Words) -> None:

@@ -42,6 +42,14 @@ def mount_all(
         server.mount(command, name, keep=keep, eager=options.get("eager", False), lock=lock, **more)
 
 
+def prefixes_of(options: Mapping[str, Any]) -> list[str]:
+    """Return what stands before the names of tools of the servers that *options* mount."""
+    from ..mounting.mounts import make_prefix
+
+    mounted = (*_typed(options.get("mount", ())), *_configured(options.get("mount_config", ())))
+    return [make_prefix(name) for _, name, _ in mounted if name is not None]
+
+
 def open_lock(options: Mapping[str, Any]) -> LockedEntries | None:
     """Return the lock that *options* name, if any.
 

@@ -101,7 +101,7 @@ class Mounts:
             import shlex
 
             raise TypeError(f"the command must be a list of words: {shlex.split(command)}")
-        prefix = "" if name is None else _NOT_IN_A_NAME.sub("_", name).strip("_")
+        prefix = "" if name is None else make_prefix(name)
         if name is not None and not prefix:
             raise ValueError(f"the name {name!r} of a mounted server has no letter or digit")
         self._check_prefix(prefix)
@@ -278,6 +278,13 @@ class Mounts:
             with suppress(UpstreamError):
                 return _continue(call, mount.tool("resources", {"uri": uri}), {"uri": uri})
         raise unknown
+
+
+def make_prefix(name: str) -> str:
+    """Return what stands before the names of tools of the server called *name*; "" if that has no
+    letter or digit.
+    """
+    return _NOT_IN_A_NAME.sub("_", name).strip("_")
 
 
 def _check_whole(mounts: list[Mount]) -> None:

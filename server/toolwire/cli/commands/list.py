@@ -52,6 +52,7 @@ COMMAND = Command(
             " markdown, or that of an installed extension",
         ),
         Option("--strict", "with --as openai: make functions strict where they can be"),
+        Option("--tokens", "show how many tokens of a model's context each tool takes"),
         JSON,
         Option("--timeout SECONDS", "time limit, including the start of the server"),
     ),
@@ -60,6 +61,7 @@ COMMAND = Command(
         "toolwire list --json -- npx -y some-mcp-server",
         "toolwire list --lint -- npx -y some-mcp-server",
         "toolwire list tools.py --as openai --strict",
+        "toolwire list --tokens --mount-config .mcp.json",
     ),
 )
 
@@ -79,7 +81,7 @@ def run(words: Words) -> int:
 def _check_forms(options: dict[str, Any]) -> None:
     forms = [
         form
-        for form in ("bundled", "resources", "prompts", "as", "lint", "json")
+        for form in ("bundled", "resources", "prompts", "as", "lint", "tokens", "json")
         if form in options
     ]
     # JSON is a form of all but --as, too.
@@ -97,14 +99,16 @@ def _list(words: Words) -> int:
     limit = limit_of(words)
     if "resources" in words.options or "prompts" in words.options:
         return _others(words, limit)
-    is_table = words.options.keys().isdisjoint({"json", "as"})
+    is_table = words.options.keys().isdisjoint({"json", "as", "tokens"})
     others: dict[str, list[Entry]] = {}
     env = _NAMING_TYPES if is_table else None
     with client_of(words, words.words, limit=limit, env=env) as client:
         entries = [tool.raw for tool in client.list_tools(timeout_seconds=limit.left())]
         if is_table:
             others = {what: _others_or_none(client, what, limit) for what in _HEADINGS}
-    if words.options.get("json"):
+    if words.options.get("tokens"):
+        _print_tokens(entries, words.options)
+    elif words.options.get("json"):
         print_data(format_json(entries))
     elif words.options.get("as"):
         tools, notes = in_dialect(entries, words.options["as"], strict="strict" in words.options)
@@ -114,6 +118,17 @@ def _list(words: Words) -> int:
     else:
         _show_all(entries, others)
     return 0
+
+
+def _print_tokens(entries: list[Entry], options: dict[str, Any]) -> None:
+    from ..mounting import prefixes_of
+    from ..token_counts import as_data, count_tokens, format_counts
+
+    counts = count_tokens(entries, prefixes_of(options))
+    if options.get("json"):
+        print_data(format_json(as_data(counts)))
+    else:
+        print_report(format_counts(counts))
 
 
 def _show_all(tools: list[Entry], others: dict[str, list[Entry]]) -> None:

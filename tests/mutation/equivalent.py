@@ -25,6 +25,23 @@ EQUIVALENT: dict[str, dict[str, str]] = {
             "a message of the most bytes is checked again, and sent"
         ),
     },
+    "toolwire_schemas.json_schema.lossless": {
+        "return False -> return None": TRUTH,
+        "if error.context and error.validator in _UNIONS:: "
+        "error.context and error.validator in _UNIONS -> "
+        "error.context or error.validator in _UNIONS": (
+            "only unions have a context, and without one there are no branches"
+        ),
+        "found = {here[:length] for length in range(len(here) + 1)}: 1 -> 2": (
+            "a slice beyond the end is the whole path, which is there already"
+        ),
+        "branch = inner.schema_path[0] if inner.schema_path else -1: 1 -> 2": (
+            "any number that is no index of a branch"
+        ),
+        "for at in range(len(steps) - 1):: len(steps) - 1 -> len(steps) + 1": (
+            "a slice beyond the end is shorter than what it is compared with"
+        ),
+    },
     "toolwire_tools.signature.arguments": {
         "positional: bool = False: False -> True": "every parameter is made with its own",
     },

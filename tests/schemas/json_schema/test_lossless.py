@@ -77,6 +77,7 @@ def read(value: Any, schema: Any) -> Any:
         (NUMBER, "5", 5),
         (NUMBER, "0.1", 0.1),
         (NUMBER, "1e300", 1e300),
+        (NUMBER, "9007199254740994.5", 9007199254740994.0),
         (BOOLEAN, "true", True),
         ({"anyOf": [INTEGER, NULL]}, "null", None),
         ({"type": ["integer", "null"]}, "5", 5),
@@ -174,6 +175,8 @@ def test_json_in_a_string_is_read_where_no_string_fits(
         ({"not": TEXT}, "5"),
         ({"type": "integer", "minimum": 6}, "5"),
         ({"type": "object", "propertyNames": INTEGER}, {"5": 1}),
+        ({"anyOf": [INTEGER, NULL]}, " " * 8600 + "5"),
+        ({"properties": {"a": {"oneOf": [TEXT, {"minLength": 1}]}}}, {"a": "null"}),
     ],
 )
 def test_every_other_string_is_left_alone(schema: dict[str, Any], sent: Any) -> None:
@@ -206,6 +209,10 @@ def tagged_by(**members: Any) -> dict[str, Any]:
         ({"properties": {"a": {"enum": ["x"]}}}, {"a": None}, {}),
         ({"properties": {"a": {"type": "string", "enum": ["x"]}}}, {"a": None}, {}),
         ({"properties": {"a": {"$ref": "#/$defs/a"}}, "$defs": {"a": INTEGER}}, {"a": None}, {}),
+        ({"properties": {"a": {"allOf": [INTEGER]}}}, {"a": None}, {}),
+        ({"properties": {"a": {"allOf": [{"allOf": [TEXT]}]}}}, {"a": None}, {}),
+        ({"properties": {"a": {"if": {}, "then": INTEGER}}}, {"a": None}, {}),
+        ({"properties": {"a": {"if": False, "else": INTEGER}}}, {"a": None}, {}),
         ({"type": "array", "items": POINT}, [{"x": None}, {"x": 1, "name": None}], [{}, {"x": 1}]),
         ({"properties": {"p": POINT}}, '{"p": "{\\"x\\": null}"}', {"p": {}}),
         (
@@ -239,6 +246,8 @@ def test_null_is_left_out_where_an_optional_member_takes_none(
         ({"patternProperties": {"a": INTEGER}}, {"a": None}),
         ({"properties": {"a": INTEGER}, "additionalProperties": False}, {"b": None}),
         ({"items": INTEGER}, [None]),
+        ({"properties": {"a": {"items": INTEGER}}}, {"a": [None]}),
+        ({"properties": {"0": {"prefixItems": [INTEGER]}}}, {"0": [None]}),
         (INTEGER, None),
         ({"properties": {"a": TEXT}}, {"a": "null"}),
     ],

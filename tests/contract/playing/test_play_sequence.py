@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
 import pytest
+from support.scripted_server import Answer, Message, ScriptedServer, error, result
 from toolwire_check import Facts, Verdict
 from toolwire_check.facts.sdks import Sdk
-from toolwire_check.judging.conversation import CaseConversation, find_answers
 from toolwire_check.playing.open_conversation import CheckContext
 from toolwire_check.playing.plan import Play
 from toolwire_check.playing.play_sequence import (
@@ -22,46 +21,8 @@ from toolwire_check.playing.player import Limits
 from toolwire_check.playing.whole_run import RunJudge
 from toolwire_client.errors import NotStarted
 from toolwire_schemas.cases import Case
-from toolwire_schemas.wire import codec
 
-FAULT = {"code": -32603, "message": "broken"}
 FACTS = Facts(revisions=[], framings=["lines"], tools=[], values={}, lacks={})
-
-Answer = Callable[[str, list[str]], Any]
-"""Returns the error for a request, or `None` for a result, or "silence"; it receives the name of
-the request and the names of those before it in the same process.
-"""
-
-
-class ScriptedServer:
-    """Answers each request at once, as *answer* says. There is no process and no waiting."""
-
-    def __init__(self, answer: Answer) -> None:
-        self.conversation = CaseConversation()
-        self._answer = answer
-        self._names: list[str] = []
-
-    def send(self, message: bytes) -> None:
-        request = codec.decode(message)
-        self.conversation.record_input(self.conversation.wrap(message))
-        name = request["id"]
-        reply: dict[str, Any] = {"jsonrpc": "2.0", "id": name}
-        error = self._answer(name, self._names)
-        self._names.append(name)
-        if error == "silence":
-            return
-        reply |= {"result": {}} if error is None else {"error": error}
-        self.conversation.record_output(codec.encode(reply) + b"\n")
-
-    def request(self, message: dict[str, Any], _: float) -> dict[str, Any] | None:
-        self.send(codec.encode(message))
-        return next(iter(find_answers(self.conversation.events, message["id"])), None)
-
-    def wait(self, is_done: Callable[[], bool], _: float) -> bool:
-        return is_done()
-
-    def close(self) -> None:
-        self.conversation.record_end(0)
 
 
 class Servers:
@@ -102,10 +63,27 @@ def play_all(context: CheckContext, names: str) -> list[Verdict | Doubt]:
 def fail_after(*guilty: str, name: str = "z") -> Answer:
     """Return a script: the request *name* fails if all of *guilty* came before it."""
 
-    def answer(request: str, before: list[str]) -> Any:
-        return FAULT if request == name and set(guilty) <= set(before) else None
+    def answer(request: Message, before: list[Message]) -> list[Message]:
+        if request["id"] == name and set(guilty) <= ids_of(before):
+            return [error(request)]
+        return [result(request)]
 
     return answer
+
+
+def silent_after(guilty: str, name: str = "z") -> Answer:
+    """Return a script: the request *name* gets no answer if *guilty* came before it."""
+
+    def answer(request: Message, before: list[Message]) -> list[Message]:
+        if request["id"] == name and guilty in ids_of(before):
+            return []
+        return [result(request)]
+
+    return answer
+
+
+def ids_of(requests: list[Message]) -> set[Any]:
+    return {request["id"] for request in requests}
 
 
 @pytest.mark.parametrize(
@@ -135,10 +113,10 @@ def test_cases_share_a_process_as_long_as_it_answers() -> None:
 
 
 def test_process_that_no_longer_answers_is_replaced() -> None:
-    def answer(name: str, before: list[str]) -> Any:
-        if name == "b":
-            return FAULT
-        return "silence" if "b" in before else None
+    def answer(request: Message, before: list[Message]) -> list[Message]:
+        if request["id"] == "b":
+            return [error(request)]
+        return [] if "b" in ids_of(before) else [result(request)]
 
     a, b, c = play_all(make_context(Servers(answer), is_replay=True), "abc")
     assert isinstance(a, Verdict)
@@ -150,9 +128,10 @@ def test_process_that_no_longer_answers_is_replaced() -> None:
 def test_failure_that_does_not_happen_again_is_flaky() -> None:
     attempts: list[str] = []
 
-    def answer(name: str, _: list[str]) -> Any:
-        attempts.append(name)
-        return FAULT if name == "z" and attempts.count("z") == 1 else None
+    def answer(request: Message, _: list[Message]) -> list[Message]:
+        attempts.append(request["id"])
+        is_first = request["id"] == "z" and attempts.count("z") == 1
+        return [error(request) if is_first else result(request)]
 
     *_, verdict = play_all(make_context(Servers(answer)), "az")
     assert isinstance(verdict, Verdict)
@@ -163,9 +142,10 @@ def test_failure_that_does_not_happen_again_is_flaky() -> None:
 def test_failure_for_lack_of_time_is_a_doubt_that_a_repeat_may_clear() -> None:
     attempts: list[str] = []
 
-    def answer(name: str, _: list[str]) -> Any:
-        attempts.append(name)
-        return "silence" if name == "z" and attempts.count("z") == 1 else None
+    def answer(request: Message, _: list[Message]) -> list[Message]:
+        attempts.append(request["id"])
+        is_first = request["id"] == "z" and attempts.count("z") == 1
+        return [] if is_first else [result(request)]
 
     context = make_context(Servers(answer))
     *_, doubt = play_all(context, "az")
@@ -177,17 +157,14 @@ def test_failure_for_lack_of_time_is_a_doubt_that_a_repeat_may_clear() -> None:
 
 
 def test_doubt_that_fails_again_is_a_failure() -> None:
-    context = make_context(Servers(lambda *_: "silence"))
+    context = make_context(Servers(lambda *_: []))
     [doubt] = play_all(context, "z")
     assert isinstance(doubt, Doubt)
     assert repeat_doubt(context, doubt).outcome == "fail"
 
 
 def test_doubt_that_needs_another_case_names_it() -> None:
-    def answer(name: str, before: list[str]) -> Any:
-        return "silence" if name == "z" and "a" in before else None
-
-    context = make_context(Servers(answer))
+    context = make_context(Servers(silent_after("a")))
     *_, doubt = play_all(context, "az")
     assert isinstance(doubt, Doubt)
     assert repeat_doubt(context, doubt).after == ["a"]
@@ -202,10 +179,7 @@ def test_server_that_does_not_start_again_is_a_failure_and_no_error() -> None:
 
 
 def test_server_that_stops_starting_during_a_repeat_is_no_error() -> None:
-    def answer(name: str, before: list[str]) -> Any:
-        return "silence" if name == "z" and "a" in before else None
-
-    context = make_context(Servers(answer, max_starts=2))
+    context = make_context(Servers(silent_after("a"), max_starts=2))
     *_, doubt = play_all(context, "az")
     assert isinstance(doubt, Doubt)
     assert repeat_doubt(context, doubt).outcome == "pass"

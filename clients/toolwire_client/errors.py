@@ -29,6 +29,11 @@ ECHO = "repeats what it gets, as `cat` does: it is no MCP server"
 class ClientError(Exception):
     """The base of all errors of a client. The text is one sentence for users."""
 
+    @property
+    def reason(self) -> str:
+        """The text, without what the server wrote last."""
+        return str(self)
+
     def again(self) -> Self:
         """Return a copy to raise, since each of several waiting callers needs a traceback of its
         own.

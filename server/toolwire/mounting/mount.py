@@ -163,7 +163,7 @@ class Mount:
         if end is not None and self.is_resting:
             raise end.again()
         if end is not None and self.running is not None:
-            log.info(printable(f"{self.title} is restarted: {getattr(end, 'reason', end)}"))
+            log.info(printable(f"{self.title} is restarted: {end.reason}"))
         on_ask = (lambda question: NoAnswer.DISMISSED) if can_ask else None
         client.settings = msgspec.structs.replace(client.settings, on_ask=on_ask)
         try:
@@ -181,9 +181,7 @@ class Mount:
             )
             if not isinstance(error, Closed):  # by `close`
                 # Its stderr has been passed on already.
-                self._warn_once(
-                    "start", f"{self.title} does not start: {getattr(error, 'reason', error)}"
-                )
+                self._warn_once("start", f"{self.title} does not start: {failure.reason}")
             run(client.fail(failure))
             raise failure from None
         self._warned.pop("start", None)

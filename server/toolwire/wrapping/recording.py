@@ -248,9 +248,10 @@ class Recorder:
         return self._transport.pid
 
     @property
-    def waiting(self) -> Any:
+    def waiting(self) -> Waiting:
         """As of the transport."""
-        return getattr(self._transport, "waiting", Waiting())
+        waiting: Waiting = getattr(self._transport, "waiting", Waiting())
+        return waiting
 
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
         lines = Lines()

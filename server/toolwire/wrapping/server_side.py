@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 from toolwire_client.async_client import OWN_NAME, ClientSettings
@@ -144,7 +144,7 @@ class WrappedServer:
         self._counts["eras"] = int(running.connection.protocol.is_modern != host.is_modern)
         return running.handshake
 
-    def keep_log_level(self, level: Any) -> None:
+    def keep_log_level(self, level: str) -> None:
         """Have the server send log messages of this *level* after a restart, too."""
         client = self._mount.client
         client.settings = msgspec.structs.replace(client.settings, log_level=level)

@@ -139,11 +139,13 @@ class Wrap:
 
     def _pass_to_server(self, frame: bytes, head: Head, running: Running) -> None:
         if head.method == "logging/setLevel":
-            self._server.keep_log_level(head.members.get("level"))
+            level = head.members.get("level")
+            if isinstance(level, str):
+                self._server.keep_log_level(level)
         running.connection.send(frame)
         end = running.connection.end
         if end is not None:  # just now, so that nothing else answers it
-            self._fail_passed(str(getattr(end, "reason", end)))
+            self._fail_passed(end.reason)
 
     def _answer(self, frame: Frame, head: Head) -> list[bytes]:
         answers = self._session.decide([frame])

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from toolwire_client.waiting.base import OpenElicitation
 
     from .protocol.call import Call
+    from .protocol.lifecycle import Capabilities
 
 METHODS = {
     "tools": "tools/call",
@@ -109,21 +110,18 @@ def pass_on_log(call: Call, entry: LogEntry) -> None:
     )
 
 
-def _capabilities_of(call: Call) -> dict[str, Any]:
+def _capabilities_of(call: Call) -> Capabilities:
     """Return the capabilities to declare to another server on behalf of the client that made
     *call*.
     """
-    given = call.capabilities if isinstance(call.capabilities, dict) else {}
-    found = {
-        name: given[name]
-        for name in ("elicitation", "roots", "sampling")
-        if isinstance(given.get(name), dict)
-    }
-    return (
-        found | {"elicitation": {"form": {}, **found["elicitation"]}}
-        if can_elicit(given)
-        else found
-    )
+    passed: Capabilities = {}
+    for name in ("elicitation", "roots", "sampling"):
+        members = call.capabilities.get(name)
+        if isinstance(members, dict):
+            passed[name] = members
+    if can_elicit(call.capabilities):
+        passed["elicitation"] = {"form": {}, **passed["elicitation"]}
+    return passed
 
 
 def _with_meta(call: Call, connection: Connection, params: dict[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from toolwire_tools.handler import Gate
 
     from .mounting.mounts import Mounts
+    from .protocol.call import Call
     from .runtime.lifespans import Lifespan
     from .runtime.local_client import LocalClient, OnProgress
     from .runtime.writer import Write
@@ -277,8 +278,12 @@ class Server:
         )
 
 
-def _gates(tools: list[Tool]) -> set[Gate]:
-    return {tool.handler.gate for tool in tools if tool.handler.gate is not None}
+def _gates(tools: list[Tool]) -> set[Gate[Call]]:
+    gates: set[Gate[Call]] = set()
+    for tool in tools:
+        if tool.handler.gate is not None:
+            gates.add(tool.handler.gate)
+    return gates
 
 
 def serve(tools: Iterable[Any], **options: Any) -> NoReturn:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from functools import partial
 from types import AsyncGeneratorType, CoroutineType, GeneratorType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -38,18 +38,27 @@ if TYPE_CHECKING:
 _UNFINISHED = frozenset((GeneratorType, AsyncGeneratorType, CoroutineType))
 
 
-class Gate(Protocol):
-    """Limits how many calls run at once. No method blocks."""
+Queued = TypeVar("Queued")
+"""A call, as the server that queues it knows it."""
 
-    def enter(self, call: Any) -> bool:
+
+class Gate(Protocol[Queued]):
+    """Limits how many calls run at once. No method but `wait` blocks."""
+
+    def enter(self, call: Queued) -> bool:
         """Return whether *call* may run now; if not, it is queued until another one leaves."""
 
-    def leave(self) -> Any:
+    def leave(self) -> Queued | None:
         """Return the queued call that may run now, if any: another one has ended."""
 
     def retire(self) -> None:
         """Serve no calls after the running ones: the entries of this gate are not served any
         more.
+        """
+
+    def wait(self, deadline: float) -> None:
+        """Return when everything that was idle at `retire` has ended, or at *deadline* (monotonic
+        time).
         """
 
 
@@ -71,7 +80,7 @@ class Handler(Protocol):
         """
 
     @property
-    def gate(self) -> Gate | None:
+    def gate(self) -> Gate[Any] | None:
         """What limits how many of its calls run at once; None for a handler of this process, whose
         calls never wait.
         """

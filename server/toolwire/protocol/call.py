@@ -50,6 +50,12 @@ if TYPE_CHECKING:
 
     from ..timers import Timer, Timers
     from .batch import Batch
+    from .lifecycle import Capabilities
+
+    class Worker(Protocol):
+        """The thread that runs a call; `slot` is its place on the board of the watchdog."""
+
+        slot: int
 
     class Elicitor(Protocol):
         """Asks the client of a session.
@@ -138,16 +144,16 @@ class Report(msgspec.Struct):
 class Call(msgspec.Struct, eq=False):
     """One call of a tool. The tool uses it as its `Caller`.
 
-    `id` is `None` for a notification, which is never answered. `capabilities` are the client's,
-    `None` if it declared none. `strict_arguments` is that of `Settings`. `token` is the client's
-    progress token, `None` for no progress. `ended` is set once, under the lock of `InFlight`; a
-    time limit or a cancellation sets `given_up` too. `lingers`: no request waits for the call, but
-    its tool still runs. `worker` runs it, `scope` cancels it on the event loop, `stop` ends it in a
-    worker process; `None` where they do not apply. `limit` is the timer of its time limit, `slot`
-    its place on the board of the watchdog, `elicitation` the one that its tool waits for, `sent`
-    the arguments as JSON if a modern client may be asked. `last_report` is the latest progress,
-    `None` without a token. `log_level` is the level that this request asks for, `id_in_log` the
-    host's id in a worker process, `meta` its `_meta`.
+    `id` is `None` for a notification, which is never answered. `capabilities` are the client's.
+    `strict_arguments` is that of `Settings`. `token` is the client's progress token, `None` for no
+    progress. `ended` is set once, under the lock of `InFlight`; a time limit or a cancellation sets
+    `given_up` too. `lingers`: no request waits for the call, but its tool still runs. `worker` runs
+    it, `scope` cancels it on the event loop, `stop` ends it in a worker process; `None` where they
+    do not apply. `limit` is the timer of its time limit, `slot` its place on the board of the
+    watchdog, `elicitation` the one that its tool waits for, `sent` the arguments as JSON if a
+    modern client may be asked. `last_report` is the latest progress, `None` without a token.
+    `log_level` is the level that this request asks for, `id_in_log` the host's id in a worker
+    process, `meta` its `_meta`.
     """
 
     id: Id | None
@@ -155,14 +161,14 @@ class Call(msgspec.Struct, eq=False):
     handler: Handler
     arguments: Any
     origin: Origin
-    capabilities: Any
+    capabilities: Capabilities
     strict_arguments: bool
     host: Host
     token: Id | None = None
     ended: bool = False
     given_up: bool = False
     lingers: bool = False
-    worker: object = None
+    worker: Worker | None = None
     scope: CancelScope | None = None
     stop: Callable[[], None] | None = None
     limit: Timer | None = None
@@ -171,7 +177,7 @@ class Call(msgspec.Struct, eq=False):
     sent: bytes = b""
     last_report: Report | None = None
     log_level: int | None = None
-    id_in_log: Any = None
+    id_in_log: Id | None = None
     meta: dict[str, Any] | None = None
 
     @property

@@ -42,7 +42,7 @@ class ConnectionHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """
     finish: Callable[[Result, Call], Result] = _keep_result
     """Returns the result of the call for the one that came."""
-    gate: Gate | None = None
+    gate: Gate[Call] | None = None
     is_generator: bool = False
     notices_cancellation: bool = True
     is_async: bool = False

@@ -25,7 +25,7 @@ from .lifecycle import can_elicit
 if TYPE_CHECKING:
     from .call import Call, PendingElicitation, Reply
     from .in_flight import InFlight
-    from .lifecycle import Eras
+    from .lifecycle import Capabilities, Eras
 
 COULD_NOT_ASK = "The client could not ask the user: "
 
@@ -224,14 +224,14 @@ def _check_client(pending: PendingElicitation) -> None:
         raise CannotAsk("This tool asks the user, which is not possible in a call without an id.")
 
 
-def _missing(capabilities: Any, pending: PendingElicitation) -> str:
+def _missing(capabilities: Capabilities, pending: PendingElicitation) -> str:
     """Return what a client with these *capabilities* lacks to answer a request: each kind has one
     of that name.
     """
     kind, mode = pending.method.partition("/")[0], pending.params.get("mode", "form")
     if kind == "elicitation" and mode == "form":
         return "" if can_elicit(capabilities) else kind
-    found = capabilities.get(kind) if isinstance(capabilities, dict) else None
+    found = capabilities.get(kind)
     if kind == "elicitation":
         return "" if isinstance(found, dict) and mode in found else f"elicitation by {mode}"
     return "" if isinstance(found, dict) else kind

@@ -29,6 +29,10 @@ if TYPE_CHECKING:
 SUPPORTED_VERSIONS = [*MODERN_VERSIONS, *reversed(LEGACY_VERSIONS)]
 
 
+Capabilities = dict[str, Any]
+"""An object of MCP; empty if the client declared none."""
+
+
 class Identity(msgspec.Struct):
     """The name and version of the server; *find* returns those that its author does not give.
 
@@ -65,8 +69,8 @@ class Eras:
     def __init__(self) -> None:
         self.version: str | None = None
         """The legacy version agreed on; `None` before `initialize`."""
-        self.capabilities: Any = None
-        """The capabilities of a legacy client; `None` if it declared none."""
+        self.capabilities: Capabilities = {}
+        """Those of a legacy client."""
         self.requires_version = False
         """Whether requests must name their version: modern ones have come, and `initialize` never
         has.
@@ -93,12 +97,14 @@ class Eras:
 
     def initialized(self, params: dict[str, Any], result: dict[str, Any]) -> None:
         """Note the capabilities of a legacy client, and the version agreed on."""
-        self.version, self.capabilities = result["protocolVersion"], params.get("capabilities")
+        self.version = result["protocolVersion"]
+        declared = params.get("capabilities")
+        self.capabilities = declared if type(declared) is dict else {}
 
 
-def can_elicit(capabilities: object) -> bool:
+def can_elicit(capabilities: Capabilities) -> bool:
     """Return whether a client with these *capabilities* can show a form."""
-    elicitation = capabilities.get("elicitation") if isinstance(capabilities, dict) else None
+    elicitation = capabilities.get("elicitation")
     # An empty object means forms: other modes came later, and are named.
     return isinstance(elicitation, dict) and (not elicitation or "form" in elicitation)
 

@@ -267,11 +267,11 @@ class ServerProtocol:
     def _call_with_meta(self, call: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
         meta = params["_meta"]
         if type(meta) is dict:
-            call.meta, call.id_in_log, token = (
-                meta,
-                meta.get(META_CALL_ID),
-                meta.get("progressToken"),
-            )
+            call.meta = meta
+            id_in_log = meta.get(META_CALL_ID)
+            if type(id_in_log) is str or type(id_in_log) is int:
+                call.id_in_log = id_in_log
+            token = meta.get("progressToken")
             if type(token) is str or type(token) is int:
                 call.token, call.last_report = token, Report(time.monotonic())
             if META_LOG_LEVEL in meta:  # in any era: a server sends it to its worker processes

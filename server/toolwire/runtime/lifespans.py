@@ -27,7 +27,9 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from toolwire_tools import Tool
+    from toolwire_tools.handler import Gate
 
+    from ..protocol.call import Call
     from ..protocol.in_flight import InFlight
     from ..timers import Timers
     from .event_loop import EventLoop
@@ -78,13 +80,12 @@ def enter(session: Session, tools: list[Tool], own: Lifespan | None, server: obj
     wanted = dict.fromkeys([*([own] if here or not tools else []), *here])
     is_new = session.lifespans is None
     entered = session.lifespans = session.lifespans or Lifespans(server, session)
-    pools = {
-        tool.handler.gate
-        for tool in tools
-        if tool.handler.gate is not None and tool.entry.lifespan is not None
-    }
+    gates: set[Gate[Call]] = set()
+    for tool in tools:
+        if tool.handler.gate is not None and tool.entry.lifespan is not None:
+            gates.add(tool.handler.gate)
     try:
-        entered.enter([lifespan for lifespan in wanted if lifespan is not None], pools)
+        entered.enter([lifespan for lifespan in wanted if lifespan is not None], gates)
     except BaseException:
         if is_new:
             session.end()
@@ -103,7 +104,7 @@ class Lifespans:
             frozenset()
         )  # those of the tools served, and of the next while they enter
         self._newest = self._wanted
-        self._pools: set[Any] = set()
+        self._gates: set[Gate[Call]] = set()
         self._entered: dict[Lifespan, _Entered] = {}
         self._lock = (
             threading.Lock()
@@ -112,11 +113,10 @@ class Lifespans:
         self._process = os.getpid()
         atexit.register(self._leave_at_exit)
 
-    def enter(self, wanted: list[Lifespan], pools: set[Any]) -> None:
+    def enter(self, wanted: list[Lifespan], gates: set[Gate[Call]]) -> None:
         """Enter those *wanted* that are not entered yet, all or none; raises `LifespanFailed`.
 
-        *pools* are those of worker processes that enter lifespans: they `retire`, and can be waited
-        for.
+        *gates* are those of worker processes that enter lifespans, which are waited for at the end.
         """
         with self._lock:  # from here on, none of them is left as unused
             before, self._wanted = self._wanted, self._wanted.union(wanted)
@@ -131,7 +131,7 @@ class Lifespans:
                 raise
         with self._lock:
             self._entered.update({entered.lifespan: entered for entered in new})
-        self._newest, self._pools = frozenset(wanted), pools
+        self._newest, self._gates = frozenset(wanted), gates
 
     def value(self, lifespan: Lifespan) -> Any:
         """Return the value of *lifespan*."""
@@ -176,8 +176,8 @@ class Lifespans:
         deadline = min(deadline, time.monotonic() + threading.TIMEOUT_MAX)
         with self._lock:
             lifespans, self._entered = self._entered, {}
-        for pool in self._pools:
-            pool.retire()
+        for gate in self._gates:
+            gate.retire()
 
         in_flight = self._session.in_flight
         with in_flight.returned:  # a session that ends has given up all its calls
@@ -187,8 +187,8 @@ class Lifespans:
             )
         entered = list(lifespans.values())
         _leave(entered, deadline)
-        for pool in self._pools:
-            pool.wait(deadline)
+        for gate in self._gates:
+            gate.wait(deadline)
         late = [each.name for each in entered if not each.left.is_set()]
         if late:
             log.warning(

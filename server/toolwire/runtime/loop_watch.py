@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import CodeType, FrameType
 
+    from ..protocol.call import Call
     from ..timers import Timers
 
 TICK_SECONDS = 1.0
@@ -114,7 +115,7 @@ class LoopWatch:
         frames = _frames_of(self._thread_id())
         for at, frame in enumerate(frames):
             if frame.f_code is self._runner:
-                call: Any = frame.f_locals["call"]
+                call: Call = frame.f_locals["call"]
                 return call.entry.name, _line_of(frames[at + 1 :], call.entry.function)
         return "an async tool", ""
 

@@ -311,7 +311,7 @@ class Session:
     def _run(self, call: Call) -> None:
         """Run a synchronous tool and answer, or queue the call at its gate; on a worker."""
         handler = call.handler
-        gate = handler.gate
+        gate: Gate[Call] | None = handler.gate
         if gate is not None and not gate.enter(call):
             return
         if call.ended:
@@ -331,14 +331,14 @@ class Session:
         if gate is not None:
             self._leave_gate(gate)
 
-    def _leave_gate(self, gate: Gate) -> None:
+    def _leave_gate(self, gate: Gate[Call]) -> None:
         following = gate.leave()
         if following is not None:
             self._backlog.append(following)
             self._workers.serve_backlog()
 
     def _refuse(self, call: Call, problem: str) -> None:
-        gate = call.handler.gate
+        gate: Gate[Call] | None = call.handler.gate
         if gate is not None and gate.enter(call):
             self._leave_gate(gate)
         message = self.in_flight.refuse(call, problem)

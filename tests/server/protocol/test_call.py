@@ -57,7 +57,7 @@ class RecordingHost(NoHost):
 
 def call_of(host: RecordingHost, id: Any = 7, **more: Any) -> Call:
     origin = Origin(10, None, False)
-    return Call(id, TOOL.entry, TOOL.handler, {}, origin, None, False, host, **more)
+    return Call(id, TOOL.entry, TOOL.handler, {}, origin, {}, False, host, **more)
 
 
 def test_a_new_call_is_in_flight_and_has_nothing() -> None:

@@ -39,7 +39,7 @@ def in_flight(**settings: Any) -> InFlight:
 
 
 def call_of(id: Any, size: int = 10) -> Call:
-    return Call(id, TOOL.entry, TOOL.handler, {}, Origin(size, None, False), None, False, NoHost())
+    return Call(id, TOOL.entry, TOOL.handler, {}, Origin(size, None, False), {}, False, NoHost())
 
 
 def begin(calls: InFlight, id: Any, size: int = 10) -> Call:

@@ -110,7 +110,7 @@ def limit(
     batch.size = taken
     origin = Origin(10, batch if taken else None, False)
     tool = make_tool(show)
-    made = Call(1, tool.entry, tool.handler, {}, origin, None, False, NoHost())
+    made = Call(1, tool.entry, tool.handler, {}, origin, {}, False, NoHost())
     result = {"content": [{"type": "text", "text": text}]}
     settings = Settings(max_result_bytes=1000, max_result_tokens=tokens)
     found = limit_of(made, result, size, settings)

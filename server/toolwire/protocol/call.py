@@ -142,43 +142,49 @@ class Report(msgspec.Struct):
 
 
 class Call(msgspec.Struct, eq=False):
-    """One call of a tool. The tool uses it as its `Caller`.
-
-    `id` is `None` for a notification, which is never answered. `capabilities` are the client's.
-    `strict_arguments` is that of `Settings`. `token` is the client's progress token, `None` for no
-    progress. `ended` is set once, under the lock of `InFlight`; a time limit or a cancellation sets
-    `given_up` too. `lingers`: no request waits for the call, but its tool still runs. `worker` runs
-    it, `scope` cancels it on the event loop, `stop` ends it in a worker process; `None` where they
-    do not apply. `limit` is the timer of its time limit, `slot` its place on the board of the
-    watchdog, `elicitation` the one that its tool waits for, `sent` the arguments as JSON if a
-    modern client may be asked. `last_report` is the latest progress, `None` without a token.
-    `log_level` is the level that this request asks for, `id_in_log` the host's id in a worker
-    process, `meta` its `_meta`.
-    """
+    """One call of a tool. The tool uses it as its `Caller`."""
 
     id: Id | None
+    """That of its request; `None` for a notification, which is never answered."""
     entry: Entry
     handler: Handler
     arguments: Any
     origin: Origin
     capabilities: Capabilities
+    """Those of the client."""
     strict_arguments: bool
+    """As in `Settings`."""
     host: Host
     token: Id | None = None
+    """The client's progress token; `None` if it wants no progress."""
     ended: bool = False
+    """Set once, under the lock of `InFlight`."""
     given_up: bool = False
+    """Set with `ended` by a time limit, a cancellation or the exit."""
     lingers: bool = False
+    """Whether no request waits for the call, but its tool still runs."""
     worker: Worker | None = None
+    """The thread that runs it; `None` before that, and for asynchronous tools."""
     scope: CancelScope | None = None
+    """Cancels it on the event loop."""
     stop: Callable[[], None] | None = None
+    """Ends it in another process."""
     limit: Timer | None = None
+    """The timer of its time limit."""
     slot: int = 0
+    """The place of an asynchronous tool on the board of the watchdog."""
     elicitation: PendingElicitation | None = None
+    """The elicitation that its tool waits for."""
     sent: bytes = b""
+    """The arguments as JSON, if a modern client may be asked."""
     last_report: Report | None = None
+    """The latest progress; `None` without a token."""
     log_level: int | None = None
+    """The least severe level of log messages that this request asks for."""
     id_in_log: Id | None = None
+    """In a worker process, the id that the host gave to the call."""
     meta: dict[str, Any] | None = None
+    """The `_meta` of its request."""
 
     @property
     def cancelled(self) -> bool:

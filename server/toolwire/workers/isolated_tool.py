@@ -19,8 +19,13 @@ from .worker_spec import WorkerSpec, stamp, start_here
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Container, Iterable, Iterator
+    from concurrent.futures import Executor
 
+    from ..runtime.lifespans import Lifespan
     from ..settings import Settings
+
+    Place = str | Executor
+    """Where tools run: `"process"`, the name of an engine or an executor."""
 
 
 def isolate(tool: Tool, pool: ProcessPool, name_there: str) -> Tool:
@@ -56,7 +61,7 @@ def loaded(
 
 
 def isolate_found(
-    found: list[tuple[Tool, Any]], settings: Settings, lifespan: Any = None
+    found: list[tuple[Tool, object]], settings: Settings, lifespan: Lifespan | None = None
 ) -> list[Tool]:
     """Return the tools of *found*, pairs of a tool and the object, or list of objects, that it was
     made of.
@@ -94,9 +99,9 @@ def _isolated(
     ]
 
 
-def _where(tool: Tool, settings: Settings) -> Any:
+def _where(tool: Tool, settings: Settings) -> Place:
     """Return `"process"` if *tool* runs on this machine, else the engine that it runs on."""
-    name = tool.entry.options.runs_in or "process"
+    name: Place = tool.entry.options.runs_in or "process"
     if name == "process" or not isinstance(name, str):
         return name
     if name not in settings.run_on:
@@ -107,10 +112,11 @@ def _where(tool: Tool, settings: Settings) -> Any:
         raise RegistrationError(
             f"it runs in {name!r}, which this server does not have", tool=tool.name, remedy=remedy
         )
-    return settings.run_on[name]
+    place: Place = settings.run_on[name]
+    return place
 
 
-def _pool(spec: WorkerSpec, settings: Settings, limited: bool, where: Any) -> ProcessPool:
+def _pool(spec: WorkerSpec, settings: Settings, limited: bool, where: Place) -> ProcessPool:
     end_seconds = spec.settings.get("grace_seconds", 0.0)
     if where == "process":
         start_one = partial(start_here, spec, limited)
@@ -141,7 +147,7 @@ def _has_memory_limits(tools: list[Tool], settings: Settings) -> bool:
     return limited
 
 
-def _things(found: Any) -> Iterator[Any]:
+def _things(found: object) -> Iterator[object]:
     if isinstance(found, list | tuple):
         for thing in found:
             yield from _things(thing)
@@ -149,7 +155,7 @@ def _things(found: Any) -> Iterator[Any]:
         yield found
 
 
-def _is_made_of(tool: Tool, thing: Any) -> bool:
+def _is_made_of(tool: Tool, thing: object) -> bool:
     function = tool.entry.function
     owner = getattr(function, "__self__", None)
     if thing is tool or thing is function or thing is owner or thing is type(owner):
@@ -162,7 +168,7 @@ def _is_made_of(tool: Tool, thing: Any) -> bool:
     )
 
 
-def _target(tool: Tool, things: Any) -> str:
+def _target(tool: Tool, things: object) -> str:
     thing = next(
         (thing for thing in _things(things) if _is_made_of(tool, thing)), tool.entry.function
     )
@@ -180,7 +186,7 @@ def _target(tool: Tool, things: Any) -> str:
     return found
 
 
-def _import_path_of(thing: Any) -> str | None:
+def _import_path_of(thing: object) -> str | None:
     """Return the target, for `load`, that is *thing* in every process; `None` without one.
 
     *thing* must have a name at the top level of its module, or of the script that runs.

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from ..protocol.call import Call
     from .cluster.connections import NodeTransport
     from .worker_process import WorkerProcess
+    from .worker_spec import News
 
-    StartWorker = Callable[[Call, SimpleQueue[Any]], GuardedProcess | NodeTransport]
+    StartWorker = Callable[[Call, News], GuardedProcess | NodeTransport]
 
 
 class ConcurrencyLimit:
@@ -92,7 +93,7 @@ class ProcessPool(ConcurrencyLimit):
         self._ending: list[Future[None]] = []
         self._changing = threading.Lock()
         self._idle: list[WorkerProcess] = []  # the last used one is the last
-        self._starting: deque[SimpleQueue[Any]] = deque()
+        self._starting: deque[News] = deque()
         self._retired = False
 
     def run(self, name: str, arguments: Any, call: Call) -> dict[str, Any]:
@@ -154,7 +155,7 @@ class ProcessPool(ConcurrencyLimit):
             return None
 
     def _started(self, call: Call) -> GuardedProcess | NodeTransport:
-        news: SimpleQueue[Any] = SimpleQueue()
+        news: News = SimpleQueue()
         self._starting.append(news)
         if self._idle:  # since a moment ago
             news.put(None)

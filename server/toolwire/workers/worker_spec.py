@@ -15,11 +15,20 @@ from .. import log
 from ..timers import Timers
 
 if TYPE_CHECKING:
+    import socket
+    from concurrent.futures import Future
+    from queue import SimpleQueue
+
     from toolwire_tools import Entry
     from toolwire_tools.processes.child_group import ChildGroup
 
     from ..guarded_process import GuardedProcess
     from ..protocol.call import Call
+
+    News = SimpleQueue[socket.socket | Future[None] | None]
+    """Wakes the start of a worker that waits for a place: with the connection of the worker, with
+    its job, which has ended, or with `None` if the start is no longer needed.
+    """
 
 
 class WorkerSpec(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,7 +73,7 @@ def stamp(path: str) -> list[int]:
     return [status.st_mtime_ns, status.st_size, status.st_ino]
 
 
-def start_here(spec: WorkerSpec, limited: bool, call: Call, news: object) -> GuardedProcess:
+def start_here(spec: WorkerSpec, limited: bool, call: Call, news: News) -> GuardedProcess:
     """Return the transport to a new worker process of *spec*, which has not loaded its tools yet.
 
     *limited*: some of its tools have a memory limit. For the rest, see `ProcessPool`.

@@ -10,8 +10,8 @@ import threading
 from concurrent.futures import CancelledError, Future
 from functools import cache, partial
 from importlib.util import find_spec
-from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any
+from queue import Empty
+from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
@@ -29,10 +29,14 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from ...protocol.call import Call
-    from ..worker_spec import WorkerSpec
+    from ..worker_spec import News, WorkerSpec
 
-    Connected = tuple[Any, str]
-    """An executor, and the address of its scheduler; "" if that is on this machine."""
+    class JobExecutor(Protocol):
+        """An executor of `concurrent.futures`, as far as an engine uses it."""
+
+        def submit(self, function: Callable[..., None], words: dict[str, Any], /) -> Future[None]:
+            """Have the job run *function* with *words*."""
+
 
 _CONNECT_SECONDS = 5
 
@@ -40,6 +44,13 @@ _SECONDS = {"wait": 600.0, "idle": 5.0}
 """How long a call waits for a place in the engine, and how long an idle worker keeps its place from
 others.
 """
+
+
+class Connected(msgspec.Struct, frozen=True):
+    """An executor, and the address of its scheduler; "" if that is on this machine."""
+
+    executor: JobExecutor
+    scheduler: str
 
 
 @cache
@@ -54,7 +65,8 @@ def engine(where: str | Executor) -> Engine:
         scheduler = getattr(
             getattr(where, "_client", None), "scheduler", None
         )  # of Dask's ClientExecutor
-        return Engine(type(where).__name__, {}, lambda: (where, getattr(scheduler, "address", "")))
+        connected = Connected(where, getattr(scheduler, "address", ""))
+        return Engine(type(where).__name__, {}, lambda: connected)
     kind, _, rest = str(where).partition(":")
     place, _, query = rest.partition("?")
     if kind not in _KINDS or not place:
@@ -69,7 +81,7 @@ def engine(where: str | Executor) -> Engine:
     return Engine(f"{kind}:{place}", options, partial(connect, place, options))
 
 
-def _end(executor: Any) -> None:
+def _end(executor: Executor) -> None:
     """Let go of *executor* at the exit, which may not wait: the processes of a pool would stay."""
     processes = list((getattr(executor, "_processes", None) or {}).values())
     if hasattr(executor, "shutdown"):
@@ -98,7 +110,7 @@ class Engine:
         )
         self._changing = threading.Lock()
 
-    def start(self, spec: WorkerSpec, call: Call, news: SimpleQueue[Any]) -> NodeTransport:
+    def start(self, spec: WorkerSpec, call: Call, news: News) -> NodeTransport:
         """Return the transport to a new worker of *spec*, for *call*; see `ProcessPool`.
 
         Raises:
@@ -111,13 +123,13 @@ class Engine:
         try:
             with self._changing:
                 self._connected = self._connected or in_daemon_thread(self._connect)
-            executor, scheduler = self._connected.result()
-            door = listener(self._listen or _address_towards(scheduler))
+            connected = self._connected.result()
+            door = listener(self._listen or _address_towards(connected.scheduler))
             if not news.empty():  # so that no job is submitted to be cancelled at once
                 self._connection(news, call)
             secret = door.expect(news.put)
             words = {"version": __version__, "address": door.address, "secret": secret}
-            job = executor.submit(node.job, {**words, "spec": msgspec.to_builtins(spec)})
+            job = connected.executor.submit(node.job, {**words, "spec": msgspec.to_builtins(spec)})
             job.add_done_callback(news.put)
             return NodeTransport(self._connection(news, call), job.cancel)
         except BaseException as error:
@@ -136,7 +148,7 @@ class Engine:
                     if isinstance(late := news.get(), socket.socket):
                         late.close()  # else its worker would keep its place
 
-    def _connection(self, news: SimpleQueue[Any], call: Call) -> socket.socket:
+    def _connection(self, news: News, call: Call) -> socket.socket:
         try:
             found = None if call.ended else news.get(timeout=self._wait_seconds)
         except Empty:
@@ -194,7 +206,7 @@ def _dask(place: str, options: dict[str, str]) -> Connected:
         AssertionError
     ):  # Dask's, if the greeting of a busy scheduler comes together with other messages
         client = connect()
-    return client.get_executor(pure=False, retries=0), client.scheduler.address
+    return Connected(client.get_executor(pure=False, retries=0), client.scheduler.address)
 
 
 class _Submitit:
@@ -230,10 +242,8 @@ def _result(job: Any, folder: tempfile.TemporaryDirectory[str]) -> None:
 
 
 def _submitit(cluster: str, options: dict[str, str]) -> Connected:
-    return _Submitit(cluster, options), "" if cluster in (
-        "local",
-        "debug",
-    ) else socket.gethostname()
+    is_here = cluster in ("local", "debug")
+    return Connected(_Submitit(cluster, options), "" if is_here else socket.gethostname())
 
 
 _KINDS = {"dask": ("distributed", "dask", _dask), "submitit": ("submitit", "slurm", _submitit)}

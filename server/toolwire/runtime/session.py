@@ -402,12 +402,7 @@ class Session:
         """Have the outbox answer *call*; on the event loop."""
         if self._leave is not None:
             self._leave(outcome)
-        self.writer.enqueue(partial(self._answer, call, outcome), _size(outcome))
-
-    def _answer(self, call: Call, outcome: Outcome) -> None:
-        message = self._message(call, outcome)
-        if message is not None:
-            self.writer.write(message)
+        self.writer.enqueue(partial(self._message, call, outcome), _size(outcome))
 
     # The host of running calls
 
@@ -426,7 +421,7 @@ class Session:
         if self.writer.enqueued() < _MAX_WAITING_NOTIFICATIONS and not (
             self.writer.is_full or self.is_ending
         ):
-            self.writer.enqueue(partial(self.writer.write_made, make), size)
+            self.writer.enqueue_made(make, size)
 
     def send_log(self, call: Call, params: dict[str, Any]) -> None:
         """Send the log message *params*, unless the client does not want it."""
@@ -505,9 +500,11 @@ def _size(outcome: Outcome) -> int:
     """Return about how many bytes the response takes: its content, and as much again for what is
     structured.
     """
-    content = (
-        (outcome.get("content") or outcome.get("contents", ())) if isinstance(outcome, dict) else ()
-    )
-    return sum(
-        len(value) * 2 for block in content for value in block.values() if isinstance(value, str)
-    )
+    if not isinstance(outcome, dict):
+        return 0
+    size = 0
+    for block in outcome.get("content") or outcome.get("contents", ()):
+        for value in block.values():
+            if isinstance(value, str):
+                size += len(value) * 2
+    return size

@@ -14,12 +14,13 @@ its next tick.
 from __future__ import annotations
 
 import threading
-from _queue import SimpleQueue
+from _queue import Empty, SimpleQueue
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+import msgspec
 from toolwire_schemas.threads import start_thread
 
 from .. import log
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from ..timers import Timers
 
 Write = Callable[[bytes], None]
-Task = Callable[[], None]
+Make = Callable[[], bytes | None]
+"""Returns a message, if there is one to write."""
 
 _MAX_BUFFERED = 256
 _MAX_BUFFERED_BYTES = 16 * 1024
@@ -38,10 +40,22 @@ _MAX_BUFFERED_BYTES = 16 * 1024
 the host to read.
 """
 
+_MAX_TOGETHER_BYTES = 64 * 1024
+"""About how many bytes the outbox writes together: what a pipe takes on Linux."""
+
 _RETRY_SECONDS = 0.01
 
 _ITEM_BYTES = 200
 """The size of an entry of the outbox without its message."""
+
+
+class _Notification(msgspec.Struct):
+    """A message that is made and written while no other thread writes."""
+
+    make: Make
+
+
+_Item = bytes | Make | _Notification
 
 
 class MessageWriter:
@@ -64,7 +78,7 @@ class MessageWriter:
         self._lock = threading.Lock()
         self._buffered: deque[bytes] = deque()
         self._flush_is_due = False
-        self._outbox: SimpleQueue[tuple[bytes | Task, int] | None] = SimpleQueue()
+        self._outbox: SimpleQueue[tuple[_Item, int] | None] = SimpleQueue()
         self._max_unsent_bytes = max_unsent_bytes
         self._when_there_is_room = when_there_is_room
         self._changed = threading.Condition()  # for the number of bytes
@@ -82,7 +96,7 @@ class MessageWriter:
         with self._lock:
             self._write(self._take_buffered() + data if self._buffered else data)
 
-    def write_made(self, make: Callable[[], bytes | None]) -> None:
+    def write_made(self, make: Make) -> None:
         """Write the message that *make* returns, if any; no other write comes between. May wait for
         the host.
         """
@@ -142,8 +156,8 @@ class MessageWriter:
 
     # Through the outbox
 
-    def enqueue(self, item: bytes | Task, size: int = 0) -> None:
-        """Have the outbox write a message, or run a task that writes about *size* bytes. Never
+    def enqueue(self, item: _Item, size: int = 0) -> None:
+        """Have the outbox write a message, or make and write one of about *size* bytes. Never
         blocks.
         """
         size += _ITEM_BYTES + (len(item) if isinstance(item, bytes) else 0)
@@ -153,6 +167,10 @@ class MessageWriter:
         self._outbox.put((item, size))
         if self._thread is None:
             self._start()
+
+    def enqueue_made(self, make: Make, size: int) -> None:
+        """Have the outbox call `write_made`. Never blocks."""
+        self.enqueue(_Notification(make), size)
 
     def enqueue_all(self, messages: list[bytes]) -> None:
         """Have the outbox write *messages*. Never blocks."""
@@ -208,21 +226,66 @@ class MessageWriter:
                         self._timers.after(_RETRY_SECONDS, self._start)
 
     def _work(self) -> None:
-        while (entry := self._outbox.get()) is not None:
-            item, size = entry
-            try:
-                if isinstance(item, bytes):
-                    self.write(item)
-                else:
-                    item()
-            except Exception as bug:  # the outer edge of a thread that must continue
-                log.traceback("a message could not be sent", bug)
-            with self._changed:
-                was_full = self.is_full
-                self._unsent_bytes -= size
-                self.is_full = self._unsent_bytes > self._max_unsent_bytes
-                is_freed = was_full and not self.is_full
-                if is_freed:
-                    self._changed.notify_all()
+        is_open = True
+        while is_open:
+            entries = [self._outbox.get()]
+            # What has been added since is written together: the event loop adds many responses
+            # before this thread gets the interpreter's lock, and a write gives it up again.
+            with suppress(Empty):
+                while entries[-1] is not None and len(entries) < _MAX_BUFFERED:
+                    entries.append(self._outbox.get_nowait())
+            if entries[-1] is None:
+                is_open = False
+            self._send([entry for entry in entries if entry is not None])
+
+    def _send(self, entries: list[tuple[_Item, int]]) -> None:
+        messages: list[bytes] = []
+        sent_bytes = 0
+        for item, size in entries:
+            # Before the next is made, which takes its time if it is large.
+            if sent_bytes + size > _MAX_TOGETHER_BYTES:
+                self._write_together(messages)
+                self._subtract(sent_bytes)
+                messages, sent_bytes = [], 0
+            sent_bytes += size
+            message = item if isinstance(item, bytes) else self._make(item, messages)
+            if message is not None:
+                messages.append(message)
+        self._write_together(messages)
+        self._subtract(sent_bytes)
+
+    def _make(self, item: Make | _Notification, earlier: list[bytes]) -> bytes | None:
+        """Return the message of *item*; `None` if there is none, or it has been written, after the
+        *earlier* ones.
+        """
+        try:
+            if not isinstance(item, _Notification):
+                return item()
+            self._write_together(earlier)
+            earlier.clear()
+            self.write_made(item.make)
+        except Exception as bug:  # the outer edge of a thread that must continue
+            log.traceback("a message could not be made", bug)
+        return None
+
+    def _write_together(self, messages: list[bytes]) -> None:
+        if not messages:
+            return
+        try:
+            data = self._framing.wrap(*messages)
+            with self._lock:
+                self._write(self._take_buffered() + data if self._buffered else data)
+        except Exception as bug:  # the outer edge of a thread that must continue
+            log.traceback("a message could not be sent", bug)
+
+    def _subtract(self, sent_bytes: int) -> None:
+        """Count *sent_bytes* less as unsent."""
+        with self._changed:
+            was_full = self.is_full
+            self._unsent_bytes -= sent_bytes
+            self.is_full = self._unsent_bytes > self._max_unsent_bytes
+            is_freed = was_full and not self.is_full
             if is_freed:
-                self._when_there_is_room()
+                self._changed.notify_all()
+        if is_freed:
+            self._when_there_is_room()

@@ -1,7 +1,7 @@
 """The event loop that runs `async def` tools: one thread, started for the first of them.
 
 anyio and asyncio take longer to import than a server takes to start, so that thread imports them,
-and calls that arrive before are queued.
+and calls that arrive before are queued. The tasks of calls are in `call_tasks.py`.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from .. import log
 from .loop_watch import LoopWatch
 
 if TYPE_CHECKING:
-    from anyio import Event
+    from anyio import CancelScope
     from anyio.abc import TaskGroup
 
     from ..protocol.call import Call
     from ..timers import Timers
+    from .call_tasks import CallTasks
 
 Outcome = dict[str, Any] | BaseException
 Deliver = Callable[["Call", Outcome], None]
@@ -58,8 +59,10 @@ class EventLoop:
         # Schedules a function on the loop, while it runs. (anyio's portal would wait until the
         # function starts, and so for a tool that blocks the loop.)
         self._call_soon: Callable[..., object] | None = None
+        # What belongs to the running loop, on which alone it is used.
         self._tasks: TaskGroup
-        self._room: Event
+        self._calls: CallTasks
+        self._cancelled_class: type[BaseException]
         self._is_started = False
         self._thread: threading.Thread | None = None
         self._watch = LoopWatch(
@@ -71,7 +74,9 @@ class EventLoop:
         with self._lock:
             self._under_way.add(call)
             self._arrived.append(call)
-        self._wake()
+            is_woken = self._woken
+        if not is_woken:
+            self._wake()
         self._watch.watch()
 
     def spawn(self, task: Callable[[], Coroutine[Any, Any, None]]) -> None:
@@ -122,18 +127,14 @@ class EventLoop:
 
     def make_room(self) -> None:
         """Start the calls that wait for `may_begin`."""
-        self.soon(self._let_begin)
-
-    def _let_begin(self) -> None:
-        room, self._room = self._room, type(self._room)()
-        room.set()
+        self.soon(lambda: self._calls.make_room())
 
     def finish(self, seconds: float) -> None:
         """Cancel all tasks, and give them up to *seconds* to clean up."""
         with self._lock:
             begun, thread = self._call_soon is not None, self._thread
         if begun and thread is not None:
-            self.soon(self._tasks.cancel_scope.cancel)
+            self.soon(self._calls.cancel)
             thread.join(seconds)
 
     def _start(self) -> None:
@@ -179,12 +180,15 @@ class EventLoop:
         from asyncio import get_running_loop
         from contextvars import copy_context
 
-        from anyio import Event, create_task_group, sleep_forever
+        from anyio import create_task_group, get_cancelled_exc_class, sleep_forever
 
-        self._room = Event()
+        from .call_tasks import CallTasks
+
+        self._cancelled_class = get_cancelled_exc_class()
         async with create_task_group() as tasks:
             with self._lock:
                 self._tasks = tasks
+                self._calls = CallTasks(tasks, self._run, self._may_begin)
                 # In the loop's own context, where anyio knows the library it runs on.
                 self._call_soon = partial(
                     get_running_loop().call_soon_threadsafe, context=copy_context()
@@ -199,37 +203,32 @@ class EventLoop:
             spawned, self._spawned = self._spawned, []
         for task in spawned:
             self._tasks.start_soon(task)
-        for call in arrived:
-            self._tasks.start_soon(self._run, call)
+        self._calls.start(arrived)
 
-    async def _run(self, call: Call) -> None:
+    async def _run(self, call: Call, scope: CancelScope) -> None:
+        call.scope = scope
         try:
-            await self._run_cancellably(call)
+            if not call.ended:
+                await self._run_cancellably(call, scope)
         finally:
+            call.scope = None  # which may be that of another call from now on
             self._under_way.discard(call)
             self._release(call)
 
-    async def _run_cancellably(self, call: Call) -> None:
-        from anyio import CancelScope, get_cancelled_exc_class
-
-        with CancelScope() as call.scope:
-            while not (call.ended or self._may_begin()):
-                await self._room.wait()
-            if call.ended:
-                return
-            self._begin(call)
-            try:
-                outcome: Outcome = await call.handler.call_async(
-                    call.arguments, call, call.strict_arguments
-                )
-            except Exception as error:
-                outcome = error
-            except BaseException as error:
-                if call.scope.cancel_called and isinstance(error, get_cancelled_exc_class()):
-                    # the scope handles its own cancellation; any other exception would end the loop
-                    raise
-                outcome = error
-            self._deliver(call, outcome)
+    async def _run_cancellably(self, call: Call, scope: CancelScope) -> None:
+        self._begin(call)
+        try:
+            outcome: Outcome = await call.handler.call_async(
+                call.arguments, call, call.strict_arguments
+            )
+        except Exception as error:
+            outcome = error
+        except BaseException as error:
+            if scope.cancel_called and isinstance(error, self._cancelled_class):
+                # the scope handles its own cancellation; any other exception would end the loop
+                raise
+            outcome = error
+        self._deliver(call, outcome)
 
 
 _RUNNER = EventLoop._run_cancellably.__code__

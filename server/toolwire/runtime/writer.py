@@ -229,7 +229,7 @@ class MessageWriter:
         is_open = True
         while is_open:
             entries = [self._outbox.get()]
-            # What has been added since is written together: the event loop adds many responses
+            # Entries added since are written together: the event loop adds many responses
             # before this thread gets the interpreter's lock, and a write gives it up again.
             with suppress(Empty):
                 while entries[-1] is not None and len(entries) < _MAX_BUFFERED:
@@ -255,8 +255,8 @@ class MessageWriter:
         self._subtract(sent_bytes)
 
     def _make(self, item: Make | _Notification, earlier: list[bytes]) -> bytes | None:
-        """Return the message of *item*; `None` if there is none, or it has been written, after the
-        *earlier* ones.
+        """Return the message of *item*, if it has one. A notification is written, after the
+        *earlier* messages.
         """
         try:
             if not isinstance(item, _Notification):

@@ -47,10 +47,13 @@ def walk(schema: dict[str, Any], where: str) -> Iterator[tuple[str, dict[str, An
     """Yield *schema* and every schema inside it that is an object, each with its path; references
     are not followed.
     """
-    yield where, schema
-    for path, member in directly_inside(schema, where):
-        if isinstance(member, dict):
-            yield from walk(member, path)
+    waiting = [(where, schema)]
+    while waiting:  # generators within generators would be quadratic in the depth
+        path, inner = waiting.pop()
+        yield path, inner
+        found = directly_inside(inner, path)
+        members = [(name, member) for name, member in found if isinstance(member, dict)]
+        waiting += reversed(members)
 
 
 def directly_inside(schema: dict[str, Any], where: str) -> Iterator[tuple[str, Any]]:

@@ -1,4 +1,8 @@
-"""Four times the schema takes four times the work, in whichever format it is written."""
+"""Four times the schema takes four times the work, by whichever visitor of its graph.
+
+Those that decide instead of describing (validation, comparison, strict arguments, generated values)
+have budgets of steps, and are tested where these are.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,17 @@ from typing import Any
 import pytest
 from support.counted_calls import is_linear
 from support.expensive_schemas import SCHEMAS, tool
+from toolwire.inspect.form_nodes import write_form
+from toolwire.loading.argument_text import read
+from toolwire_agent.react.reply_schema import _Definitions
+from toolwire_agent.terminal.forms import fields
 from toolwire_dialects import lagent, markdown, python_stub, typescript
+from toolwire_dialects.compare.nodes import ComparedSchema
+from toolwire_dialects.definition_meanings import find_meanings
+from toolwire_dialects.lint.audit import audit
 from toolwire_dialects.openai_strict import NotStrict, strict
 from toolwire_dialects.typed_clients import generate, list_languages
+from toolwire_schemas.json_schema.graph import SchemaGraph
 
 Entry = dict[str, Any]
 
@@ -33,6 +45,13 @@ VISITORS: dict[str, Callable[[Entry], object]] = {
     "strict": write_strict,
     "lagent": lagent.from_entry,
     **{f"client in {language}": write_client(language) for language in list_languages()},
+    "lint": lambda entry: audit([entry]),
+    "meanings": lambda entry: find_meanings(SchemaGraph(entry["inputSchema"])),
+    "comparison": lambda entry: ComparedSchema(entry["inputSchema"]),
+    "form on the page": lambda entry: write_form(entry["inputSchema"]),
+    "form at the terminal": lambda entry: fields(entry["inputSchema"]),
+    "argument on the command line": lambda entry: read(["a=x"], entry["inputSchema"]),
+    "reply": lambda entry: _Definitions().move(entry["inputSchema"], "t"),
 }
 
 

@@ -7,6 +7,7 @@ CALLS = ("tests/server/protocol/test_call.py", "tests/server/protocol/test_in_fl
 FRAMING = ("tests/schemas/wire/test_framing.py",)
 LOSSLESS = ("tests/schemas/json_schema/test_lossless.py",)
 COMPARE = ("tests/schemas/compare",)
+GRAPH = ("tests/schemas/json_schema/test_graph.py",)
 READING = ("tests/tools/signature",)
 
 TARGETS: dict[str, tuple[str, ...]] = {
@@ -17,8 +18,11 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "toolwire.protocol.result_limit": PROTOCOL,
     "toolwire.protocol.large_results": PROTOCOL,
     "toolwire_agent.agent.approvals": ("tests/clients/agent/test_approval_decisions.py",),
+    "toolwire_dialects.compare.cases": COMPARE,
     "toolwire_dialects.compare.proof": COMPARE,
     "toolwire_dialects.compare.subset": COMPARE,
+    "toolwire_schemas.json_schema.all_of": GRAPH,
+    "toolwire_schemas.json_schema.graph": GRAPH,
     "toolwire_schemas.wire.framing": FRAMING,
     "toolwire_schemas.wire.content_length": FRAMING,
     "toolwire_schemas.json_schema.lossless": LOSSLESS,

@@ -469,17 +469,16 @@ def _without_wide_types(parts: list[SchemaNode]) -> list[SchemaNode]:
 
     `{"type": "object", "$ref": …}` is the definition that it refers to.
     """
-    needed = []
     known = {frozenset(part.types) for part in parts if part.types and not _is_type_alone(part)}
-    for part in parts:
-        if _is_type_alone(part):
-            wide = frozenset(part.types)
-            wide |= {"integer"} if "number" in wide else set()
-            if any(types <= wide for types in known):
-                continue
-            known.add(frozenset(part.types))
-        needed.append(part)
-    return needed
+    left_out = set()
+    # Those that refer to others come last: a definition says its type in their place.
+    for part in sorted(filter(_is_type_alone, parts), key=lambda part: bool(part.applied())):
+        types = frozenset(part.types)
+        wide = types | {"integer"} if "number" in types else types
+        if any(narrow <= wide for narrow in known):
+            left_out.add(part)
+        known.add(types)
+    return [part for part in parts if part not in left_out]
 
 
 def _is_type_alone(part: SchemaNode) -> bool:

@@ -214,6 +214,29 @@ def test_draft_07_ignores_keywords_next_to_a_reference() -> None:
     assert root(schema).resolved.limits == {"maxLength": 3}
 
 
+@pytest.mark.parametrize(
+    ("types", "definition"),
+    [
+        ("object", {"type": "object", "properties": {}}),
+        (["null", "object"], {"type": "object", "properties": {}}),
+        ("number", {"type": "integer", "minimum": 1}),
+        ("integer", {"type": "integer"}),
+    ],
+)
+def test_a_type_that_the_definition_says_too_adds_nothing(types: Any, definition: Schema) -> None:
+    node = root({"type": types, "$ref": "#/$defs/A", "$defs": {"A": definition}})
+    assert node.resolved.schema is definition
+    assert node.link is node
+
+
+@pytest.mark.parametrize("types", ["string", "integer"])
+def test_a_narrower_type_next_to_a_reference_is_merged(types: str) -> None:
+    node = root({"type": types, "$ref": "#/$defs/A", "$defs": {"A": {"type": "number"}}})
+    assert node.link is None
+    assert node.resolved.types == (("integer",) if types == "integer" else ())
+    assert node.resolved.is_false == (types == "string")
+
+
 # --- allOf ----------------------------------------------------------------------------------------
 
 
@@ -245,6 +268,18 @@ def test_draft_07_ignores_keywords_next_to_a_reference() -> None:
         ([{"if": TEXT, "then": False}, {"if": NUMBER, "else": False}], {"if": TEXT, "then": False}),
         ([{"title": "A", **TEXT}, {"title": "B", **TEXT}], {"title": "A", **TEXT}),
         ([{"minimum": "x"}, {"minimum": 1}], {"minimum": "x"}),
+        ([{"minimum": 1}, {"minimum": "x"}], {"minimum": 1}),
+        ([{"maximum": "x"}, {"maximum": 1}], {"maximum": "x"}),
+        ([{"enum": ["a"]}, {"enum": "b"}], {"enum": ["a"]}),
+        ([{"enum": "b"}, {"enum": ["a"]}], {"enum": "b"}),
+        ([{"required": ["a"]}, {"required": "b"}], {"required": ["a"]}),
+        ([{"required": "b"}, {"required": ["a"]}], {"required": "b"}),
+        ([{"properties": {"a": TEXT}}, {"properties": [1]}], {"properties": {"a": TEXT}}),
+        ([{"properties": [1]}, {"properties": {"a": TEXT}}], {"properties": [1]}),
+        ([{"prefixItems": [TEXT]}, {"prefixItems": 1}], {"prefixItems": [TEXT]}),
+        ([{"prefixItems": 1}, {"prefixItems": [TEXT]}], {"prefixItems": 1}),
+        ([{"uniqueItems": True}, {"uniqueItems": False}], {"uniqueItems": True}),
+        ([{"uniqueItems": False}, {"uniqueItems": True}], {"uniqueItems": True}),
     ],
 )  # fmt: skip
 def test_schemas_for_one_value_become_one(parts: list[Any], merged: Any) -> None:
@@ -268,6 +303,59 @@ def test_alternatives_apply_with_what_is_next_to_them() -> None:
         {"properties": {"a": TEXT}, "required": ["a"]},
         {"properties": {"a": TEXT}, "required": ["b"]},
     ]
+
+
+# --- exactly what a node says ---------------------------------------------------------------------
+
+
+def test_only_keywords_that_may_refuse_values_are_assertions() -> None:
+    keywords = {"minimum": 1, "title": "A", "x-order": 3, "$defs": {}}
+    assert root(keywords).assertions == {"minimum": 1}
+    assert root(True).assertions == {}
+    assert root(False).assertions == {"enum": []}
+
+
+def test_target_is_what_references_alone_lead_to() -> None:
+    definitions = {
+        "A": {"$ref": "#/$defs/B", "description": "An alias."},
+        "B": {"$ref": "#/$defs/C", "minimum": 1},
+        "C": NUMBER,
+        "Circle": {"$ref": "#/$defs/Circle"},
+        "Nowhere": {"$ref": "#/$defs/none"},
+    }
+    graph = SchemaGraph({"$defs": definitions})
+    nodes = {name: graph.node(schema) for name, schema in definitions.items()}
+    assert nodes["A"].target is nodes["B"]
+    assert nodes["B"].target is nodes["B"]
+    assert nodes["Circle"].target is nodes["Circle"]
+    assert nodes["Nowhere"].target is nodes["Nowhere"]
+
+
+@pytest.mark.parametrize(
+    ("word", "names"),
+    [
+        ("properties", ["a", "b"]),
+        ("prefixItems", [0, 1]),
+        ("anyOf", [0]),
+        ("items", [""]),
+        ("$ref", [""]),
+        ("not", []),
+        ("enum", []),
+    ],
+)
+def test_nodes_under_a_keyword_have_their_names_or_places(word: str, names: list[Any]) -> None:
+    schema = {
+        "properties": {"a": TEXT, "b": NUMBER},
+        "prefixItems": [TEXT, NUMBER],
+        "anyOf": [TEXT],
+        "items": NUMBER,
+        "$ref": "#/$defs/A",
+        "enum": [1],
+        "$defs": {"A": TEXT},
+    }
+    under = root(schema).under(word)
+    assert list(under) == names
+    assert all(node.schema in (TEXT, NUMBER) for node in under.values())
 
 
 # --- validity -------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import pytest
 from toolwire.settings import __version__
 from toolwire.workers.cluster import node
 from toolwire.workers.cluster.connections import Listener, NodeTransport
-from toolwire.workers.cluster.engines import Engine
+from toolwire.workers.cluster.engines import Connected, Engine
 from toolwire.workers.worker_spec import WorkerSpec
 
 pytestmark = [
@@ -216,9 +216,10 @@ def test_a_worker_that_connects_when_its_call_does_not_wait_any_more_does_not_ke
 ) -> None:
     executor = LateExecutor()
     spec = WorkerSpec(loading={"targets": ["tools.py"]}, folder=str(tmp_path))
+    engine = Engine("late", {}, lambda: Connected(executor, ""))
 
     with pytest.raises(InterruptedError):
-        Engine("late", {}, lambda: (executor, "")).start(spec, executor.call, SimpleQueue())
+        engine.start(spec, executor.call, SimpleQueue())
 
     with executor.worker:
         assert executor.worker.recv(1) == b""

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from support.json_mutations import mutants, written
 from toolwire.cli import example_tools
-from toolwire.cli.commands.list import in_dialect
+from toolwire.cli.commands.list import translate_tools
 from toolwire.hosts import hosts
 from toolwire.loading.targets import load as load_tools
 from toolwire_agent.react import (
@@ -60,9 +60,9 @@ def test_whatever_a_tool_is_written_as_is_as_the_schemas_say() -> None:
         check("tool-2026-07-28", entry)
         check("openai-function", openai.from_entry({**entry, "name": "a"}, flat=True))
     for dialect, name in DIALECTS.items():
-        for described in in_dialect(entries, dialect)[0]:
+        for described in translate_tools(entries, dialect)[0]:
             check(name, described)
-    for function in in_dialect(entries, "openai", strict=True)[0]:
+    for function in translate_tools(entries, "openai", strict=True)[0]:
         check("openai-function", function)
 
 

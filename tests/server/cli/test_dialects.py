@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support.command_line import CommandLine, Done
-from toolwire.cli.commands.list import in_dialect
+from toolwire.cli.commands.list import translate_tools
 
 TOOLS = '''
 from typing import Any, Literal
@@ -157,6 +157,6 @@ def test_parameters_that_an_api_refuses_are_renamed_and_the_reader_is_notified_o
         "name": "find",
         "inputSchema": {"type": "object", "properties": {"filter[id]": {"type": "integer"}}},
     }
-    (tool,), notes = in_dialect([entry], "anthropic")
+    (tool,), notes = translate_tools([entry], "anthropic")
     assert list(tool["input_schema"]["properties"]) == ["filter_id_"]
     assert notes == ["find: 'filter[id]' is called 'filter_id_' there"]

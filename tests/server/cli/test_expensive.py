@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from support import SUPPORT
 from support.expensive_schemas import SCHEMAS, tool
-from toolwire.cli.commands.list import in_dialect
+from toolwire.cli.commands.list import translate_tools
 
 pytestmark = pytest.mark.process
 
@@ -100,7 +100,7 @@ def test_a_command_ends_however_large_a_schema_is(command: str, kind: str, folde
 def test_every_dialect_is_written_whatever_schemas_there_are(
     dialect: str, kind: str, times: int
 ) -> None:
-    tools, _ = in_dialect([tool(kind, times)], dialect, strict=dialect == "openai")
+    tools, _ = translate_tools([tool(kind, times)], dialect, strict=dialect == "openai")
     assert tools
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support.command_line import CommandLine
-from toolwire.cli.commands.list import _show_all
+from toolwire.cli.commands.list import _print_all
 from toolwire.mounting.foreign_stderr import MAX_LINES
 from toolwire_dialects.python_stub import from_entry, signature
 
@@ -51,7 +51,7 @@ def test_tools_are_shown_with_what_else_there_is_and_without_tools_that_is_shown
     prompts: list[Any],
     shown: list[str],
 ) -> None:
-    _show_all(tools, {"resources": resources, "prompts": prompts})
+    _print_all(tools, {"resources": resources, "prompts": prompts})
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()] == shown
 
 

@@ -73,122 +73,84 @@ _NAMING_TYPES = {"TOOLWIRE_NAME_TYPES": "1"}
 def run(words: Words) -> int:
     """Print the tools, and return 1 if some client or model's API is known to refuse one."""
     _check_forms(words.options)
-    if words.options.get("bundled"):
-        return _bundled(words)
-    return _lint(words) if words.options.get("lint") else _list(words)
+    if "bundled" in words.options:
+        return _list_bundled(words)
+    if "lint" in words.options:
+        return _lint(words)
+    if "resources" in words.options:
+        return _list_others(words, "resources")
+    if "prompts" in words.options:
+        return _list_others(words, "prompts")
+    if "tokens" in words.options:
+        return _count_tokens(words)
+    return _list_tools(words)
+
+
+_FORMS = ("bundled", "resources", "prompts", "as", "lint", "tokens", "json")
+"""The options of which only one can be given; JSON is a form of all but --as, too."""
 
 
 def _check_forms(options: dict[str, Any]) -> None:
-    forms = [
-        form
-        for form in ("bundled", "resources", "prompts", "as", "lint", "tokens", "json")
-        if form in options
-    ]
-    # JSON is a form of all but --as, too.
-    if len(forms) > 1 and (len(forms) > 2 or forms[1] != "json" or forms[0] == "as"):
+    forms = [form for form in _FORMS if form in options]
+    if forms[-1:] == ["json"] and "as" not in forms:
+        forms.remove("json")
+    if len(forms) > 1:
         raise UsageError(f"--{forms[0]} and --{forms[1]} contradict each other: leave one out")
     if "notes" in options and "lint" not in options:
         raise UsageError("--notes goes with --lint")
     if "strict" in options and options.get("as") != "openai":
         raise UsageError("--strict goes with --as openai")
-    if options.get("as", "lagent") not in _DIALECTS:
-        _announced_dialect(options["as"])  # before a server is started
+    if "as" in options and options["as"] not in _DIALECTS:
+        _find_announced_dialect(options["as"])  # before a server is started
 
 
-def _list(words: Words) -> int:
+# --- tools ---
+
+
+def _list_tools(words: Words) -> int:
     limit = limit_of(words)
-    if "resources" in words.options or "prompts" in words.options:
-        return _others(words, limit)
-    is_table = words.options.keys().isdisjoint({"json", "as", "tokens"})
-    others: dict[str, list[Entry]] = {}
+    is_table = words.options.keys().isdisjoint({"json", "as"})
     env = _NAMING_TYPES if is_table else None
+    others = {}
     with client_of(words, words.words, limit=limit, env=env) as client:
-        entries = [tool.raw for tool in client.list_tools(timeout_seconds=limit.left())]
+        tools = [tool.raw for tool in client.list_tools(timeout_seconds=limit.left())]
         if is_table:
-            others = {what: _others_or_none(client, what, limit) for what in _HEADINGS}
-    if words.options.get("tokens"):
-        _print_tokens(entries, words.options)
-    elif words.options.get("json"):
-        print_data(format_json(entries))
-    elif words.options.get("as"):
-        tools, notes = in_dialect(entries, words.options["as"], strict="strict" in words.options)
-        print_data(tools if isinstance(tools, str) else format_json(tools))
-        for note in notes:
-            print_remark(note)
+            others = _try_others(client, limit)
+    if is_table:
+        _print_all(tools, others)
+    elif "json" in words.options:
+        print_data(format_json(tools))
     else:
-        _show_all(entries, others)
+        _print_in_dialect(tools, words.options["as"], is_strict="strict" in words.options)
     return 0
 
 
-def _print_tokens(entries: list[Entry], options: dict[str, Any]) -> None:
-    from ..mounting import prefixes_of
-    from ..token_counts import as_data, count_tokens, format_counts
-
-    counts = count_tokens(entries, prefixes_of(options))
-    if options.get("json"):
-        print_data(format_json(as_data(counts)))
-    else:
-        print_report(format_counts(counts))
+def _print_in_dialect(tools: list[Entry], dialect: str, *, is_strict: bool) -> None:
+    translated, notes = translate_tools(tools, dialect, strict=is_strict)
+    print_data(translated if isinstance(translated, str) else format_json(translated))
+    for note in notes:
+        print_remark(note)
 
 
-def _show_all(tools: list[Entry], others: dict[str, list[Entry]]) -> None:
-    """Show the tools, and how many resources and prompts there are; without tools, show those."""
-    found = {what: entries for what, entries in others.items() if entries}
+def _print_all(tools: list[Entry], others: dict[str, list[Entry]]) -> None:
+    """Print the tools, and how many resources and prompts there are; without tools, print those."""
+    tables = []
+    counts = []
+    for what, entries in others.items():
+        if entries:
+            tables.append(_format_others(what, entries))
+            counts.append(f"{format_count(len(entries), what[:-1])} (--{what})")
     if tools:
         print_report(format_tools(tools))
-        counts = [
-            f"{format_count(len(entries), what[:-1])} (--{what})" for what, entries in found.items()
-        ]
         if counts:
             print_report("\n" + ", ".join(counts))
-    elif found:
-        tables = [_table_of(what, entries) for what, entries in found.items()]
+    elif tables:
         print_report("\n\n".join(tables))
     else:
         print_report("The server has no tools.")
 
 
-def _table_of(what: str, entries: Sequence[Entry]) -> str:
-    return format_table(_HEADINGS[what], [(*_keys(entry), summarize(entry)) for entry in entries])
-
-
-def _others_or_none(client: Client, what: str, limit: Deadline) -> list[Entry]:
-    """Return the resources or the prompts; none, with a remark, if the server refuses to list what
-    it declares.
-    """
-    from toolwire_client import RequestFailed
-
-    try:
-        return _entries_of(client, what, limit)
-    except RequestFailed as error:
-        print_remark(f"the {what} cannot be listed: {error}")
-        return []
-
-
-def _entries_of(client: Client, what: str, limit: Deadline) -> list[Entry]:
-    if what == "prompts":
-        return [prompt.raw for prompt in client.list_prompts(timeout_seconds=limit.left())]
-    fixed = client.list_resources(timeout_seconds=limit.left())
-    templates = client.list_resource_templates(timeout_seconds=limit.left())
-    return [*(resource.raw for resource in fixed), *(template.raw for template in templates)]
-
-
-def _others(words: Words, limit: Deadline) -> int:
-    """Print the resources or the prompts."""
-    what = "resources" if "resources" in words.options else "prompts"
-    with client_of(words, words.words, limit=limit) as client:
-        entries = _entries_of(client, what, limit)
-    if words.options.get("json"):
-        print_data(format_json(entries))
-    elif entries:
-        print_report(_table_of(what, entries))
-    else:
-        is_chosen = words.options.keys() & {"include", "exclude"}
-        print_report(
-            f"The server has no {what}{' that --include and --exclude leave' if is_chosen else ''}."
-        )
-    return 0
-
+# --- resources and prompts ---
 
 _HEADINGS = {
     "resources": ("URI", "type", "what it is"),
@@ -196,17 +158,91 @@ _HEADINGS = {
 }
 
 
-def _keys(entry: Entry) -> tuple[str, str]:
+def _list_others(words: Words, what: str) -> int:
+    """Print the resources or the prompts."""
+    limit = limit_of(words)
+    with client_of(words, words.words, limit=limit) as client:
+        entries = _fetch_others(client, what, limit)
+    if "json" in words.options:
+        print_data(format_json(entries))
+    elif entries:
+        print_report(_format_others(what, entries))
+    elif words.options.keys() & {"include", "exclude"}:
+        print_report(f"The server has no {what} that --include and --exclude leave.")
+    else:
+        print_report(f"The server has no {what}.")
+    return 0
+
+
+def _try_others(client: Client, limit: Deadline) -> dict[str, list[Entry]]:
+    """Return the resources and the prompts; print a remark if the server refuses to list what it
+    declares.
+    """
+    from toolwire_client import RequestFailed
+
+    others = {}
+    for what in _HEADINGS:
+        try:
+            others[what] = _fetch_others(client, what, limit)
+        except RequestFailed as error:
+            print_remark(f"the {what} cannot be listed: {error}")
+    return others
+
+
+def _fetch_others(client: Client, what: str, limit: Deadline) -> list[Entry]:
+    if what == "prompts":
+        return [prompt.raw for prompt in client.list_prompts(timeout_seconds=limit.left())]
+    entries = [each.raw for each in client.list_resources(timeout_seconds=limit.left())]
+    entries += [each.raw for each in client.list_resource_templates(timeout_seconds=limit.left())]
+    return entries
+
+
+def _format_others(what: str, entries: Sequence[Entry]) -> str:
+    rows = [(*_format_name(entry), summarize(entry)) for entry in entries]
+    return format_table(_HEADINGS[what], rows)
+
+
+def _format_name(entry: Entry) -> tuple[str, str]:
+    """Return the URI and the type of a resource, or the name and the arguments of a prompt."""
     uri = entry.get("uri") or entry.get("uriTemplate")
     if uri is not None:
         return uri, entry.get("mimeType") or ""
-    arguments = entry.get("arguments") or ()
-    return entry["name"], ", ".join(
-        f"{each['name']}{'' if each.get('required') else '?'}" for each in arguments
-    )
+    arguments = []
+    for argument in entry.get("arguments") or ():
+        mark = "" if argument.get("required") else "?"
+        arguments.append(argument["name"] + mark)
+    return entry["name"], ", ".join(arguments)
 
 
-def in_dialect(
+# --- tokens ---
+
+
+def _count_tokens(words: Words) -> int:
+    from ..mounting import prefixes_of
+    from ..token_counts import as_data, count_tokens, format_counts
+
+    limit = limit_of(words)
+    with client_of(words, words.words, limit=limit) as client:
+        tools = [tool.raw for tool in client.list_tools(timeout_seconds=limit.left())]
+    counts = count_tokens(tools, prefixes_of(words.options))
+    if "json" in words.options:
+        print_data(format_json(as_data(counts)))
+    else:
+        print_report(format_counts(counts))
+    return 0
+
+
+# --- other formats ---
+
+_DIALECTS = ("lagent", "openai", "anthropic", "python", "typescript", "markdown")
+
+_TEXTS = {"python": "python_stub", "typescript": "typescript", "markdown": "markdown"}
+"""The dialects that are texts, and their modules. They show a tool's own name next to a changed
+one.
+"""
+
+
+def translate_tools(
     entries: Sequence[Entry], dialect: str, *, strict: bool = False
 ) -> tuple[Any, list[str]]:
     """Return *entries* in a dialect, as a text or a list of JSON values, and notes for its reader.
@@ -216,26 +252,26 @@ def in_dialect(
     from toolwire_dialects.name_mapping import RULES, Names
 
     if dialect not in _DIALECTS:
-        return _announced_dialect(dialect).from_entries(list(entries)), []
-    if dialect in ("python", "typescript", "markdown"):
-        # These texts show a tool's own name next to a changed one.
-        module = "python_stub" if dialect == "python" else dialect
-        return import_module(f"toolwire_dialects.{module}").from_entries(list(entries)), []
+        return _find_announced_dialect(dialect).from_entries(list(entries)), []
+    if dialect in _TEXTS:
+        module = import_module(f"toolwire_dialects.{_TEXTS[dialect]}")
+        return module.from_entries(list(entries)), []
     names = [entry["name"] for entry in entries]
-    theirs = Names(names, dialect).theirs if dialect in RULES else {name: name for name in names}
-    notes = _differences(theirs.items())
+    names_there = dict(zip(names, names, strict=True))
+    if dialect in RULES:
+        names_there = Names(names, dialect).theirs
+    notes = _note_renames(names_there.items())
     tools = []
     for entry in entries:
-        tool, remarks = _tool({**entry, "name": theirs[entry["name"]]}, dialect, strict)
+        name = entry["name"]
+        renamed = {**entry, "name": names_there[name]}
+        tool, notes_of_tool = _translate(renamed, dialect, strict=strict)
         tools.append(tool)
-        notes += [f"{entry['name']}: {note}" for note in remarks]
+        notes += [f"{name}: {note}" for note in notes_of_tool]
     return tools, notes
 
 
-_DIALECTS = ("lagent", "openai", "anthropic", "python", "typescript", "markdown")
-
-
-def _announced_dialect(name: str) -> Any:
+def _find_announced_dialect(name: str) -> Any:
     """Return the module of a dialect that an installed distribution announces."""
     from toolwire_schemas.extensions import ExtensionFailed, find_extension, list_extensions
 
@@ -249,31 +285,31 @@ def _announced_dialect(name: str) -> Any:
     return dialect
 
 
-def _tool(entry: Entry, dialect: str, strict: bool) -> tuple[Entry, list[str]]:
+def _translate(entry: Entry, dialect: str, *, strict: bool) -> tuple[Entry, list[str]]:
+    """Return a tool in a dialect of JSON, and notes on it."""
     from toolwire_dialects import anthropic, lagent, openai
+    from toolwire_dialects.openai_strict import NotStrict
 
     match dialect:
         case "lagent":
             return lagent.from_entry(entry), []
         case "anthropic":
             tool = anthropic.from_entry(entry)
-            called = (
-                schema.get("properties", ())
-                for schema in (entry["inputSchema"], tool["input_schema"])
-            )
-            return tool, _differences(zip(*called, strict=True))
-    if strict:
-        from toolwire_dialects.openai_strict import NotStrict
-
-        try:
-            return openai.from_entry(entry, strict=True), []
-        except NotStrict as error:
-            return openai.from_entry(entry), [f"it cannot be strict: {error}"]
-    return openai.from_entry(entry), []
+            parameters = entry["inputSchema"].get("properties", ())
+            parameters_there = tool["input_schema"].get("properties", ())
+            return tool, _note_renames(zip(parameters, parameters_there, strict=True))
+    try:
+        return openai.from_entry(entry, strict=strict), []
+    except NotStrict as error:
+        return openai.from_entry(entry), [f"it cannot be strict: {error}"]
 
 
-def _differences(called: Iterable[tuple[str, str]]) -> list[str]:
-    return [f"{ours!r} is called {theirs!r} there" for ours, theirs in called if ours != theirs]
+def _note_renames(names: Iterable[tuple[str, str]]) -> list[str]:
+    """Return a note for each name that is another one there."""
+    return [f"{ours!r} is called {theirs!r} there" for ours, theirs in names if ours != theirs]
+
+
+# --- lint ---
 
 
 def _lint(words: Words) -> int:
@@ -283,54 +319,46 @@ def _lint(words: Words) -> int:
     with client_of(words, words.words, limit=limit) as client:
         entries = client.list_entries(timeout_seconds=limit.left())
     findings = audit(entries)
-    if words.options.get("json"):
+    if "json" in words.options:
         print_data(format_json(findings))
     else:
-        _show_findings(findings, len(entries), notes=words.options.get("notes", False))
+        _print_findings(findings, len(entries), shows_notes="notes" in words.options)
     return 1 if any(finding.severity == "error" for finding in findings) else 0
 
 
-def _show_findings(findings: Sequence[Finding], tools: int, *, notes: bool) -> None:
-    rows = [
-        (
-            finding.severity,
-            " ".join(filter(None, (finding.tool, finding.where))) or "all",
-            f"{finding.problem}; {finding.remedy}",
-            finding.concerns,
-        )
-        for finding in findings
-        if notes or finding.severity != "note"
-    ]
-    if rows:
-        print_report(
-            format_table(("", "where", "what is wrong; what to do", "whom it concerns"), rows)
-            + "\n"
-        )
+def _print_findings(findings: Sequence[Finding], tools: int, *, shows_notes: bool) -> None:
+    shown = [finding for finding in findings if shows_notes or finding.severity != "note"]
+    if shown:
+        head = ("", "where", "what is wrong; what to do", "whom it concerns")
+        print_report(format_table(head, list(map(_format_finding, shown))) + "\n")
     counts = Counter(finding.severity for finding in findings)
-    summary = ", ".join(
-        format_count(counts[severity], severity) for severity in ("error", "warning", "note")
-    )
-    hint = "; --notes shows the notes" if len(rows) < len(findings) else ""
-    print_report(f"{format_count(tools, 'tool')}: {summary}{hint}.")
+    parts = []
+    for severity in ("error", "warning", "note"):
+        parts.append(format_count(counts[severity], severity))
+    hint = "; --notes shows the notes" if len(shown) < len(findings) else ""
+    print_report(f"{format_count(tools, 'tool')}: {', '.join(parts)}{hint}.")
 
 
-def _bundled(words: Words) -> int:
+def _format_finding(finding: Finding) -> tuple[str, str, str, str]:
+    where = f"{finding.tool or ''} {finding.where or ''}".strip() or "all"
+    return finding.severity, where, f"{finding.problem}; {finding.remedy}", finding.concerns
+
+
+# --- bundled tools ---
+
+
+def _list_bundled(words: Words) -> int:
     from toolwire_bundled.availability import readiness
 
     if words.words or words.command or "set" in words.options:
         raise UsageError("--bundled lists all of the tools that come with Toolwire: name no target")
-    found = readiness()
-    rows = [
-        (
-            tool.name,
-            tool.summary,
-            ", ".join(tool.needs),
-            "; ".join([*(tool.missing or ["ready"]), *tool.advice]),
-        )
-        for tool in found
-    ]
-    if words.options.get("json"):
-        print_data(format_json(found))
-    else:
-        print_report(format_table(("tool", "what it does", "needs", "here"), rows))
+    tools = readiness()
+    if "json" in words.options:
+        print_data(format_json(tools))
+        return 0
+    rows = []
+    for tool in tools:
+        state = [*(tool.missing or ["ready"]), *tool.advice]
+        rows.append((tool.name, tool.summary, ", ".join(tool.needs), "; ".join(state)))
+    print_report(format_table(("tool", "what it does", "needs", "here"), rows))
     return 0

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from support.command_line import forgotten_imports
 from toolwire.cli import main as cli
-from toolwire.cli.commands.diff import kind_of
+from toolwire.cli.commands.diff import choose_kind
 from toolwire.loading.targets import load
 from toolwire_schemas.published import validator
 
@@ -304,4 +304,4 @@ def test_what_a_word_is_taken_for_is_decided_by_what_is_there(inside: Path) -> N
         "./program": "command",
         "sh": "command",
     }
-    assert {name: kind_of(name) for name in kinds} == kinds
+    assert {name: choose_kind(name) for name in kinds} == kinds

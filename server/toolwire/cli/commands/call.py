@@ -59,20 +59,14 @@ COMMAND = Command(
 def run(words: Words) -> int:
     """Print the result, and return 1 if the tool failed."""
     rest = list(words.words)
-    target = (
-        rest.pop(0) if rest and words.command is None and not is_mounting(words.options) else None
-    )
+    targets: list[str] = []
+    if rest and words.command is None and not is_mounting(words.options):
+        targets.append(rest.pop(0))
     limit = limit_of(words)
     line = ProgressLine(sys.stderr)
-    with client_of(
-        words, [target] if target else [], limit=limit, on_ask=ask_user(before=line.clear)
-    ) as client:
+    with client_of(words, targets, limit=limit, on_ask=ask_user(before=line.clear)) as client:
         tools = client.list_tools(timeout_seconds=limit.left())
-        is_argument = not rest or "=" in rest[0] or rest[0].startswith("{")
-        is_named = len(tools) != 1 or not is_argument or tools[0].name in rest[:1]
-        if is_named and not rest:
-            raise UsageError(f"name the tool to call: {', '.join(tool.name for tool in tools)}")
-        tool = _tool(rest.pop(0), tools, target) if is_named else tools[0]
+        tool = _take_tool(rest, tools, targets)
         arguments = values.read(rest, tool.input_schema)
         try:
             answer = client.call_tool(
@@ -87,33 +81,57 @@ def run(words: Words) -> int:
     return 1 if answer.is_error else 0
 
 
-def _tool(name: str, tools: list[ToolDescription], target: str | None) -> ToolDescription:
-    spellings = [name]
-    if target is not None:
-        spellings += [
-            name.replace(".", "_", 1),
-            f"{target}_{name}",
-        ]  # of a toolkit's method, of a bundled one's
-    for spelling in spellings:
-        for tool in tools:
-            if tool.name == spelling:
-                return tool
-    from toolwire_schemas.did_you_mean import (
-        closest,
-        unknown_name,
-    )  # only a mistake needs it, and all that comes with it
+def _take_tool(
+    words: list[str], tools: list[ToolDescription], targets: list[str]
+) -> ToolDescription:
+    """Return the tool that the first of *words* names, which is removed, or the only one."""
+    if not _names_tool(words, tools):
+        return tools[0]
+    return _find_tool(words.pop(0), tools, targets)
 
+
+def _names_tool(words: list[str], tools: list[ToolDescription]) -> bool:
+    """Return whether the first of *words* is the name of the tool, which is optional for a single
+    one.
+
+    Raises:
+        UsageError: if a name is needed and missing.
+    """
+    if len(tools) == 1:
+        if not words:
+            return False
+        is_argument = "=" in words[0] or words[0].startswith("{")
+        return not is_argument or words[0] == tools[0].name
+    if not words:
+        raise UsageError(f"name the tool to call: {', '.join(tool.name for tool in tools)}")
+    return True
+
+
+def _find_tool(name: str, tools: list[ToolDescription], targets: list[str]) -> ToolDescription:
+    spellings = [name]
+    for target in targets:  # of a toolkit's method, of a bundled one's
+        spellings += [name.replace(".", "_", 1), f"{target}_{name}"]
+    by_name = {tool.name: tool for tool in tools}
+    for spelling in spellings:
+        if spelling in by_name:
+            return by_name[spelling]
+    raise UsageError(_explain_unknown(name, tools, targets))
+
+
+def _explain_unknown(name: str, tools: list[ToolDescription], targets: list[str]) -> str:
+    from toolwire_schemas.did_you_mean import closest, unknown_name  # only a mistake needs it
+
+    for target in targets:
+        if not load.parse(target).is_bundled:
+            continue
+        need = bundled.explain_need(target, name)
+        if need is not None:
+            return need
     problem = unknown_name("tool", name, [tool.name for tool in tools])
-    if (
-        target is not None
-        and load.parse(target).is_bundled
-        and (why := bundled.explain_need(target, name))
-    ):
-        problem = why
-    elif len(tools) == 1 and not closest(name, [tools[0].name]):
+    if len(tools) == 1 and not closest(name, [tools[0].name]):
         argument = next(iter(tools[0].input_schema.get("properties", {})), "NAME")
         problem += f"; if that is an argument, give its name: {quote(f'{argument}={name}')}"
-    raise UsageError(problem)
+    return problem
 
 
 def _print(answer: CallResult, options: dict[str, Any]) -> None:

@@ -5,6 +5,7 @@ Each list is read from a file or from a server that is started for it.
 
 from __future__ import annotations
 
+import codecs
 import os
 import shutil
 import sys
@@ -86,40 +87,46 @@ _TARGETS = (".py", ".yaml", ".yml")
 
 def run(words: Words) -> int:
     """Print the changes, and return 1 if one reaches `--fail-on`."""
-    names = _names(words)
-    kinds = [kind_of(name) for name in names]
+    old_name, new_name = _read_names(words)
     limit = limit_of(words)
-    lists = [_entries(name, kind, limit) for name, kind in zip(names, kinds, strict=True)]
+    old_tools, old = _read_list(old_name, limit)
+    new_tools, new = _read_list(new_name, limit)
     try:
-        changes = between(*lists)
+        changes = between(old_tools, new_tools)
     except BadList as error:
-        raise Failed(f"{error} (old: {names[0]}, new: {names[1]})", 2) from None
-    old, new = (
-        Listed(name, kind, len(tools))
-        for name, kind, tools in zip(names, kinds, lists, strict=True)
-    )
+        raise Failed(f"{error} (old: {old_name}, new: {new_name})", 2) from None
     report = DiffReport(verdict(changes), old, new, changes)
-    if _write(report, words.options):
+    has_printed = _write_pages(report, words.options)
+    if has_printed:
         pass
-    elif words.options.get("json"):
+    elif "json" in words.options:
         print_data(format_json(report))
     else:
-        print_report(_as_text(report))
-    return _status(changes, words.options)
+        print_report(_format_report(report))
+    return 1 if _reaches_limit(changes, words.options) else 0
 
 
-def _names(words: Words) -> list[str]:
+def _read_names(words: Words) -> list[str]:
     names = [*words.words, *(words.command or ())]
     if len(names) != 2:
-        more = "; put quotes round a command of several words" if len(names) > 2 else ""
-        raise UsageError(f"name the old tools and the new ones: toolwire diff OLD NEW{more}")
+        advice = "name the old tools and the new ones: toolwire diff OLD NEW"
+        if len(names) > 2:
+            advice += "; put quotes round a command of several words"
+        raise UsageError(advice)
     if names == ["-", "-"]:
         raise UsageError("only one of the lists can come from standard input")
     check_folders(words.options, "html", "markdown")
     return names
 
 
-def kind_of(name: str) -> Kind:
+def _read_list(name: str, limit: Deadline) -> tuple[list[Any], Listed]:
+    """Return the tools in the list *name*, and how it was read."""
+    kind = choose_kind(name)
+    tools = _read_tools(name, kind, limit)
+    return tools, Listed(name, kind, len(tools))
+
+
+def choose_kind(name: str) -> Kind:
     """Return how *name* is read: by the file of that name, else by its spelling."""
     exists = os.path.exists(name)
     if name == "-":
@@ -135,9 +142,9 @@ def kind_of(name: str) -> Kind:
     return "saved" if exists else "target"
 
 
-def _entries(name: str, kind: Kind, limit: Deadline) -> list[Any]:
+def _read_tools(name: str, kind: Kind, limit: Deadline) -> list[Any]:
     if kind == "saved":
-        return _saved(name)
+        return _read_saved(name)
     command = words_of(name) if kind == "command" else own_command([name])
     try:
         with connected(command, is_ours=kind == "target", limit=limit) as client:
@@ -147,38 +154,44 @@ def _entries(name: str, kind: Kind, limit: Deadline) -> list[Any]:
         raise Failed(sentence and f"{name}: {sentence}", 2) from None
 
 
-def _saved(name: str) -> list[Any]:
+def _read_saved(name: str) -> list[Any]:
+    text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
     try:
-        text = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-        value = decode(text.removeprefix(b"\xef\xbb\xbf"))
+        value = decode(text.removeprefix(codecs.BOM_UTF8))
     except DecodingError as error:
         raise UsageError(
             f"{name} is not JSON: {error}; `toolwire list --json` writes a list to save"
         ) from None
-    page = value.get("result", value) if isinstance(value, dict) else value
-    tools = page.get("tools") if isinstance(page, dict) else page
-    if not isinstance(tools, list):
-        lists = "a result of tools/list, a message with one, or a list of tools"
+    if isinstance(value, dict):
+        page = value.get("result", value)  # of a message
+        if isinstance(page, dict) and page.get("nextCursor"):
+            raise UsageError(
+                f"{name} is only the first page of a list: it has a nextCursor; save all of it"
+            )
+        value = page.get("tools") if isinstance(page, dict) else page
+    if not isinstance(value, list):
         raise UsageError(
-            f"{name} holds no tools: it has to be {lists}, as `toolwire list --json` prints"
+            f"{name} holds no tools: it has to be a result of tools/list, a message with one, or a"
+            " list of tools, as `toolwire list --json` prints"
         )
-    if isinstance(page, dict) and page.get("nextCursor"):
-        raise UsageError(
-            f"{name} is only the first page of a list: it has a nextCursor; save all of it"
-        )
-    return tools
+    return value
 
 
-def _status(changes: Sequence[Change], options: dict[str, Any]) -> int:
+def _reaches_limit(changes: Sequence[Change], options: dict[str, Any]) -> bool:
+    """Return whether a change reaches `--fail-on`."""
     limit = options.get("fail_on", "major")
     if limit == "never":
-        return 0
-    unknown: Level = "minor" if options.get("allow_unknown") else "major"
-    levels = {unknown if change.level == "unknown" else change.level for change in changes}
-    return 1 if levels.intersection(LEVELS[LEVELS.index(limit) :]) else 0
+        return False
+    failing_levels = LEVELS[LEVELS.index(limit) :]
+    level_of_unknown: Level = "minor" if "allow_unknown" in options else "major"
+    for change in changes:
+        level = level_of_unknown if change.level == "unknown" else change.level
+        if level in failing_levels:
+            return True
+    return False
 
 
-def _write(report: DiffReport, options: dict[str, Any]) -> bool:
+def _write_pages(report: DiffReport, options: dict[str, Any]) -> bool:
     """Write the report as `--html` and `--markdown` ask; return whether that was to standard
     output.
     """
@@ -188,22 +201,24 @@ def _write(report: DiffReport, options: dict[str, Any]) -> bool:
 
     return write_pages(
         options,
-        html=lambda: diff_page(report.changes, old=_source(report.old), new=_source(report.new)),
+        html=lambda: diff_page(
+            report.changes, old=_describe_list(report.old), new=_describe_list(report.new)
+        ),
         markdown=lambda: diff_markdown(report.changes),
     )
 
 
-def _as_text(report: DiffReport) -> str:
-    lines = [f"old: {_source(report.old)}", f"new: {_source(report.new)}"]
-    if report.changes:
-        rows = [
-            (change.level, change.where, str(change), WHOM[change.concerns])
-            for change in report.changes
-        ]
-        lines += ["", format_table(("", "where", "what changed", "whom it concerns"), rows)]
-    return "\n".join([*lines, "", sentence(report.changes)])
+def _format_report(report: DiffReport) -> str:
+    lines = [f"old: {_describe_list(report.old)}", f"new: {_describe_list(report.new)}", ""]
+    rows = []
+    for change in report.changes:
+        rows.append((change.level, change.where, str(change), WHOM[change.concerns]))
+    if rows:
+        lines += [format_table(("", "where", "what changed", "whom it concerns"), rows), ""]
+    lines.append(sentence(report.changes))
+    return "\n".join(lines)
 
 
-def _source(listed: Listed) -> str:
+def _describe_list(listed: Listed) -> str:
     name = "standard input" if listed.name == "-" else listed.name
     return f"{name}, {_KINDS[listed.kind]} with {format_count(listed.tools, 'tool')}"

@@ -13,6 +13,7 @@ import sys
 from importlib import metadata
 from typing import TYPE_CHECKING
 
+import msgspec
 from toolwire_bundled import BUNDLED
 from toolwire_compat.fastmcp.names import PACKAGES as ADOPTED
 from toolwire_compat.yaml.files import is_about_a_tool
@@ -28,6 +29,7 @@ from .yaml_files import find_run_files
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from importlib.machinery import ModuleSpec
 
     from ..loading.targets import Target
 
@@ -77,11 +79,9 @@ class Contents:
         if not os.path.lexists(path):
             raise LoadError(explain_missing_file(path))
         check_kind(path, os.path.dirname(os.path.abspath(path)))
-        root = (
-            near
-            if not os.path.relpath(path, near).startswith("..")
-            else os.path.dirname(os.path.abspath(path))
-        )
+        root = near
+        if os.path.relpath(path, near).startswith(".."):
+            root = os.path.dirname(os.path.abspath(path))
         self._add(path, root)
 
     def _add_path(self, target: Target) -> None:
@@ -98,37 +98,34 @@ class Contents:
         head = os.path.relpath(place, root).split(os.sep)[0]
         self._add(os.path.join(root, head), root)  # a file, or its whole package
         if place.endswith(".py"):
-            block = ScriptMetadata(place)
-            self.dependencies += block.dependencies
-            self.requires_python = block.requires_python or self.requires_python
-            self.unpacked += [f"[tool.{name}]" for name in block.tools]
+            self._add_metadata(place)
             for ending in YAML:
-                if os.path.isfile(described := f"{place[:-3]}_config{ending}"):
-                    self._add(described, root)
-        name = "" if target.name is None else f":{target.name}"
-        self.targets.append("/".join([FOLDER, *os.path.relpath(place, root).split(os.sep)]) + name)
+                description = f"{place[:-3]}_config{ending}"
+                if os.path.isfile(description):
+                    self._add(description, root)
+        packed = msgspec.structs.replace(target, place=_place_in_bundle(place, root))
+        self.targets.append(str(packed))
+
+    def _add_metadata(self, file: str) -> None:
+        block = ScriptMetadata(file)
+        self.dependencies += block.dependencies
+        self.requires_python = block.requires_python or self.requires_python
+        self.unpacked += [f"[tool.{name}]" for name in block.tools]
 
     def _add_module(self, target: Target) -> None:
-        from importlib.util import find_spec
-
-        sys.path.append(os.getcwd())
-        try:
-            spec = find_spec(target.place)
-        except ImportError:
-            spec = None
-        finally:
-            sys.path.remove(os.getcwd())
-        head = target.place.partition(".")[0]
+        spec = _find_spec(target.place)
         if spec is None:
             raise LoadError(
                 f"no module {target.place!r} to pack; a file is named with its ending, as in"
                 " tools.py"
             )
-        if found := metadata.packages_distributions().get(head):
-            self._depend_on(found[0])
+        head = target.place.partition(".")[0]
+        distributions = metadata.packages_distributions().get(head)
+        if distributions:
+            self._depend_on(distributions[0])
             self.targets.append(str(target))
         elif spec.origin and os.path.isfile(spec.origin):
-            self._add_path(parse(f"{spec.origin}:{target.name}" if target.name else spec.origin))
+            self._add_path(msgspec.structs.replace(target, place=spec.origin))
         else:
             raise LoadError(f"the module {target.place!r} has no file that can be packed")
 
@@ -138,11 +135,13 @@ class Contents:
 
     def _add(self, path: str, root: str) -> None:
         for file in find_files(path, self.left_out):
-            place = "/".join([FOLDER, *os.path.relpath(file, root).split(os.sep)])
+            place = _place_in_bundle(file, root)
             other = self.files.setdefault(place, file)
             if other != file:
-                clash = "would have one name in the bundle; rename one, or pack their folder"
-                raise LoadError(f"{other} and {file} {clash}")
+                raise LoadError(
+                    f"{other} and {file} would have one name in the bundle; rename one, or pack"
+                    " their folder"
+                )
             if file.endswith(".py"):
                 self._follow_imports(file, root)
             elif file.endswith(YAML) and is_about_a_tool(file):
@@ -150,19 +149,12 @@ class Contents:
                 self._follow_names(file, root)
 
     def _follow_imports(self, file: str, root: str) -> None:
-        for name, is_optional in _imports(file):
-            places = [
-                os.path.join(folder, name)
-                for folder in dict.fromkeys((os.path.dirname(file), root))
-            ]
-            local = [path for path in places if os.path.isdir(path)] or [
-                f"{path}.py" for path in places
-            ]
-            found = next(filter(os.path.exists, local), None)
-            if found is None:
+        for name, is_optional in _find_imports(file):
+            module = _find_local_module(name, [os.path.dirname(file), root])
+            if module is None:
                 self._imported.setdefault(name, "" if is_optional else file)
-            elif found not in self.files.values():
-                self._add(found, os.path.dirname(found))
+            elif module not in self.files.values():
+                self._add(module, os.path.dirname(module))
 
     def _follow_names(self, file: str, root: str) -> None:
         """Add the files that the tools of a YAML file run, and note the folders that they run
@@ -217,19 +209,46 @@ class Contents:
                 raise LoadError(f"{file} imports {name}, which the bundle would lack; {remedy}")
 
 
-def _imports(file: str) -> Iterator[tuple[str, bool]]:
-    """The top-level modules that *file* imports from elsewhere, and whether it can do without."""
-    with open(file, "rb") as source:
-        try:
-            waiting: list[tuple[ast.AST, bool]] = [(ast.parse(source.read()), False)]
-        except SyntaxError as error:
-            raise LoadError(f"{file}, line {error.lineno}: {error.msg}") from None
-        except ValueError as error:
-            raise LoadError(f"{file} cannot be read: {error}") from None
+def _place_in_bundle(path: str, root: str) -> str:
+    return "/".join([FOLDER, *os.path.relpath(path, root).split(os.sep)])
+
+
+def _find_spec(module: str) -> ModuleSpec | None:
+    """Return where Python finds *module*, in the working folder, too."""
+    from importlib.util import find_spec
+
+    sys.path.append(os.getcwd())
+    try:
+        return find_spec(module)
+    except ImportError:
+        return None
+    finally:
+        sys.path.remove(os.getcwd())
+
+
+def _find_local_module(name: str, folders: Sequence[str]) -> str | None:
+    """Return the package *name* in one of *folders*, or else the file of that name."""
+    places = [os.path.join(folder, name) for folder in folders]
+    for place in places:
+        if os.path.isdir(place):
+            return place
+    for place in places:
+        file = f"{place}.py"
+        if os.path.exists(file):
+            return file
+    return None
+
+
+def _find_imports(file: str) -> Iterator[tuple[str, bool]]:
+    """Yield the top-level modules that *file* imports from elsewhere, and whether it can do
+    without.
+    """
+    # What is imported in a `try` is optional; what only a type checker imports is not needed.
+    waiting: list[tuple[ast.AST, bool]] = [(_parse(file), False)]
     while waiting:
         node, is_optional = waiting.pop()
-        names: list[str] = []
         inner: Iterable[ast.AST] = ast.iter_child_nodes(node)
+        names: list[str] = []
         match node:
             case ast.Import():
                 names = [alias.name for alias in node.names]
@@ -239,8 +258,20 @@ def _imports(file: str) -> Iterator[tuple[str, bool]]:
                 inner = node.orelse
             case ast.Try():
                 is_optional = True
-        waiting += [(child, is_optional) for child in inner]
+        for child in inner:
+            waiting.append((child, is_optional))
         for name in names:
             head = name.partition(".")[0]
             if head not in sys.stdlib_module_names and head not in PACKAGES:
                 yield head, is_optional
+
+
+def _parse(file: str) -> ast.Module:
+    with open(file, "rb") as source:
+        text = source.read()
+    try:
+        return ast.parse(text)
+    except SyntaxError as error:
+        raise LoadError(f"{file}, line {error.lineno}: {error.msg}") from None
+    except ValueError as error:
+        raise LoadError(f"{file} cannot be read: {error}") from None

@@ -69,10 +69,9 @@ def find_files(path: str, left_out: list[str]) -> Iterator[str]:
             continue
         for name in [*folders, *names]:
             check_kind(os.path.join(folder, name), path)
-        left_out += _private_in(folder, [*folders, *names])
-        folders[:] = sorted(
-            name for name in folders if name not in _NOT_SOURCES and not is_private(name)
-        )
+        left_out += _find_private(folder, [*folders, *names])
+        # `os.walk` goes into those that are left.
+        folders[:] = sorted(filter(_may_have_sources, folders))
         for name in sorted(names):
             if not name.endswith(".mcpb") and not is_private(name):
                 yield os.path.join(folder, name)
@@ -109,5 +108,9 @@ _KINDS = {
 }
 
 
-def _private_in(folder: str, names: list[str]) -> list[str]:
+def _may_have_sources(folder: str) -> bool:
+    return folder not in _NOT_SOURCES and not is_private(folder)
+
+
+def _find_private(folder: str, names: list[str]) -> list[str]:
     return sorted(os.path.join(folder, name) for name in names if is_private(name))

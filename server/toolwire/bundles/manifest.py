@@ -46,10 +46,10 @@ def manifest(about: About, *, is_vendored: bool) -> str:
     """
     env = {name: f"${{user_config.{name}}}" for name in about.variables}
     if is_vendored:
-        python = "python" if sys.platform == "win32" else "python3"
-        version = f">={sys.version_info[0]}.{sys.version_info[1]},<{sys.version_info[0]}.{sys.version_info[1] + 1}"  # noqa: E501
+        major, minor = sys.version_info[:2]
+        version = f">={major}.{minor},<{major}.{minor + 1}"
         start = {
-            "command": python,
+            "command": "python" if sys.platform == "win32" else "python3",
             "args": ["${__dirname}/main.py"],
             "env": {"PYTHONPATH": "${__dirname}/lib", **env},
         }
@@ -79,15 +79,10 @@ def manifest(about: About, *, is_vendored: bool) -> str:
         "user_config": {name: {**_SECRET, "title": name} for name in about.variables},
     }
     if is_vendored:
-        value["compatibility"]["platforms"] = [
-            sys.platform if sys.platform in ("win32", "darwin") else "linux"
-        ]
-    return (
-        json.dumps(
-            {name: item for name, item in value.items() if item}, indent=2, ensure_ascii=False
-        )
-        + "\n"
-    )
+        platform = sys.platform if sys.platform in ("win32", "darwin") else "linux"
+        value["compatibility"]["platforms"] = [platform]
+    members = {name: item for name, item in value.items() if item}
+    return json.dumps(members, indent=2, ensure_ascii=False) + "\n"
 
 
 _SECRET = {
@@ -102,6 +97,9 @@ def project(about: About, dependencies: list[str], wheel: str | None) -> str:
     """Return `pyproject.toml`, by which uv makes the server's environment."""
     # Neither name nor version are those of the server: uv refuses a project that depends on its own
     # name. A list of strings in JSON is one in TOML, too.
+    sources = ""
+    if wheel:
+        sources = f"\n[tool.uv.sources]\ntoolwire = {{ path = {json.dumps(wheel)} }}\n"
     return f"""[project]
 name = "mcp-bundle"
 version = "0"
@@ -110,7 +108,7 @@ dependencies = {json.dumps(dependencies, indent=4, ensure_ascii=False)}
 
 [tool.uv]
 package = false
-""" + (f"\n[tool.uv.sources]\ntoolwire = {{ path = {json.dumps(wheel)} }}\n" if wheel else "")
+{sources}"""
 
 
 def entry_point(targets: list[str], options: list[str]) -> str:
@@ -142,12 +140,8 @@ def registry_entry(about: About, url: str, name: str | None) -> dict[str, Any]:
         UsageError: if the registry would refuse *url* or *name*.
     """
     address = urlsplit(url)
-    owner = address.path.lstrip("/").partition("/")[0]
-    if (
-        address.scheme != "https"
-        or address.hostname not in ("github.com", "gitlab.com")
-        or "mcp" not in url
-    ):
+    is_known = address.scheme == "https" and address.hostname in ("github.com", "gitlab.com")
+    if not is_known or "mcp" not in url:
         raise UsageError(
             f"the MCP registry takes bundles from releases at GitHub or GitLab only, not from {url}"
         )
@@ -156,24 +150,33 @@ def registry_entry(about: About, url: str, name: str | None) -> dict[str, Any]:
             "the name in the MCP registry is not known: give it, as in --registry-name"
             " com.example/tools"
         )
-    name = name or f"io.github.{owner}/{re.sub(r'[^a-zA-Z0-9._-]+', '-', about.name)}"
+    if name is None:
+        owner = address.path.lstrip("/").partition("/")[0]
+        last_part = re.sub(r"[^a-zA-Z0-9._-]+", "-", about.name)
+        name = f"io.github.{owner}/{last_part}"
     if not re.fullmatch(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+", name):
         raise UsageError(f"--registry-name takes a name such as com.example/tools, not {name!r}")
-    text = about.description
-    variables = [{"name": one, "isRequired": True, "isSecret": True} for one in about.variables]
-    package = {
+    package: dict[str, Any] = {
         "registryType": "mcpb",
         "identifier": url,
         "version": about.version,
         "transport": {"type": "stdio"},
     }
+    if about.variables:
+        package["environmentVariables"] = [
+            {"name": variable, "isRequired": True, "isSecret": True} for variable in about.variables
+        ]
     return {
         "$schema": _SCHEMA,
         "name": name,
         "title": about.title[:_MAX_DESCRIPTION],
-        "description": (
-            text if len(text) <= _MAX_DESCRIPTION else text[: _MAX_DESCRIPTION - 1].rstrip() + "…"
-        ),
+        "description": _shorten(about.description),
         "version": about.version,
-        "packages": [{**package, "environmentVariables": variables} if variables else package],
+        "packages": [package],
     }
+
+
+def _shorten(description: str) -> str:
+    if len(description) <= _MAX_DESCRIPTION:
+        return description
+    return description[: _MAX_DESCRIPTION - 1].rstrip() + "…"

@@ -46,7 +46,8 @@ def _find_of_tool(config: ToolConfig) -> Iterator[str]:
     folder = os.path.dirname(os.path.abspath(config.file))
     binding = config.binding
     if binding is None:
-        if os.path.isfile(path := implementation(os.path.abspath(config.file))):
+        path = implementation(os.path.abspath(config.file))
+        if os.path.isfile(path):
             yield path
     elif isinstance(binding, ToolCommand):
         yield from _find_in_command(binding, folder)
@@ -80,17 +81,18 @@ def _fixed_words(command: ToolCommand) -> Iterator[str]:
     shell splits it.
     """
     for word in command.words:
-        for template in word if isinstance(word, tuple) else (word,):
+        templates = word if isinstance(word, tuple) else (word,)
+        for template in templates:
             if template.places:
                 continue
             text = "".join(map(str, template.parts))
             if command.shell:
-                yield from _split(text)
+                yield from _split_script(text)
             else:
                 yield text
 
 
-def _split(script: str) -> list[str]:
+def _split_script(script: str) -> list[str]:
     words = shlex.shlex(script, posix=True, punctuation_chars=True)
     words.whitespace_split = True
     try:

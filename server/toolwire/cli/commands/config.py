@@ -85,25 +85,26 @@ def run(words: Words) -> int:
             "name a host and a target, as in `config vscode tools.py`; --help lists the hosts"
         )
     host = hosts.find_host(named[0])
-    given_options = dict(words.options)
+    options = dict(words.options)
     if named[0] in DIALECTS_OF:  # of the others, no rules are known
-        given_options.setdefault("for", named[0])
-    server = _server(named[1:], given_options)
-    is_for_user = words.options.get("user", False)
-    if words.options.get("force") and "write" not in words.options:
+        options.setdefault("for", named[0])
+    server = _make_server(named[1:], options)
+    is_for_user = "user" in options
+    if "force" in options and "write" not in options:
         raise UsageError("--force goes with --write")
-    if "write" in words.options and not host.is_lisp:
-        given = words.options["write"]
-        if given:
-            _provide_folder(given)
-        path = given or _path(_places(host, is_for_user=is_for_user)[0])
-        status = _write(host, server, path, force=words.options.get("force", False))
+    if "write" in options and not host.is_lisp:
+        path = options["write"]
+        if path:
+            _provide_folder(path)
+        else:
+            path = _find_path(_list_places(host, is_for_user=is_for_user)[0])
+        status = _write(host, server, path, force="force" in options)
     else:
-        advice = _where(host, server, is_for_user=is_for_user)
-        status = _print(
-            hosts.format_snippet(host, server), advice, 1 if "write" in words.options else 0
-        )
-    print_remark(_fault(host, server))
+        advice = _explain_place(host, server, is_for_user=is_for_user)
+        # What --write asks for is left to the user.
+        status = 1 if "write" in options else 0
+        _print(hosts.format_snippet(host, server), advice)
+    print_remark(_find_fault(host, server))
     return status
 
 
@@ -130,16 +131,14 @@ def _provide_folder(path: str) -> None:
     )
 
 
-def _print(text: str, advice: str = "", status: int = 0) -> int:
-    """Write *text* to stdout and *advice* to stderr, in this order, and return *status*."""
-    if text:
-        print_data(text)
-        sys.stdout.flush()
+def _print(text: str, advice: str) -> None:
+    """Write *text* to stdout and *advice* to stderr, in this order."""
+    print_data(text)
+    sys.stdout.flush()
     print_remark(advice)
-    return status
 
 
-def _fault(host: hosts.Host, server: hosts.HostServer) -> str:
+def _find_fault(host: hosts.Host, server: hosts.HostServer) -> str:
     """Return a warning if the server does not start; the host's environment may have what is
     missing here.
     """
@@ -157,21 +156,22 @@ def _fault(host: hosts.Host, server: hosts.HostServer) -> str:
         )
 
 
-def _server(targets: list[str], given: Mapping[str, Any]) -> hosts.HostServer:
-    env = dict(given.get("env", ()))
+def _make_server(targets: list[str], options: Mapping[str, Any]) -> hosts.HostServer:
+    env = dict(options.get("env", ()))
     # Hosts start servers in folders of their own choice, where a module of this folder would not be
     # found.
     if "PYTHONPATH" not in env and any(map(_is_module_here, targets)):
         env["PYTHONPATH"] = os.getcwd()
-    served = [*map(_absolute, targets)]
-    words = [*_program(served, given.get("with", ())), "serve", *served, *passed_on(given)]
-    name = given.get("server_name", given.get("name"))
+    targets_elsewhere = list(map(_make_absolute, targets))
+    words = _choose_program(targets_elsewhere, options.get("with", ()))
+    words += ["serve", *targets_elsewhere, *format_passed_options(options)]
+    name = options.get("server_name", options.get("name"))
     if name is None:
         # Claude Code accepts only these letters; other hosts accept more.
         name = re.sub(r"[^A-Za-z0-9_-]+", "-", name_of(targets)).strip("-") or "toolwire"
     if not name:
         raise UsageError("--server-name needs a name")
-    server = hosts.HostServer(name, words[0], words[1:], env, served)
+    server = hosts.HostServer(name, words[0], words[1:], env, targets_elsewhere)
     try:
         "\0".join([name, *words, *env, *env.values()]).encode()
     except UnicodeEncodeError:
@@ -181,29 +181,38 @@ def _server(targets: list[str], given: Mapping[str, Any]) -> hosts.HostServer:
     return server
 
 
-def _program(targets: list[str], packages: Sequence[str]) -> list[str]:
-    """The start of the server's command: this Python, or uv if it has to add packages."""
-    files = [place for target in targets if (place := load.parse(target).place).endswith(".py")]
-    scripts = [file for file in files if dependencies.ScriptMetadata(file).dependencies]
-    wanted = [word for package in packages for word in ("--with", package)]
-    wanted += [word for file in scripts for word in ("--with-requirements", file)]
+def _choose_program(targets: list[str], packages: Sequence[str]) -> list[str]:
+    """Return the start of the server's command: this Python, or uv if it has to add packages."""
     uv = dependencies.find_uv()
     if packages and uv is None:
         raise UsageError(
             "--with needs uv (https://docs.astral.sh/uv), which a host would start the server with"
         )
+    wanted = _list_wanted(targets, packages)
     if uv is not None and is_ephemeral():  # our own environment may be deleted
         return [uv, "tool", "run", *wanted, "toolwire"]
+    python = [sys.executable]
+    if wanted and uv is not None:
+        python = [*dependencies.format_uv_run(wanted), "python"]
     # -P: files in the folder where the host starts the server must not shadow our imports.
-    ours = ["-P", "-m", "toolwire"]
-    return (
-        [*dependencies.format_uv_run(wanted), "python", *ours]
-        if wanted and uv
-        else [sys.executable, *ours]
-    )
+    return [*python, "-P", "-m", "toolwire"]
 
 
-def _absolute(target: str) -> str:
+def _list_wanted(targets: list[str], packages: Sequence[str]) -> list[str]:
+    """Return the options of uv for *packages*, and for those that the files of *targets* ask
+    for.
+    """
+    words: list[str] = []
+    for package in packages:
+        words += ["--with", package]
+    for target in targets:
+        file = load.parse(target).place
+        if file.endswith(".py") and dependencies.ScriptMetadata(file).dependencies:
+            words += ["--with-requirements", file]
+    return words
+
+
+def _make_absolute(target: str) -> str:
     taken = load.parse(target)
     if not taken.is_path:
         return target
@@ -217,47 +226,59 @@ def _absolute(target: str) -> str:
 def _is_module_here(target: str) -> bool:
     taken = load.parse(target)
     head = taken.place.partition(".")[0]
-    return (
-        not taken.is_path
-        and not taken.is_bundled
-        and (os.path.isdir(head) or os.path.isfile(f"{head}.py"))
-    )
+    if taken.is_path or taken.is_bundled:
+        return False
+    return os.path.isdir(head) or os.path.isfile(f"{head}.py")
 
 
-def passed_on(given: Mapping[str, Any]) -> list[str]:
-    """Return the options of `serve` among those *given*, as words of a command line."""
+def format_passed_options(options: Mapping[str, Any]) -> list[str]:
+    """Return those *options* that are passed on to `serve`, as words of a command line."""
     words: list[str] = []
     for option in COMMAND.passes_on:
-        if option.key not in given or option.key == "with":
+        if option.key not in options or option.key == "with":
             continue
-        value = given[option.key]
-        if option.key == "set":
-            from ...loading.bundled_targets import make_paths_absolute
-
-            value = list(map(make_paths_absolute, value))
-        for one in value if option.many else [value]:
-            if option.metavar == "FILE":
-                one = os.path.abspath(one)  # the host starts the server in another folder
-            words += [option.flag, one] if option.metavar else [option.flag]
+        if not option.metavar:
+            words.append(option.flag)
+            continue
+        value = options[option.key]
+        texts = value if option.many else [value]
+        for text in texts:
+            words += [option.flag, _make_valid_elsewhere(option, text)]
     return words
 
 
-def _where(host: hosts.Host, server: hosts.HostServer, *, is_for_user: bool) -> str:
+def _make_valid_elsewhere(option: Option, text: str) -> str:
+    """Return the value *text* of *option* for a server that is started in another folder."""
+    if option.metavar == "FILE":
+        return os.path.abspath(text)
+    if option.key == "set":
+        from ...loading.bundled_targets import make_paths_absolute
+
+        return make_paths_absolute(text)
+    return text
+
+
+def _explain_place(host: hosts.Host, server: hosts.HostServer, *, is_for_user: bool) -> str:
+    """Return where the text belongs, and what is left to do."""
     if not host.places:
         return ""
-    link = f" This link does it too:\n{hosts.format_link(host, server)}" if host.link else ""
-    paths = " or ".join(
-        f"{_path(place)} ({place.whose})" for place in _places(host, is_for_user=is_for_user)
-    )
-    how = ", a program, which Toolwire does not edit" if host.is_lisp else ". --write puts it there"
-    return f"{host.title} reads this from {paths}{how}. Then {host.then}.{link}"
+    paths = []
+    for place in _list_places(host, is_for_user=is_for_user):
+        paths.append(f"{_find_path(place)} ({place.whose})")
+    how = ". --write puts it there"
+    if host.is_lisp:
+        how = ", a program, which Toolwire does not edit"
+    sentence = f"{host.title} reads this from {' or '.join(paths)}{how}. Then {host.then}."
+    if host.link:
+        sentence += f" This link does it too:\n{hosts.format_link(host, server)}"
+    return sentence
 
 
-def _path(place: hosts.ConfigPlace) -> str:
+def _find_path(place: hosts.ConfigPlace) -> str:
     return place.path(sys.platform, os.environ, os.getcwd())
 
 
-def _places(host: hosts.Host, *, is_for_user: bool) -> list[hosts.ConfigPlace]:
+def _list_places(host: hosts.Host, *, is_for_user: bool) -> list[hosts.ConfigPlace]:
     if not host.places:
         raise UsageError(f"{host.title}: say which file, as in --write=FILE")
     places = [place for place in host.places if place.whose == hosts.USER or not is_for_user]
@@ -270,10 +291,14 @@ def _write(host: hosts.Host, server: hosts.HostServer, path: str, *, force: bool
     try:
         done = rewrite(path, lambda text: hosts.merge_server(host, text, server, force=force))
     except NotRewritten as error:
-        return _print(hosts.format_snippet(host, server), f"{path} was left as it is: {error}", 1)
+        _print(hosts.format_snippet(host, server), f"{path} was left as it is: {error}")
+        return 1
     if not done.changed:
-        return _print(f"{path} has this server {server.name!r} already; nothing was changed.")
-    lines = [f"Wrote the server {server.name!r} to {path}."]
-    lines += [f"The file as it was: {done.backup}"] if done.backup else []
-    lines += [f"Then {host.then}."] if host.then else []
-    return _print("\n".join(lines))
+        print_data(f"{path} has this server {server.name!r} already; nothing was changed.")
+        return 0
+    print_data(f"Wrote the server {server.name!r} to {path}.")
+    if done.backup:
+        print_data(f"The file as it was: {done.backup}")
+    if host.then:
+        print_data(f"Then {host.then}.")
+    return 0

@@ -11,31 +11,27 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import zipfile
-from hashlib import sha256
 from importlib import metadata
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
-from urllib.request import url2pathname
 
 from ...bundles import manifest as texts
+from ...bundles.archive import write_archive
 from ...bundles.contents import Contents
-from ...errors import Failed, UsageError
-from ...loading import dependencies
+from ...bundles.packages import copy_own_wheel, install_packages
+from ...errors import UsageError
 from ...loading.targets import parse
 from ..open_client import connected
 from ..options import Option
 from ..printing.layout import format_count
 from ..printing.output import print_data, print_remark
 from . import Command
-from .config import passed_on
+from .config import format_passed_options
 from .serve import COMMAND as SERVE
 from .serve import name_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..options import Words
 
@@ -169,44 +165,37 @@ def _print_files(contents: Contents) -> None:
 
 
 def _pack(folder: Path, contents: Contents, targets: list[str], given: Mapping[str, Any]) -> int:
-    for place, file in contents.files.items():
-        (folder / place).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(file, folder / place)
-        (folder / place).chmod(0o755 if os.access(file, os.X_OK) else 0o644)
-    (folder / "main.py").write_text(texts.entry_point(contents.targets, passed_on(given)), "utf-8")
+    """Make the bundle in *folder*, and write it."""
+    _copy_files(contents, folder)
+    options = format_passed_options(given)
+    (folder / "main.py").write_text(texts.entry_point(contents.targets, options), "utf-8")
     if "icon" in given:
-        (folder / "icon.png").write_bytes(_icon(given["icon"]))
-    author, is_vendored = given.get("author") or _git_user(), given.get("vendored", False)
-    wheel = _wheel(folder)
-    extras = f"[{','.join(sorted(contents.extras))}]" if contents.extras else ""
-    wanted = [f"toolwire{extras}=={metadata.version('toolwire')}", *contents.dependencies]
+        (folder / "icon.png").write_bytes(_read_icon(given["icon"]))
+    author = given.get("author") or _find_git_user()
+    packages = _list_packages(contents)
+    is_vendored = "vendored" in given
+    wheel = copy_own_wheel(folder / "wheels")
     if is_vendored:
-        _install(wanted, folder / "lib", wheel)
-    about = _about(folder, contents, targets, {**given, "author": author})
+        install_packages(packages, folder / "lib", wheel)
+    about = _ask_server(folder, contents, targets, {**given, "author": author})
     if not is_vendored:
         path = None if wheel is None else f"wheels/{wheel.name}"
-        (folder / "pyproject.toml").write_text(texts.project(about, wanted, path), "utf-8")
+        (folder / "pyproject.toml").write_text(texts.project(about, packages, path), "utf-8")
     elif wheel is not None:
         wheel.unlink()
     (folder / "manifest.json").write_text(texts.manifest(about, is_vendored=is_vendored), "utf-8")
     bundle = Path(given.get("output", f"{about.name}.mcpb"))
-    entry, made = bundle.with_name("server.json"), {}
-    if "registry" in given:
-        made = texts.registry_entry(about, given["registry"], given.get("registry_name"))
-        made = {**_former(entry, made["name"]), **made}
-    digest = _write(folder, bundle)
-    size = f"{bundle.stat().st_size / 1024:,.0f} KiB"
-    print_data(
-        f"Wrote {bundle} ({about.name} {about.version}, {format_count(len(about.tools), 'tool')},"
-        f" {size})."
-    )
-    print_data(f"Packages: {', '.join(wanted)}")
-    print_data("Files, in bytes:")
-    _print_files(contents)
-    if made:
-        made["packages"][0]["fileSha256"] = digest
-        entry.write_text(json.dumps(made, indent=2, ensure_ascii=False) + "\n", "utf-8")
-        print_data(f"Wrote {entry}; `mcp-publisher publish` sends it to the registry.")
+    registry_file = bundle.with_name("server.json")
+    registry_entry = None
+    if "registry" in given:  # before the bundle is written, since it may be refused
+        registry_entry = _make_registry_entry(registry_file, about, given)
+    digest = write_archive(folder, bundle)
+    _print_bundle(bundle, about, packages, contents)
+    if registry_entry is not None:
+        registry_entry["packages"][0]["fileSha256"] = digest
+        text = json.dumps(registry_entry, indent=2, ensure_ascii=False)
+        registry_file.write_text(f"{text}\n", "utf-8")
+        print_data(f"Wrote {registry_file}; `mcp-publisher publish` sends it to the registry.")
     if contents.unpacked:
         print_remark(
             f"the bundle does not have {', '.join(contents.unpacked)} of the file's `# /// script`"
@@ -215,111 +204,93 @@ def _pack(folder: Path, contents: Contents, targets: list[str], given: Mapping[s
     return 0
 
 
-def _former(entry: Path, name: str) -> dict[str, Any]:
-    """The members of a `server.json` that is there already, which may have a website and icons; {}
-    without one.
+def _copy_files(contents: Contents, folder: Path) -> None:
+    for place, file in contents.files.items():
+        copy = folder / place
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(file, copy)
+        copy.chmod(0o755 if os.access(file, os.X_OK) else 0o644)
+
+
+def _list_packages(contents: Contents) -> list[str]:
+    """Return the requirements of the bundle: this version of Toolwire, and those of the tools."""
+    extras = ""
+    if contents.extras:
+        extras = f"[{','.join(sorted(contents.extras))}]"
+    return [f"toolwire{extras}=={metadata.version('toolwire')}", *contents.dependencies]
+
+
+def _print_bundle(
+    bundle: Path, about: texts.About, packages: Sequence[str], contents: Contents
+) -> None:
+    tools = format_count(len(about.tools), "tool")
+    size = bundle.stat().st_size / 1024
+    print_data(f"Wrote {bundle} ({about.name} {about.version}, {tools}, {size:,.0f} KiB).")
+    print_data(f"Packages: {', '.join(packages)}")
+    print_data("Files, in bytes:")
+    _print_files(contents)
+
+
+def _make_registry_entry(
+    file: Path, about: texts.About, given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the entry for *file*; members that it has already, such as a website, are kept."""
+    entry = texts.registry_entry(about, given["registry"], given.get("registry_name"))
+    return {**_read_registry_entry(file, entry["name"]), **entry}
+
+
+def _read_registry_entry(file: Path, name: str) -> dict[str, Any]:
+    """Return the members of a `server.json` that is there already; {} without one.
+
+    Raises:
+        UsageError: if it is that of another server than *name*.
     """
+    if not file.exists():
+        return {}
     try:
-        former = json.loads(entry.read_text("utf-8")) if entry.exists() else {}
-        if former.get("name", name) == name:
-            return dict(former)
-    except (ValueError, AttributeError):
-        pass
+        entry = json.loads(file.read_text("utf-8"))
+    except ValueError:
+        entry = None
+    if isinstance(entry, dict) and entry.get("name", name) == name:
+        return entry
     raise UsageError(
-        f"{entry} is of another server than {name}, so it was not written; move it away"
+        f"{file} is of another server than {name}, so it was not written; move it away"
     )
 
 
-def _icon(path: str) -> bytes:
+def _read_icon(path: str) -> bytes:
     data = Path(path).read_bytes()
     if not data.startswith(b"\x89PNG\r\n\x1a\n"):
         raise UsageError(f"--icon takes a PNG image, which {path} is not")
     return data
 
 
-def _wheel(folder: Path) -> Path | None:
-    """Put Toolwire's own wheel into *folder* if it was installed from a folder or file: then no
-    index may have it.
-    """
-    direct = json.loads(metadata.distribution("toolwire").read_text("direct_url.json") or "{}")
-    if not direct.get("url", "").startswith("file:"):
-        return None
-    source, wheels = Path(url2pathname(urlsplit(direct["url"]).path)), folder / "wheels"
-    if not source.exists():
-        raise Failed(f"Toolwire was installed from {source}, which is gone; install it again")
-    wheels.mkdir()
-    if source.suffix == ".whl":
-        return Path(shutil.copy(source, wheels))
-    uv = ["build", "--quiet", "--wheel", "--out-dir", str(wheels), str(source)]
-    _install_by(uv, ["wheel", "--no-deps", "--wheel-dir", str(wheels), str(source)])
-    (wheels / ".gitignore").unlink(missing_ok=True)  # uv's
-    return next(wheels.glob("*.whl"))
-
-
-def _install(wanted: list[str], lib: Path, wheel: Path | None) -> None:
-    """Install packages into *lib*, without what differs from machine to machine."""
-    words = [
-        "--target",
-        str(lib),
-        *([] if wheel is None else ["--find-links", str(wheel.parent)]),
-        *wanted,
-    ]
-    _install_by(
-        ["pip", "install", "--quiet", "--python", sys.executable, *words],
-        ["install", "--no-compile", *words],
-    )
-    shutil.rmtree(lib / "bin", ignore_errors=True)  # scripts that name this Python
-    for path in [lib / ".lock", *lib.glob("*.dist-info/*")]:
-        if path.name in (
-            ".lock",
-            "direct_url.json",
-            "INSTALLER",
-            "RECORD",
-            "REQUESTED",
-            "uv_cache.json",
-        ):
-            path.unlink(missing_ok=True)
-
-
-def _install_by(uv: list[str], pip: list[str]) -> None:
-    """Run pip with its words, since it is configured for this environment, or else uv with its
-    own.
-    """
-    program = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *pip]
-    if find_spec("pip") is None:
-        program = [dependencies.find_uv() or "uv", *uv]
-    try:
-        status = subprocess.run(program, stdin=subprocess.DEVNULL, stdout=2, check=False).returncode
-    except FileNotFoundError:
-        raise Failed("packing needs pip or uv (https://docs.astral.sh/uv)") from None
-    if status:
-        raise Failed("the packages could not be made or installed (the reason is above)")
-
-
-def _about(
+def _ask_server(
     folder: Path, contents: Contents, targets: list[str], given: Mapping[str, Any]
 ) -> texts.About:
     """Start the server from the bundle in *folder* and describe it."""
     lib = folder / "lib"
-    env = {"PYTHONPATH": str(lib)} if lib.exists() else {}
-    # -S: what `lib` lacks must not be found among the packages of this environment.
-    command = [sys.executable, *(["-S"] if env else []), "-B", str(folder / "main.py")]
-    with connected(command, is_ours=True, env={**env, "PYTHONDONTWRITEBYTECODE": "1"}) as client:
+    python = [sys.executable]
+    env = {"PYTHONDONTWRITEBYTECODE": "1"}
+    if lib.exists():
+        # -S: what `lib` lacks must not be found among the packages of this environment.
+        python.append("-S")
+        env["PYTHONPATH"] = str(lib)
+    command = [*python, "-B", str(folder / "main.py")]
+    with connected(command, is_ours=True, env=env) as client:
         info = client.server_info
-        tools = [
-            {key: tool[key] for key in ("name", "description") if tool.get(key)}
-            for tool in client.list_entries()
-        ]
+        tools = [_describe_tool(entry) for entry in client.list_entries()]
         has_prompts = "prompts" in client.capabilities
-    names = ", ".join(tool["name"] for tool in tools)
     name = str(info.get("name") or name_of(targets))
+    description = given.get("description") or _read_docstring(targets[0])
+    if not description:
+        names = ", ".join(tool["name"] for tool in tools)
+        description = f"{format_count(len(tools), 'tool')}: {names}"
     return texts.About(
         name=re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.") or "toolwire",
         title=str(info.get("title") or name),
         version=str(info.get("version") or "0.0.0"),
-        description=given.get("description")
-        or _docstring(targets[0])
-        or f"{format_count(len(tools), 'tool')}: {names}",
+        description=description,
         author=given["author"],
         tools=tools,
         has_prompts=has_prompts,
@@ -329,37 +300,30 @@ def _about(
     )
 
 
-def _docstring(target: str) -> str:
-    """The first paragraph of a file's docstring; "" for other targets."""
+def _describe_tool(entry: dict[str, Any]) -> dict[str, Any]:
+    tool = {"name": entry["name"]}
+    if entry.get("description"):
+        tool["description"] = entry["description"]
+    return tool
+
+
+def _read_docstring(target: str) -> str:
+    """Return the first paragraph of a file's docstring; "" for other targets."""
     place = parse(target).place
-    text = ast.get_docstring(ast.parse(Path(place).read_bytes())) if place.endswith(".py") else None
-    return " ".join((text or "").partition("\n\n")[0].split())
+    if not place.endswith(".py"):
+        return ""
+    text = ast.get_docstring(ast.parse(Path(place).read_bytes())) or ""
+    paragraph = text.partition("\n\n")[0]
+    return " ".join(paragraph.split())
 
 
-def _git_user() -> str:
+def _find_git_user() -> str:
     git = shutil.which("git")
-    name = (
-        git
-        and subprocess.run(
-            [git, "config", "user.name"], stdout=-1, text=True, check=False
-        ).stdout.strip()
-    )
+    name = ""
+    if git is not None:
+        command = [git, "config", "user.name"]
+        done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False)
+        name = done.stdout.strip()
     if not name:
         raise UsageError("a bundle names its author, and Git has no user.name: add --author NAME")
     return name
-
-
-def _write(folder: Path, bundle: Path) -> str:
-    """Write the bundle, the same bytes for the same files, and return its SHA-256."""
-    bundle.parent.mkdir(parents=True, exist_ok=True)
-    with zipfile.ZipFile(bundle, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted(
-            path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
-        ):
-            entry = zipfile.ZipInfo(
-                path.relative_to(folder).as_posix()
-            )  # of 1980, when ZIP's time begins
-            entry.external_attr = (0o100755 if os.access(path, os.X_OK) else 0o100644) << 16
-            entry.compress_type, entry.create_system = zipfile.ZIP_DEFLATED, 3
-            archive.writestr(entry, path.read_bytes())
-    return sha256(bundle.read_bytes()).hexdigest()

@@ -243,7 +243,7 @@ def _find_imports(file: str) -> Iterator[tuple[str, bool]]:
     """Yield the top-level modules that *file* imports from elsewhere, and whether it can do
     without.
     """
-    # What is imported in a `try` is optional; what only a type checker imports is not needed.
+    # An import in a `try` is optional; one for type checkers alone is not needed.
     waiting: list[tuple[ast.AST, bool]] = [(_parse(file), False)]
     while waiting:
         node, is_optional = waiting.pop()

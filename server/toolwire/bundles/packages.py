@@ -78,7 +78,7 @@ def _run_installer(*, pip: Sequence[str], uv: Sequence[str]) -> None:
     program = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", *pip]
     if find_spec("pip") is None:
         program = [find_uv() or "uv", *uv]
-    # What they print is no output of ours.
+    # Standard output is for the lines of `pack`.
     to_stderr = 2
     try:
         done = subprocess.run(program, stdin=subprocess.DEVNULL, stdout=to_stderr, check=False)

@@ -42,6 +42,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
             "a slice beyond the end is shorter than what it is compared with"
         ),
     },
+    "toolwire_tools.signature.second_reading": {"return False -> return None": TRUTH},
     "toolwire_tools.signature.arguments": {
         "positional: bool = False: False -> True": "every parameter is made with its own",
     },

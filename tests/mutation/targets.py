@@ -26,6 +26,8 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "toolwire_schemas.wire.framing": FRAMING,
     "toolwire_schemas.wire.content_length": FRAMING,
     "toolwire_schemas.json_schema.lossless": LOSSLESS,
+    "toolwire_schemas.wire.codec": ("tests/schemas/wire/test_codec.py",),
+    "toolwire_schemas.wire.messages": ("tests/schemas/wire/test_messages.py",),
     "toolwire_tools.signature.arguments": READING,
-    "toolwire_tools.signature.second_reading": READING,
+    "toolwire_tools.signature.second_reading": ("tests/tools/signature/test_reading_again.py",),
 }

@@ -232,6 +232,64 @@ def _error_of_python() -> str:
 
 
 @pytest.mark.parametrize(
+    ("hint", "sent", "meant"),
+    [
+        (int, 3.0, 3),
+        (int | str, 3.0, 3),
+        (int | None, 3.0, 3),
+        (int | bool, 3.0, 3),
+        (int | Literal["a"], 3.0, 3),
+        (Literal[1, 2], 1.0, 1),
+        (list[int], [3.0], [3]),
+        (dict[str, int], {"a": 3.0}, {"a": 3}),
+        (tuple[int, float], [3.0, 3.0], (3, 3.0)),
+        (tuple[int, ...], [3.0, 4.0], (3, 4)),
+        (Options, {"depth": 3.0}, {"depth": 3}),
+        (Point, {"x": 3.0}, Point(3)),
+        (list[int] | dict[str, float], [3.0], [3]),
+        # Fractions are taken, too.
+        (float, 3.0, 3.0),
+        (int | float, 3.0, 3.0),
+        (float | Literal[3], 3.0, 3.0),
+        (list[int | float], [3.0, 3.5], [3.0, 3.5]),
+        (list[int] | dict[str, float], {"a": 3.0}, {"a": 3.0}),
+        # Nothing is said of them.
+        (Any, 3.0, 3.0),
+        (list, [3.0], [3.0]),
+        (dict, {"a": 3.0}, {"a": 3.0}),
+        # Floats are exact up to 2**53.
+        (int, 2.0**53, 2**53),
+        (int, -(2.0**53), -(2**53)),
+    ],
+)
+def test_a_whole_number_is_an_integer_where_no_fraction_is_taken(
+    hint: Any, sent: Any, meant: Any
+) -> None:
+    # That 7.0 is no int makes every argument be read again.
+    _, found = takes(hint).arguments.bind({"x": sent, "y": 7.0}, strict=True)
+
+    assert repr(found) == repr({"x": meant, "y": 7})
+
+
+@pytest.mark.parametrize("sent", [2.0**53 + 2, -(2.0**53) - 2, 1e300])
+def test_a_whole_number_beyond_the_exact_floats_is_refused(sent: float) -> None:
+    with pytest.raises(ArgumentsError) as caught:
+        read(int, sent)
+    [(fault, _)] = caught.value.faults
+    assert fault == "arguments.x"
+
+
+def test_a_value_that_cannot_be_judged_is_refused_with_the_reason() -> None:
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+
+    with pytest.raises(ArgumentsError) as caught:
+        takes(list[Any] | int).arguments.bind({"x": deep, "y": 7.0})
+    assert caught.value.faults == [("arguments", "is nested too deeply")]
+
+
+@pytest.mark.parametrize(
     ("hint", "sent", "faults"),
     [
         (int, {"x": "1", "y": "two"}, [("arguments.y", '"two" is not an integer')]),

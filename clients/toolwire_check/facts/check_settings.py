@@ -27,6 +27,7 @@ class CheckSettings(msgspec.Struct, frozen=True):
 
     def allows_call(self, tool: dict[str, Any]) -> bool:
         """Whether a check may call *tool*: it is read-only, or the settings allow it."""
+        if self.any_tool or tool["name"] in self.calls:
+            return True
         annotations = tool.get("annotations")
-        is_read_only = isinstance(annotations, dict) and annotations.get("readOnlyHint") is True
-        return is_read_only or self.any_tool or tool["name"] in self.calls
+        return isinstance(annotations, dict) and annotations.get("readOnlyHint") is True

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MAX_CHANGED_NAMES = 8
+_NO_SCHEMA = {"type": None}  # the validator refuses it
 _UNKNOWN_NAME = "toolwire_contract_unknown"
 
 # Values that tools are likely to take, and with which they do something.
@@ -42,11 +43,13 @@ class SampleArguments:
     """Arguments for the tool with the input schema *schema*, as its server sent it."""
 
     def __init__(self, schema: Any) -> None:
-        self._schema: dict[str, Any] = schema if isinstance(schema, dict) else {"type": None}
+        self._schema: dict[str, Any] = schema if isinstance(schema, dict) else _NO_SCHEMA
         self._validator = LenientValidator(self._schema)
         self._is_schema = not self._validator.trouble
-        self.valid = self._find_valid() if self._is_schema else None
+        self.valid: dict[str, Any] | None = None
         """Arguments that the schema accepts: only the required ones. `None` if none were found."""
+        if self._is_schema:
+            self.valid = self._find_valid()
 
     def _find_valid(self) -> dict[str, Any] | None:
         schema = _with_examples(self._schema)

@@ -240,9 +240,13 @@ def _judge_noise(_: Step, scene: Scene) -> Breach | None:
 
 def _judge_rule(step: Step, scene: Scene) -> Breach | None:
     rule = RULES[step["rule"]]
-    lists = [scene.lists.get(name, []) for name in step.get("lists", ())]
+    lists = []
+    for name in step.get("lists", ()):
+        lists.append(scene.lists.get(name, []))
     came = rule.find_breach(scene.events, lists)
-    return None if came is None else Breach(rule.expected, came)
+    if came is None:
+        return None
+    return Breach(rule.expected, came)
 
 
 _JUDGES: dict[str, Callable[[Step, Scene], Breach | None]] = {

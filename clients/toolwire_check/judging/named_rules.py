@@ -162,11 +162,16 @@ def _make_audit_rule(severity: str) -> FindBreach:
     """Return the rule that no finding of the audit has this *severity*."""
 
     def find_breach(_: Sequence[Event], lists: ToolLists) -> str | None:
-        findings = [finding for finding in audit(lists[0]) if finding.severity == severity]
-        lines = [f"{finding} (for {finding.concerns})" for finding in findings[:_MAX_FINDINGS]]
-        if len(findings) > _MAX_FINDINGS:
-            lines.append(f"and {len(findings) - _MAX_FINDINGS} more")
-        return "; ".join(lines) or None
+        lines = []
+        for finding in audit(lists[0]):
+            if finding.severity == severity:
+                lines.append(f"{finding} (for {finding.concerns})")
+        if not lines:
+            return None
+        more = len(lines) - _MAX_FINDINGS
+        if more > 0:
+            lines[_MAX_FINDINGS:] = [f"and {more} more"]
+        return "; ".join(lines)
 
     return find_breach
 

@@ -28,7 +28,7 @@ from ..report import OUTCOMES
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from ..report import Outcome, Report, Verdict
+    from ..report import Outcome, Report, ToolCost, Verdict
 
     Again = Callable[[Verdict], str]
     """Returns the command that plays the case of a verdict again."""
@@ -197,8 +197,13 @@ def _findings(report: Report, again: Again | None) -> Iterator[Html]:
 
 
 def _passed_cases(report: Report) -> Html:
-    cases = dict.fromkeys(one.case for one in report.verdicts if one.outcome == "pass")
-    items = [element("li", _link_case(case)) for case in list(cases)[:_MAX_CASES]]
+    cases: dict[str, None] = {}
+    for verdict in report.verdicts:
+        if verdict.outcome == "pass":
+            cases[verdict.case] = None
+    items = []
+    for case in list(cases)[:_MAX_CASES]:
+        items.append(element("li", _link_case(case)))
     title = f"{counted(len(cases), 'case')} passed"
     return folded(title, element("ul", items, class_="cases"))
 
@@ -287,16 +292,25 @@ _COST_NOTE = (
 
 
 def _cost_rows(report: Report) -> Iterator[list[str]]:
-    columns = len(_COST)
-    for one in report.costs[:_MAX_ROWS]:
-        row = [one.name[:_MAX_NAME_CHARS], f"{one.tokens:,}", size(one.bytes)]
-        if one.calls:
-            row += [str(one.calls), duration(one.seconds), duration(one.slowest_seconds)]
-            row += [size(one.result_bytes), size(one.largest_result_bytes)]
-        yield row + [""] * (columns - len(row))
+    for cost in report.costs[:_MAX_ROWS]:
+        yield _pad(_cost_row(cost))
     if len(report.costs) > _MAX_ROWS:
-        more = f"{len(report.costs) - _MAX_ROWS:,} more"
-        yield [more] + [""] * (columns - 1)
+        yield _pad([f"{len(report.costs) - _MAX_ROWS:,} more"])
+
+
+def _cost_row(cost: ToolCost) -> list[str]:
+    row = [cost.name[:_MAX_NAME_CHARS], f"{cost.tokens:,}", size(cost.bytes)]
+    if cost.calls:
+        row.append(str(cost.calls))
+        row.append(duration(cost.seconds))
+        row.append(duration(cost.slowest_seconds))
+        row.append(size(cost.result_bytes))
+        row.append(size(cost.largest_result_bytes))
+    return row
+
+
+def _pad(row: list[str]) -> list[str]:
+    return row + [""] * (len(_COST) - len(row))
 
 
 def _tools(report: Report) -> Html:

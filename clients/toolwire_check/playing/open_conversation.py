@@ -89,10 +89,12 @@ class OpenConversation:
         """Play *play*, whose messages may have *more_values* than those of each case."""
         if self.obstacle is not None:
             return self._report_obstacle(play)
+        values = dict(self._context.facts.values)
+        values.update(_list_values(play))
+        values.update(more_values or {})
+        player = Player(self.server, play.revision, values, self._limits)
         start_time = time.monotonic()
         start = len(self.events) if self.plays else 0  # the first play shows the handshake too
-        values = {**self._context.facts.values, **_list_values(play), **(more_values or {})}
-        player = Player(self.server, play.revision, values, self._limits)
         breach = player.play(play.case.steps)
         events = self.events[start:]
         verdict = judge_play(play, breach, events, time.monotonic() - start_time)
@@ -101,7 +103,8 @@ class OpenConversation:
             verdict = msgspec.structs.replace(verdict, exchange=exchange)
         self.parts.append(Part(start, len(self.events), verdict))
         self.plays.append(play)
-        return Attempt(verdict, breach is not None and breach.depends_on_time)
+        depends_on_time = breach is not None and breach.depends_on_time
+        return Attempt(verdict, depends_on_time)
 
     def _report_obstacle(self, play: Play) -> Attempt:
         assert self.obstacle is not None

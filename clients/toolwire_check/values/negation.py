@@ -212,9 +212,14 @@ def _list_similar_objects(members: dict[str, Any], demands: Demands) -> list[dic
 
 def _list_wrong_sizes(demands: Demands, least: str, most: str) -> list[int]:
     """Return the sizes that are just outside the bounds of *demands*."""
-    too_small = [int(bound) - 1 for bound in demands.list_all(least) if bound]
-    too_large = [int(bound) + 1 for bound in demands.list_all(most) if bound < _MAX_COUNT]
-    return too_small + too_large
+    sizes = []
+    for bound in demands.list_all(least):
+        if bound > 0:
+            sizes.append(int(bound) - 1)
+    for bound in demands.list_all(most):
+        if bound < _MAX_COUNT:
+            sizes.append(int(bound) + 1)
+    return sizes
 
 
 def _go_beyond(bound: float, sign: int) -> list[float]:

@@ -31,10 +31,11 @@ class _Range(NamedTuple):
     low: Fraction | None
     high: Fraction | None
 
-    def __contains__(self, number: object) -> bool:
-        assert isinstance(number, int | float)
-        is_low_enough = self.high is None or number <= self.high
-        return is_low_enough and (self.low is None or self.low <= number)
+    def has(self, number: float) -> bool:
+        """Whether *number* is in the range."""
+        if self.low is not None and number < self.low:
+            return False
+        return self.high is None or number <= self.high
 
     def first_factor(self, step: Fraction) -> int | None:
         """Return the least factor whose product with *step* is in the range."""
@@ -67,7 +68,10 @@ def _integers(bounds: _Range, step: Fraction) -> Numbers:
     if first is not None and last is not None and first > last:
         return st.nothing()
     multiples = st.integers(first, last).map(lambda factor: int(factor * step))
-    edges = [edge for edge in (*INTEGERS, *INTEGRAL_FLOATS) if int(edge) % step == 0]
+    edges = []
+    for edge in (*INTEGERS, *INTEGRAL_FLOATS):
+        if int(edge) % step == 0:
+            edges.append(edge)
     return _with_edges(multiples, edges, bounds)
 
 
@@ -98,10 +102,10 @@ def _multiples(bounds: _Range, step: Fraction) -> Numbers:
 
 def _with_edges(plain: st.SearchStrategy[Any], edges: Sequence[float], bounds: _Range) -> Numbers:
     """Return *plain* and those of *edges* that are within the bounds."""
-    edges = [edge for edge in edges if edge in bounds]
-    if not edges:
+    within = [edge for edge in edges if bounds.has(edge)]
+    if not within:
         return plain
-    return st.one_of(plain, st.sampled_from(edges))
+    return st.one_of(plain, st.sampled_from(within))
 
 
 def _read_bounds(demands: Demands, *words: str) -> list[Fraction]:

@@ -35,7 +35,9 @@ def strings(demands: Demands) -> st.SearchStrategy[str]:
     patterns = demands.list_all("pattern")
 
     def fits(text: str) -> bool:
-        if len(text) < least or (most is not None and len(text) > most):
+        if len(text) < least:
+            return False
+        if most is not None and len(text) > most:
             return False
         return all(matches_everywhere(pattern, text) for pattern in patterns)
 
@@ -91,4 +93,8 @@ def matches_somewhere(pattern: str, text: str) -> bool:
 def _any_texts(least: int, most: int | None) -> st.SearchStrategy[str]:
     if least <= _LONG:
         return st.text(_CHARACTERS, min_size=least, max_size=most)
-    return st.text(_CHARACTERS, min_size=1, max_size=20).map(lambda text: (text * least)[:least])
+
+    def repeat(text: str) -> str:
+        return (text * least)[:least]
+
+    return st.text(_CHARACTERS, min_size=1, max_size=20).map(repeat)

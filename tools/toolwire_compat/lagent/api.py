@@ -93,9 +93,12 @@ class ActionApi:
     @property
     def options(self) -> Options:
         """The options of the method, completed by the description."""
-        class_options = decorated(type(self.action)).get(self._method or "")
-        options = options_of(self.method) or class_options or Options()
-        schema = self._make_schema() if self.by_hand else options.input_schema
+        options = options_of(self.method)
+        if options is None:
+            options = decorated(type(self.action)).get(self._method or "") or Options()
+        schema = options.input_schema
+        if self.by_hand:
+            schema = self._make_schema()
         text = self.description.get("description") or None
         return msgspec.structs.replace(options, description=text, input_schema=schema)
 

@@ -80,7 +80,8 @@ class CommandReader:
         )
 
     def _read_cwd(self) -> str:
-        cwd = os.path.normpath(os.path.join(self._folder, self._members.get("cwd", ".")))
+        path = self._members.get("cwd", ".")
+        cwd = os.path.normpath(os.path.join(self._folder, path))
         if not os.path.isdir(cwd):
             self._add("cwd", f"there is no folder {cwd}")
         return cwd

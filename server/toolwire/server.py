@@ -5,7 +5,7 @@ process.
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from toolwire_tools import tools_of
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .mounting.mounts import Mounts
     from .protocol.call import Call
     from .runtime.lifespans import Lifespan
+    from .runtime.loading_filter import LoadingFilter
     from .runtime.local_client import LocalClient, OnProgress
     from .runtime.writer import Write
     from .showing.tool_search import ToolSearch
@@ -74,16 +75,46 @@ class Server:
         """The tools of the server, under the names shown to clients."""
         return self._catalog.tools
 
-    def serve(self, streams: stdio.Streams | None = None) -> NoReturn:
+    def serve(
+        self,
+        streams: stdio.Streams | None = None,
+        *,
+        load: Callable[[LoadingFilter], None] | None = None,
+        declares: Literal["tools", "everything", "unknown"] = "unknown",
+    ) -> NoReturn:
         """Serve standard input and output until the host hangs up, then exit.
 
-        *streams* are the result of `stdio.claim`, if it was called before.
+        *streams* are the result of `stdio.claim`, if it was called before. *load* gives the server
+        its tools, while a handshake is answered already, if it is known what it *declares*: tools
+        alone, or everything that there may be.
         """
-        stdio.serve(
-            self.open_session,
-            self._settings,
-            streams or stdio.claim(keep_children=self._settings.keep_children),
-        )
+        if streams is None:
+            streams = stdio.claim(keep_children=self._settings.keep_children)
+        if load is None:
+            stdio.serve(self.open_session, self._settings, streams)
+
+        def begin(write: Write) -> Session:
+            session = self.open_session(write)
+            if declares == "everything":
+                session.declare_all_lists()
+            return session
+
+        def keep_messages(session: Session) -> LoadingFilter:
+            from .runtime.loading_filter import LoadingFilter
+
+            return LoadingFilter(
+                session,
+                answers_handshake=declares != "unknown",
+                max_bytes=self._settings.max_pending_bytes,
+            )
+
+        stdio.serve(begin, self._settings, streams, stdio.Loading(keep_messages, load))
+
+    def identify(self, **identity: str | None) -> None:
+        """Set the `name`, `version`, `title` or `instructions` that clients get from now on."""
+        for name, value in identity.items():
+            setattr(self._identity, name, value)
+        self._identity.forget()
 
     def add(self, *things: Any) -> None:
         """Add tools, resources or prompts, as to `Server`, and notify clients. Thread-safe.

@@ -41,6 +41,9 @@ MODERN_VERSIONS: Final = ("2026-07-28",)
 
 LATEST_LEGACY: Final = LEGACY_VERSIONS[-1]
 
+LOADING_FAILED: Final = {"toolwire/loading": "failed"}
+"""The data of the error for requests to a server that ends, since its tools cannot be loaded."""
+
 META_VERSION: Final = "io.modelcontextprotocol/protocolVersion"
 META_CLIENT_CAPABILITIES: Final = "io.modelcontextprotocol/clientCapabilities"
 META_CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"

@@ -107,8 +107,11 @@ def failure(error: ClientError, *, is_ours: bool) -> Failed:
     """Return the failure of a server whose stderr is shown: a Toolwire server reports there why it
     refused a target.
     """
-    from toolwire_client import NotStarted, ServerGone
+    from toolwire_client import NotStarted, RequestFailed, ServerGone
+    from toolwire_schemas.wire.messages import LOADING_FAILED
 
+    if is_ours and isinstance(error, RequestFailed) and error.data == LOADING_FAILED:
+        return Failed("", 2)
     if isinstance(error, ServerGone):
         return Failed("", 2) if is_ours and error.exit_status == 2 else Failed(error.reason)
     return Failed(str(error), 2 if isinstance(error, NotStarted) else 1)

@@ -28,6 +28,13 @@ LIST_METHODS = {
 }
 """The methods that list things of one kind."""
 
+ALL_CAPABILITIES: dict[str, Any] = {
+    **{name: {"listChanged": True} for name in LISTS},
+    "logging": {},
+    "completions": {},
+}
+"""The capabilities of a server that may have entries in every list."""
+
 
 class Late(Protocol):
     """Answers requests for which the lists must be complete: a list, or what has an unknown
@@ -142,15 +149,16 @@ class Catalog:
         """Return MCP's capabilities of a server with this catalog. Methods of others do not exist
         for its clients.
         """
+        if self.late is not None:
+            return ALL_CAPABILITIES
         completions: dict[str, Any] = {}
-        if self.late or self.prompts or self.templates:
+        if self.prompts or self.templates:
             completions = self._completions()
         capabilities: dict[str, Any] = {}
         for name, kinds in LISTS.items():
             has_entries = any(self._lists[kind] for kind in kinds)
-            may_have_entries = self.late is not None
             keeps = name == "resources" and keeps_results  # results that were too large to send
-            if name == "tools" or has_entries or may_have_entries or keeps:
+            if name == "tools" or has_entries or keeps:
                 capabilities[name] = {"listChanged": True}
         own: dict[str, dict[str, Any]] = {**capabilities, "logging": {}, **completions}
         declared = dict(self._foreign_capabilities)
@@ -164,8 +172,6 @@ class Catalog:
         """
         from toolwire_tools.resources.completion import completers
 
-        if self.late is not None:
-            return {"completions": {}}
         for tool in (*self.prompts.values(), *self.templates.values()):
             if completers(tool.entry):
                 return {"completions": {}}

@@ -62,6 +62,10 @@ class Identity(msgspec.Struct):
         self._info = server_info
         self.instructions = instructions
 
+    def forget(self) -> None:
+        """Make the `serverInfo` anew for the next response: its parts have changed."""
+        self._info = None
+
 
 class Eras:
     """Decides the era of a request, from the request and from those before it."""

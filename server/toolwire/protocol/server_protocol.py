@@ -31,7 +31,7 @@ from .. import log
 from ..errors import RequestError
 from . import lifecycle
 from .call import Call, Cancel, ElicitationReply, Origin, Report, Request, Send
-from .catalog import LIST_METHODS
+from .catalog import ALL_CAPABILITIES, LIST_METHODS
 from .in_flight import InFlight
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ class ServerProtocol:
         self._max_result_bytes = settings.max_result_bytes
         self._eras = lifecycle.Eras()
         self._keeps_results = settings.on_large_result == "resource"
+        self._declares_all_lists = False
         self._capabilities = catalog.capabilities(self._keeps_results)
         self._pages: dict[tuple[str, str | None, bool], bytes] = {}
         self._routes_by_method: dict[str, Route] = {
@@ -503,9 +504,19 @@ class ServerProtocol:
         from .subscriptions import changes, notifications
 
         changed = changes(self._catalog, catalog, self._host)
-        self._capabilities = catalog.capabilities(self._keeps_results)
         self._catalog, self._tools, self._pages = catalog, catalog.by_name, {}
+        self._update_capabilities()
         return notifications(self.in_flight, changed, is_legacy=self._eras.version is not None)
+
+    def declare_all_lists(self) -> None:
+        """Declare tools, resources, prompts and completions from now on, whatever there is."""
+        self._declares_all_lists = True
+        self._update_capabilities()
+
+    def _update_capabilities(self) -> None:
+        self._capabilities = self._catalog.capabilities(self._keeps_results)
+        if self._declares_all_lists:
+            self._capabilities = {**ALL_CAPABILITIES, **self._capabilities}
 
     def end_subscriptions(self) -> list[bytes]:
         """End all subscriptions; return their responses."""

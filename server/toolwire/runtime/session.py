@@ -82,6 +82,8 @@ class Session:
     are_calls_watched = False
     board: Board | None = None
     log_level: int | None = None
+    notifies_of_changes = True
+    """False while the client cannot have seen a list."""
 
     def __init__(
         self,
@@ -197,7 +199,7 @@ class Session:
         news = self._protocol.replace(catalog)
         if self.lifespans is not None:
             self.lifespans.leave_unused()
-        if not self.is_ending:
+        if self.notifies_of_changes and not self.is_ending:
             self.writer.enqueue_all(news)
 
     def detach_after_fork(self, leave: Callable[[Outcome], None]) -> None:
@@ -236,6 +238,15 @@ class Session:
         """Pass all frames to *client_filter* from now on."""
         self._filter = client_filter
         self._receive = client_filter.receive
+
+    def remove_filter(self) -> None:
+        """Take all frames directly from now on."""
+        self._filter = None
+        self._receive = self.decide
+
+    def declare_all_lists(self) -> None:
+        """Declare tools, resources and prompts from now on: what there is, is not known yet."""
+        self._protocol.declare_all_lists()
 
     def decide(self, frames: list[Frame]) -> Answers:
         """Decide about *frames*, in their order; return the immediate responses.

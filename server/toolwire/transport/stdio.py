@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
+    from ..runtime.loading_filter import LoadingFilter
     from ..runtime.session import Session
     from ..runtime.writer import Write
     from ..settings import Settings
@@ -43,6 +44,16 @@ _EXIT_HOOKS_SECONDS = 0.3
 """The time for `atexit` functions: with the grace and the cleaning up, still below a client's two
 seconds.
 """
+
+_HANDSHAKE_SECONDS = 1.0
+"""How long a handshake waits for an import that decides what it declares: hosts wait for 1.5 s at
+least.
+"""
+
+_HELD_REQUESTS_SECONDS = 10.0
+"""How long requests wait for an import after the end of the input."""
+
+_HEARTBEAT_SECONDS = 0.25
 
 _LAST_SECONDS = 0.5
 """How long the exit may take beyond the grace: tools and responses need less, unless something is
@@ -62,6 +73,14 @@ class Streams(msgspec.Struct, frozen=True):
     write: int
     watched: bool = False
     ends_children: bool = False
+
+
+class Loading(msgspec.Struct, frozen=True):
+    """How a server gets its tools while its client is served already."""
+
+    keep_messages: Callable[[Session], LoadingFilter]
+    """Keeps what needs the tools, from now on."""
+    load: Callable[[LoadingFilter], None]
 
 
 class AlreadyClaimed(RuntimeError):
@@ -152,14 +171,21 @@ def _lead_children() -> bool:
     return os.getpgrp() == os.getpid()
 
 
-def serve(begin: Callable[[Write], Session], settings: Settings, streams: Streams) -> NoReturn:
+def serve(
+    begin: Callable[[Write], Session],
+    settings: Settings,
+    streams: Streams,
+    loading: Loading | None = None,
+) -> NoReturn:
     """Serve until the host hangs up or a signal arrives, then exit with status 0.
 
-    *begin* makes the session from the function that writes.
+    *begin* makes the session from the function that writes. With *loading*, the process may also
+    end before the tools are loaded.
     """
     session = begin(_writer(streams.write))
     ended = _End()
-    _end_on_signals(ended)
+    if loading is None:
+        _end_on_signals(ended)  # until then, a signal ends the process at once
     reader = _Reader(streams.read)
     watchdogs: list[Watchdog] = []  # none, or one
     session.watch_calls = _watch_calls(session, ended, settings, streams, reader, watchdogs)
@@ -167,9 +193,19 @@ def serve(begin: Callable[[Write], Session], settings: Settings, streams: Stream
         os.register_at_fork(after_in_child=lambda: _detach(session, watchdogs))
     if os.isatty(streams.read):
         log.info("waiting for JSON-RPC messages, one per line (Ctrl-D exits)")
+    if loading is None:
+        _start_reading(session, reader.read, ended.come)
+    else:
+        kept = loading.keep_messages(session)
+        import_end = _ImportEnd(kept, ended, settings, streams)
+        _start_reading(session, reader.read, import_end.notice_end_of_input)
+        too_long = session.timers.after(_HANDSHAKE_SECONDS, kept.answer_handshake)
+        loading.load(kept)
+        session.timers.cancel(too_long)
+        import_end.finish()
+        kept.serve()
     if streams.ends_children and _has_children():
         session.watch_calls()  # which ends them if this process is killed before the first call
-    _start_reading(session, reader.read, ended)
     ended.wait()
     for watchdog in watchdogs:
         watchdog.notify_exit()
@@ -180,6 +216,69 @@ def serve(begin: Callable[[Write], Session], settings: Settings, streams: Stream
     except Exception as bug:  # the outer edge of the process
         log.traceback("error during shutdown; please report this", bug)
     leave()
+
+
+class _ImportEnd:
+    """Ends the process while tools are loaded: within the grace after the end of the input, even if
+    the interpreter is stuck.
+    """
+
+    def __init__(
+        self, kept: LoadingFilter, ended: _End, settings: Settings, streams: Streams
+    ) -> None:
+        from ..watchdog.loading_watch import watch_loading
+
+        self._kept = kept
+        self._ended = ended
+        self._grace_seconds = settings.grace_seconds
+        self._is_loaded = threading.Event()
+        _take_signals(self._stop)
+        self._watch = watch_loading(
+            streams.read,
+            ended.pipe,
+            settings.grace_seconds,
+            ends_children=streams.ends_children,
+        )
+
+    def notice_end_of_input(self) -> None:
+        """End the process when the tools are loaded, or after the grace; in the reading thread."""
+        self._ended.come()
+        if not self._is_loaded.is_set():
+            self._leave_unless_loaded()
+
+    def finish(self) -> None:
+        """Let the session end the process from now on."""
+        self._is_loaded.set()
+        _end_on_signals(self._ended)
+        if self._watch is not None:
+            self._watch.stop()
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        """Handle a signal: leave at once if no request waits, else within the grace."""
+        if self._ended.has_come or not self._kept.has_requests:
+            leave()
+        self._ended.come()
+        start_timer(self._grace_seconds, self._leave_if_loading)
+
+    def _leave_if_loading(self) -> None:
+        if not self._is_loaded.is_set():
+            leave()
+
+    def _leave_unless_loaded(self) -> None:
+        seconds = self._grace_seconds
+        if self._kept.has_requests:
+            # A shell that pipes requests into a server wants their responses.
+            seconds = max(seconds, _HELD_REQUESTS_SECONDS)
+        deadline = time.monotonic() + seconds
+        while not self._is_loaded.wait(_HEARTBEAT_SECONDS):
+            if self._watch is not None:
+                self._watch.send_heartbeat()
+            if time.monotonic() >= deadline:
+                unanswered = ""
+                if self._kept.has_requests:
+                    unanswered = "; the requests that waited for it have no response"
+                log.warning(f"the input ended before the tools were imported{unanswered}")
+                leave()
 
 
 def _watch_calls(
@@ -237,11 +336,11 @@ def _detach(session: Session, watchdogs: list[Watchdog]) -> None:
     session.detach_after_fork(_leave_copy)
 
 
-def _start_reading(session: Session, read: Callable[[], bytes], ended: _End) -> None:
+def _start_reading(session: Session, read: Callable[[], bytes], at_end: Callable[[], None]) -> None:
     """Start to read; retry while the system allows no more threads."""
     for _ in range(_ATTEMPTS):
         try:
-            session.start_reading(read, ended.come)
+            session.start_reading(read, at_end)
             return
         except RuntimeError:
             time.sleep(_RETRY_SECONDS)

@@ -25,13 +25,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .. import log
 from ..transport.descriptors import moved, private_pipe, unchanged
 from .board import NAME_BYTES, SLOTS, Board
+from .loading_watch import make_options
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,11 +40,6 @@ if TYPE_CHECKING:
 
 _HEARTBEAT_SECONDS = 0.25
 """A fraction of the time that the exit may take without a heartbeat."""
-
-_BEYOND_GRACE_SECONDS = 0.9
-"""How long the exit may take beyond the grace: more than it needs if Python runs, less than the
-promised second.
-"""
 
 _STUCK_SECONDS = 5.0
 """After how long without a heartbeat to report. Some libraries hold the lock for a second."""
@@ -144,19 +139,12 @@ class Watchdog:
         program = os.path.join(os.path.dirname(__file__), "watchdog_process.py")
         if not sys.executable or getattr(sys, "frozen", False) or not os.path.exists(program):
             raise OSError("there is no Python executable")
-        level, as_json = log.configured()
-        style = "" if level in ("error", "off") else "json" if as_json else "text"
-        seconds = min(self._grace_seconds, threading.TIMEOUT_MAX) + _BEYOND_GRACE_SECONDS
-        children = _describe_ending() if self._ends_children else "keep"
-        options = [
-            str(os.getpid()),
-            str(seconds),
-            str(_STUCK_SECONDS),
-            style,
-            str(SLOTS),
-            str(NAME_BYTES),
-            children,
-        ]
+        options = make_options(
+            self._grace_seconds,
+            _STUCK_SECONDS,
+            (SLOTS, NAME_BYTES),
+            ends_children=self._ends_children,
+        )
         self._prepare()
         passed = {3: self._host, 4: self._wakeup[0], 5: self._wakeup[1]}
         theirs = ours = -1
@@ -189,20 +177,6 @@ class Watchdog:
             for descriptor in (theirs, ours, passed.get(6, -1)):
                 if descriptor >= 0:
                     os.close(descriptor)
-
-
-def _describe_ending() -> str:
-    """Return the argument that makes the watchdog process end children, but no stranger in the
-    group.
-
-    This process looks for strangers: once it has ended, its children have another parent too.
-    """
-    # On Windows no watchdog is started; others cannot enter a session.
-    if sys.platform != "win32" and os.getsid(0) != os.getpid():
-        from .watchdog_process import find_strangers
-
-        return ",".join(["end", *map(str, sorted(find_strangers(os.getpid())))])
-    return "end"
 
 
 def _has_children_besides(watchdog: int) -> bool:

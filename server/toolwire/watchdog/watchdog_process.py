@@ -177,11 +177,12 @@ class Guard:
         names = self._names()
         if posix.getppid() == self.server:
             posix.kill(self.server, 9)
-            culprit = f"; a call of {names} was still running" if names else ""
+            culprit = "; no call was running, so an import may hold the interpreter's lock"
+            if names:
+                culprit = f"; a call of {names} was still running. {_ADVICE}"
             self._say(
                 "warning",
-                f"the server did not exit within its grace period and was killed{culprit}."
-                f" {_ADVICE}",
+                f"the server did not exit within its grace period and was killed{culprit}",
             )
 
     def _report(self, seconds: float) -> None:

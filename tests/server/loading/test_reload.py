@@ -43,6 +43,7 @@ def process(tmp_path: Path) -> Iterator[Process]:
     with running("-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload") as process:
         greeted = process.ask(request("initialize", {"protocolVersion": "2025-11-25"}, id=0))
         assert greeted["id"] == 0
+        assert process.ask(request("tools/list", id=0))["id"] == 0  # the file is loaded
         yield process
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ...errors import LifespanFailed, LoadError, UsageError
 from ...loading.importing import YAML, add_to_path
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from toolwire_tools import Tool
 
     from ...loading.reload import Reloader
+    from ...runtime.loading_filter import LoadingFilter
     from ..options import Words
 
 
@@ -121,24 +122,58 @@ def run(words: Words) -> NoReturn:
     except NotConnected as error:
         raise UsageError(str(error)) from None
     configure(level=options.get("log_level", "info"), as_json="log_json" in options)
-    try:
-        server = _server(targets, options)
-    except (LoadError, TypeError, ValueError) as error:
-        _refuse(str(error))
-    try:
-        server.serve(streams)
-    except LifespanFailed as error:
-        from ...loading.import_errors import print_users_part
-
-        print_users_part(error.__cause__)
-        _refuse(str(error))
-
-
-def _server(targets: list[str], options: dict[str, Any]) -> Server:
-    selection = _choose(options, _SELECTION)
-    mounts = _choose(options, _OF_MOUNTS)
     host = options.get("for")
     settings = {**_settings_for(host), **settings_in(options)}
+    try:
+        identity = {"name": name_of(targets), **_choose(options, _IDENTITY)}
+        server = Server(shape=_shape_for(host), **identity, **settings)
+    except (TypeError, ValueError) as error:
+        _refuse(str(error))
+    load = partial(_load, server, targets, options, settings)
+    server.serve(streams, load=load, declares=_outline(server, targets, options))
+
+
+def _outline(
+    server: Server, targets: list[str], options: dict[str, Any]
+) -> Literal["tools", "everything", "unknown"]:
+    """Return what *server* can declare before its *targets* are imported; set its version, if that
+    is known.
+    """
+    from ...loading.outline import read_version
+
+    version = read_version(targets)
+    if version is None:
+        return "unknown"
+    server.identify(version=options.get("server_version") or version or None)
+    has_mounts = bool(_choose(options, _OF_MOUNTS))
+    return "everything" if has_mounts else "tools"
+
+
+def _load(
+    server: Server,
+    targets: list[str],
+    options: dict[str, Any],
+    settings: dict[str, Any],
+    kept: LoadingFilter,
+) -> None:
+    """Give *server* its tools, for which the *kept* messages of its client wait."""
+    try:
+        _load_tools(server, targets, options, settings)
+    except (LoadError, LifespanFailed, TypeError, ValueError) as error:
+        if isinstance(error, LifespanFailed):
+            from ...loading.import_errors import print_users_part
+
+            print_users_part(error.__cause__)
+        kept.refuse(f"The tools cannot be loaded: {error}")
+        kept.session.end()
+        _refuse(str(error))
+
+
+def _load_tools(
+    server: Server, targets: list[str], options: dict[str, Any], settings: dict[str, Any]
+) -> None:
+    selection = _choose(options, _SELECTION)
+    mounts = _choose(options, _OF_MOUNTS)
     if packages := options.get("with", ()):
         from ...loading.dependencies import add_packages
 
@@ -150,20 +185,20 @@ def _server(targets: list[str], options: dict[str, Any]) -> Server:
     reloader = _reloader(targets, loading) if reloads else None
     tools = loading()
     _check_processes(tools, settings)
-    identity: dict[str, Any] = {"name": name_of(targets)}
+    identity: dict[str, Any] = {"version": None}  # that of the modules
     if "toolwire_compat.fastmcp" in sys.modules:
         from toolwire_compat.fastmcp.tools import identity_of
 
         identity |= identity_of(tools)
     identity |= _choose(options, _IDENTITY)
-    server = Server(tools, shape=_shape_for(host), **identity, **settings)
+    server.identify(**identity)
+    server.replace(tools)
     if mounts:
         from ..mounting import mount_all
 
         mount_all(server, mounts, selection.get("include", ()), selection.get("exclude", ()))
     if reloader is not None:
         reloader.start(server)
-    return server
 
 
 def _choose(options: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:

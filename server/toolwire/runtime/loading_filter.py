@@ -1,0 +1,145 @@
+"""Keeps a client's messages while its server's tools are loaded.
+
+Strategy. Importing the user's modules may take longer than a client waits for the handshake. So the
+reading thread starts before the import, answers what needs no tools, and keeps everything else in
+its order. When the tools are there, the kept messages take the usual way, as if they had arrived
+then. No other part of the server knows of this.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import msgspec
+from toolwire_schemas.wire import messages
+from toolwire_schemas.wire.messages import INTERNAL_ERROR, LOADING_FAILED, OVERLOADED
+
+if TYPE_CHECKING:
+    from toolwire_schemas.wire.messages import Frame
+
+    from .session import Answers, Session
+
+_HANDSHAKE = frozenset(("initialize", "server/discover", "notifications/initialized"))
+"""Methods that need no tools, if it is known what the server declares."""
+
+_MAX_FRAMES = 10_000
+"""How many messages are kept: as many as calls may be in flight."""
+
+_OVERLOADED = "Overloaded: too many messages wait until the tools are loaded; send fewer at once"
+
+
+class _Head(msgspec.Struct):
+    """What decides whether a message waits. A batch has no method."""
+
+    method: str = ""
+    id: str | int | None = None
+
+
+_decode_head = msgspec.json.Decoder(_Head).decode
+
+
+class LoadingFilter:
+    """Keeps the messages for *session* that wait for the tools, of at most *max_bytes*.
+
+    Unless it *answers_handshake*, the handshake waits, too: what it declares depends on the tools.
+    """
+
+    def __init__(self, session: Session, *, answers_handshake: bool, max_bytes: int) -> None:
+        self.session = session
+        self._answers_handshake = answers_handshake
+        self._bytes_left = max_bytes
+        self._frames: list[Frame] = []
+        self._is_loaded = False
+        # Held by the thread that decides about messages: only one at a time may.
+        self._deciding = threading.Lock()
+        session.notifies_of_changes = False
+        session.filter_with(self)
+
+    @property
+    def has_requests(self) -> bool:
+        """Whether a request, or a message that may hold one, waits."""
+        return any(isinstance(frame, bytes) and _may_be_request(frame) for frame in self._frames)
+
+    def receive(self, frames: list[Frame]) -> Answers:
+        """Decide about those of *frames* that need no tools, and keep the others."""
+        with self._deciding:
+            if self._is_loaded:
+                return self.session.decide(frames)
+            return self._sort(frames)
+
+    def answer_handshake(self) -> None:
+        """Answer a handshake that waits: the client may not wait much longer. Declares all
+        lists.
+        """
+        with self._deciding:
+            if self._is_loaded or self._answers_handshake:
+                return
+            self._answers_handshake = True
+            self.session.declare_all_lists()
+            frames, self._frames = self._frames, []
+            self.session.writer.enqueue_all(self._sort(frames))
+
+    def serve(self) -> None:
+        """Serve what has been kept, and keep nothing from now on: the tools are loaded."""
+        session = self.session
+        with self._deciding:
+            self._is_loaded = True
+            session.notifies_of_changes = True
+            session.writer.enqueue_all(session.decide(self._frames))
+            self._frames = []
+            session.remove_filter()
+        session.run_accepted()
+
+    def refuse(self, problem: str) -> None:
+        """Answer the requests that have been kept with an error: the tools cannot be loaded."""
+        with self._deciding:
+            frames, self._frames = self._frames, []
+            for frame in frames:
+                head = _read_head(frame)
+                if head.method and head.id is not None:
+                    error = messages.error(head.id, INTERNAL_ERROR, problem, LOADING_FAILED)
+                    self.session.writer.enqueue(error)
+
+    def prepare_end(self) -> None:
+        """Do nothing: the server ends without its tools."""
+
+    def end(self) -> None:
+        """Do nothing: nothing is held but messages."""
+
+    def _sort(self, frames: list[Frame]) -> Answers:
+        answers: Answers = []
+        for frame in frames:
+            head = _read_head(frame)
+            if self._needs_no_tools(frame, head):
+                answers += self.session.decide([frame])
+            elif self._has_room(frame):
+                self._frames.append(frame)
+            elif head.id is not None:
+                answers.append(messages.error(head.id, OVERLOADED, _OVERLOADED))
+        return answers
+
+    def _needs_no_tools(self, frame: Frame, head: _Head) -> bool:
+        is_fault_of_framing = not isinstance(frame, bytes)
+        if is_fault_of_framing or head.method == "ping":
+            return True
+        # After a message that waits, a handshake waits too: the client meant this order.
+        return self._answers_handshake and not self._frames and head.method in _HANDSHAKE
+
+    def _has_room(self, frame: Frame) -> bool:
+        self._bytes_left -= len(frame) if isinstance(frame, bytes) else 0
+        return self._bytes_left >= 0 and len(self._frames) < _MAX_FRAMES
+
+
+def _read_head(frame: Frame) -> _Head:
+    if not isinstance(frame, bytes):
+        return _Head()
+    try:
+        return _decode_head(frame)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # a batch, or no JSON-RPC
+        return _Head()
+
+
+def _may_be_request(frame: bytes) -> bool:
+    head = _read_head(frame)
+    return not head.method or head.id is not None

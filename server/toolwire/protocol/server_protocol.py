@@ -496,16 +496,20 @@ class ServerProtocol:
                 )
         return self._elicitations
 
-    def replace(self, catalog: Catalog) -> list[bytes]:
-        """Serve other things from now on; return the notifications of the lists that have changed.
+    def replace(self, catalog: Catalog, *, notifies: bool = True) -> list[bytes]:
+        """Serve other things from now on; return the notifications of the lists that have changed,
+        if it *notifies* of them.
 
         Calls in flight finish with the tools they were started with.
         """
-        from .subscriptions import changes, notifications
-
-        changed = changes(self._catalog, catalog, self._host)
+        before = self._catalog
         self._catalog, self._tools, self._pages = catalog, catalog.by_name, {}
         self._update_capabilities()
+        if not notifies:
+            return []
+        from .subscriptions import changes, notifications
+
+        changed = changes(before, catalog, self._host)
         return notifications(self.in_flight, changed, is_legacy=self._eras.version is not None)
 
     def declare_all_lists(self) -> None:

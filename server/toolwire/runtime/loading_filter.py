@@ -18,7 +18,8 @@ from toolwire_schemas.wire.messages import INTERNAL_ERROR, LOADING_FAILED, OVERL
 if TYPE_CHECKING:
     from toolwire_schemas.wire.messages import Frame
 
-    from .session import Answers, Session
+    from .session import Session
+    from .worker_pool import Answers
 
 _HANDSHAKE = frozenset(("initialize", "server/discover", "notifications/initialized"))
 """Methods that need no tools, if it is known what the server declares."""

@@ -196,10 +196,10 @@ class Session:
 
     def replace(self, catalog: Catalog) -> None:
         """Serve other tools from the next call on, and notify the client."""
-        news = self._protocol.replace(catalog)
+        news = self._protocol.replace(catalog, notifies=self.notifies_of_changes)
         if self.lifespans is not None:
             self.lifespans.leave_unused()
-        if self.notifies_of_changes and not self.is_ending:
+        if not self.is_ending:
             self.writer.enqueue_all(news)
 
     def detach_after_fork(self, leave: Callable[[Outcome], None]) -> None:

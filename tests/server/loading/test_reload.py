@@ -345,7 +345,7 @@ def test_a_process_never_runs_another_version_than_the_server_has_loaded(tmp_pat
     with running(
         "-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload", "--isolate"
     ) as process:
-        process.ask(request("ping"))
+        process.ask(request("tools/list"))
         wait_in_server = (
             f"while 'toolwire.worker' not in sys.modules and not os.path.exists({str(gate)!r}):"
             " pass\n"

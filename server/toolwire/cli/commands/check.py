@@ -215,8 +215,8 @@ def _check_target(words: Words) -> None:
     contract.
     """
     try:
-        with client_of(words, words.words):
-            pass
+        with client_of(words, words.words) as client:
+            client.list_tools()  # which waits until the target is loaded
     except Failed as failure:
         if failure.status == 2:
             raise  # the cases report everything else

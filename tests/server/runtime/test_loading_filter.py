@@ -1,0 +1,176 @@
+"""The messages that a client sends while its server's tools are loaded."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from support.server_process import call, request
+from toolwire import Server
+from toolwire.runtime.loading_filter import LoadingFilter
+from toolwire.runtime.session import Session
+from toolwire_schemas.wire.messages import INTERNAL_ERROR, LOADING_FAILED, OVERLOADED
+
+
+def add(a: int, b: int) -> int:
+    return a + b
+
+
+INITIALIZE = request("initialize", {"protocolVersion": "2025-11-25"}, id="hello")
+LIST = request("tools/list", id="list")
+PING = request("ping", id="ping")
+
+
+class Host:
+    """A client of *server*, whose tools are loaded by `load`."""
+
+    def __init__(self, *, answers_handshake: bool = True, max_bytes: int = 10_000) -> None:
+        self.server = Server(name="late", version="1")
+        self.received: list[Any] = []
+        self.session: Session = self.server.open_session(self._receive)
+        self.kept = LoadingFilter(
+            self.session, answers_handshake=answers_handshake, max_bytes=max_bytes
+        )
+
+    def send(self, *messages: Any) -> None:
+        for message in messages:
+            self.session.feed(json.dumps(message).encode() + b"\n")
+
+    def load(self) -> None:
+        self.server.add(add)
+        self.kept.serve()
+
+    def end(self) -> list[Any]:
+        self.session.end()
+        return self.received
+
+    def ids(self) -> list[Any]:
+        return [message.get("id") for message in self.end()]
+
+    def _receive(self, data: bytes) -> None:
+        self.received += [json.loads(line) for line in data.splitlines()]
+
+
+def test_the_handshake_and_pings_are_answered_and_the_rest_waits() -> None:
+    host = Host()
+
+    host.send(INITIALIZE, request("notifications/initialized", id=...), LIST, PING)
+
+    assert host.kept.has_requests
+    assert host.ids() == ["hello", "ping"]
+
+
+def test_what_waits_is_served_in_its_order_when_the_tools_are_loaded() -> None:
+    host = Host()
+    host.send(LIST, call("add", {"a": 1, "b": 2}, id="call"), request("tools/list", id="again"))
+
+    host.load()
+
+    answers = {message["id"]: message["result"] for message in host.end()}
+    assert [tool["name"] for tool in answers["list"]["tools"]] == ["add"]
+    assert answers["call"]["structuredContent"] == {"result": 3}
+    assert list(answers).index("list") < list(answers).index("again")
+
+
+def test_messages_take_the_usual_way_after_loading() -> None:
+    host = Host()
+    host.load()
+
+    host.send(LIST)
+
+    assert host.ids() == ["list"]
+
+
+def test_a_client_that_has_seen_no_list_is_not_notified_of_changes() -> None:
+    host = Host()
+    host.send(INITIALIZE)
+
+    host.load()
+
+    assert [message for message in host.end() if "method" in message] == []
+
+
+def test_a_client_is_notified_of_changes_after_loading() -> None:
+    host = Host()
+    host.send(INITIALIZE)
+    host.load()
+
+    host.server.remove("add")
+
+    news = [message["method"] for message in host.end() if "method" in message]
+    assert news == ["notifications/tools/list_changed"]
+
+
+def test_a_handshake_that_depends_on_the_tools_waits_for_them() -> None:
+    host = Host(answers_handshake=False)
+    host.send(INITIALIZE, PING)
+    assert [message["id"] for message in host.received] == ["ping"]
+
+    host.load()
+
+    [hello] = [message for message in host.end() if message["id"] == "hello"]
+    assert hello["result"]["capabilities"].keys() == {"tools", "logging"}
+
+
+def test_a_handshake_that_waits_too_long_is_answered_with_all_lists() -> None:
+    host = Host(answers_handshake=False)
+    host.send(INITIALIZE, LIST)
+
+    host.kept.answer_handshake()
+    host.load()
+    host.send(request("prompts/list", id="prompts"))
+
+    answers = {message["id"]: message.get("result") for message in host.end()}
+    assert answers["hello"]["capabilities"].keys() == {
+        "tools",
+        "resources",
+        "prompts",
+        "logging",
+        "completions",
+    }
+    assert answers["prompts"] == {"prompts": []}
+
+
+@pytest.mark.parametrize("message", [INITIALIZE, LIST, [PING, LIST], {"id": 1}])
+def test_after_a_message_that_waits_a_handshake_waits_too(message: Any) -> None:
+    host = Host()
+
+    host.send(LIST, INITIALIZE, message)
+
+    assert host.ids() == []
+
+
+def test_requests_beyond_the_limit_are_refused_and_pings_still_answered() -> None:
+    host = Host(max_bytes=200)
+
+    host.send(LIST, request("tools/list", {"cursor": "x" * 200}, id="large"), PING)
+
+    [large, ping] = host.end()
+    assert (large["id"], large["error"]["code"]) == ("large", OVERLOADED)
+    assert ping["id"] == "ping"
+
+
+def test_a_call_that_is_cancelled_while_it_waits_has_no_response() -> None:
+    host = Host()
+    host.send(call("add", {"a": 1, "b": 2}, id="call"))
+    host.send(request("notifications/cancelled", {"requestId": "call"}, id=...))
+
+    host.load()
+
+    assert host.ids() == []
+
+
+def test_requests_that_wait_fail_with_the_reason_if_the_tools_cannot_be_loaded() -> None:
+    host = Host()
+    host.send(LIST, request("notifications/cancelled", {"requestId": 5}, id=...))
+
+    host.kept.refuse("The tools cannot be loaded: no such file")
+
+    [refused] = host.end()
+    assert refused["id"] == "list"
+    assert refused["error"] == {
+        "code": INTERNAL_ERROR,
+        "message": "The tools cannot be loaded: no such file",
+        "data": LOADING_FAILED,
+    }

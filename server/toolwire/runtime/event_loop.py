@@ -18,7 +18,7 @@ from .. import log
 from .loop_watch import LoopWatch
 
 if TYPE_CHECKING:
-    from anyio import CancelScope
+    from anyio import CancelScope, Event
     from anyio.abc import TaskGroup
 
     from ..protocol.call import Call
@@ -62,6 +62,7 @@ class EventLoop:
         # What belongs to the running loop, on which alone it is used.
         self._tasks: TaskGroup
         self._calls: CallTasks
+        self._is_finished: Event
         self._cancelled_class: type[BaseException]
         self._is_started = False
         self._thread: threading.Thread | None = None
@@ -134,8 +135,14 @@ class EventLoop:
         with self._lock:
             begun, thread = self._call_soon is not None, self._thread
         if begun and thread is not None:
-            self.soon(self._calls.cancel)
+            self.soon(self._cancel_all)
             thread.join(seconds)
+
+    def _cancel_all(self) -> None:
+        for call in list(self._under_way):
+            _cancel(call)
+        self._calls.make_room()  # for those that have ended while they waited for it
+        self._is_finished.set()
 
     def _start(self) -> None:
         try:
@@ -177,24 +184,27 @@ class EventLoop:
             self._deliver(call, reason)
 
     async def _serve(self) -> None:
-        from asyncio import get_running_loop
+        from asyncio import TaskGroup, get_running_loop
         from contextvars import copy_context
 
-        from anyio import create_task_group, get_cancelled_exc_class, sleep_forever
+        from anyio import Event, create_task_group, get_cancelled_exc_class
 
         from .call_tasks import CallTasks
 
         self._cancelled_class = get_cancelled_exc_class()
+        self._is_finished = Event()
         async with create_task_group() as tasks:
-            with self._lock:
-                self._tasks = tasks
-                self._calls = CallTasks(tasks, self._run, self._may_begin)
-                # In the loop's own context, where anyio knows the library it runs on.
-                self._call_soon = partial(
-                    get_running_loop().call_soon_threadsafe, context=copy_context()
-                )
-            self._start_arrived()
-            await sleep_forever()
+            async with TaskGroup() as group:
+                with self._lock:
+                    self._tasks = tasks
+                    self._calls = CallTasks(group, self._run, self._may_begin)
+                    # In the loop's own context, where anyio knows the library it runs on.
+                    self._call_soon = partial(
+                        get_running_loop().call_soon_threadsafe, context=copy_context()
+                    )
+                self._start_arrived()
+                await self._is_finished.wait()
+            tasks.cancel_scope.cancel()
 
     def _start_arrived(self) -> None:
         with self._lock:

@@ -32,7 +32,16 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .all_of import merge_schemas
-from .subschemas import ASSERTIONS, LISTS, NAMED, ONE, TYPES, directly_inside, target
+from .subschemas import (
+    ASSERTIONS,
+    LISTS,
+    NAMED,
+    ONE,
+    TYPES,
+    directly_inside,
+    names_in_pointer,
+    target,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -269,7 +278,7 @@ class SchemaNode:
     @property
     def reference_name(self) -> str:
         """The last part of its pointer, as a name for what it leads to."""
-        return self.pointer.rpartition("/")[2].strip("#")
+        return names_in_pointer(self.pointer)[-1].strip("#")
 
     @cached_property
     def link(self) -> SchemaNode | None:
@@ -357,7 +366,7 @@ class SchemaNode:
         alone = self._without_choices
         if not alone._restricts():
             return variant.resolved
-        return self.graph.merge([alone, variant.resolved])
+        return self.graph.merge(_without_wide_types([alone, variant.resolved]))
 
     @cached_property
     def _without_choices(self) -> SchemaNode:

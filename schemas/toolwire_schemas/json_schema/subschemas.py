@@ -95,16 +95,20 @@ def target(root: Any, reference: str) -> Any:
     pointer, at = reference.removeprefix("#"), root
     if pointer == reference or pointer[:1] not in ("", "/"):
         raise LookupError(reference)
+    for name in names_in_pointer(pointer)[1:]:
+        if isinstance(at, list) and _INDEX.fullmatch(name):
+            at = at[int(name)]
+        elif isinstance(at, dict):
+            at = at[name]
+        else:
+            raise LookupError(reference)
+    return at
+
+
+def names_in_pointer(pointer: str) -> list[str]:
+    """Return the names in a JSON pointer, which may be percent-encoded, as in a reference."""
     if "%" in pointer:
         from urllib.parse import unquote  # slow to import, and rarely needed
 
         pointer = unquote(pointer)
-    for part in pointer.split("/")[1:]:
-        part = part.replace("~1", "/").replace("~0", "~")
-        if isinstance(at, list) and _INDEX.fullmatch(part):
-            at = at[int(part)]
-        elif isinstance(at, dict):
-            at = at[part]
-        else:
-            raise LookupError(reference)
-    return at
+    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")]

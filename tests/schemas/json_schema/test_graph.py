@@ -205,6 +205,7 @@ def test_names_in_references_may_be_percent_encoded(name: str, is_quoted: bool) 
     reference = f"#/$defs/{quote(pointer) if is_quoted else pointer}"
     node = root({"$ref": reference, "$defs": {name: TEXT}})
     assert node.resolved.schema is node.graph.document["$defs"][name]
+    assert node.reference_name == name
 
 
 def test_draft_07_ignores_keywords_next_to_a_reference() -> None:
@@ -303,6 +304,12 @@ def test_alternatives_apply_with_what_is_next_to_them() -> None:
         {"properties": {"a": TEXT}, "required": ["a"]},
         {"properties": {"a": TEXT}, "required": ["b"]},
     ]
+
+
+def test_alternative_of_the_type_next_to_it_is_itself() -> None:
+    definition = {"type": "object", "properties": {"a": TEXT}}
+    node = root({"type": "object", "anyOf": [{"$ref": "#/$defs/A"}], "$defs": {"A": definition}})
+    assert node.of_variant(node.variants[0]).schema is definition
 
 
 # --- exactly what a node says ---------------------------------------------------------------------

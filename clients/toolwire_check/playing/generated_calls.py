@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..judging.conversation import Event, Message
     from ..judging.expectations import Step
     from ..report import Verdict
-    from .open_conversation import CheckContext
+    from .open_conversation import Attempt, CheckContext
     from .plan import Play
     from .player import Limits
 
@@ -65,24 +65,32 @@ class GeneratedCalls:
         """
         if is_alone:
             self.close()
+        attempt, result = self._call_once(play, params)
+        if not self._has_second_chance or not self._context.is_doubtful(attempt):
+            return result
+        limits = self._limits.for_repeating()
+        with closing(GeneratedCalls(self._context, limits)) as calls:
+            return calls.call(play, params, is_alone=True)
+
+    def _call_once(self, play: Play, params: dict[str, Any]) -> tuple[Attempt, CallResult]:
         conversation = self._open(play)
         start = len(conversation.events) if conversation.plays else 0
         identity = f"fuzz-{len(conversation.plays)}"
-        request = {"id": identity, "method": "tools/call", "params": params}
-        after = make_probe(f"{identity}-after", play.revision)
-        attempt = conversation.play(play, {"request": request, "id": identity, "after": after})
+        values = {
+            "request": {"id": identity, "method": "tools/call", "params": params},
+            "id": identity,
+            "after": make_probe(f"{identity}-after", play.revision),
+        }
+        attempt = conversation.play(play, values)
         events = conversation.events[start:]
         if conversation.obstacle is not None:
             self.close()
             raise NotStarted(conversation.obstacle.why)
         if is_bad(attempt.verdict) or isinstance(events[-1], ProcessEnded):
             self.close()
-        if self._has_second_chance and self._context.is_doubtful(attempt):
-            limits = self._limits.for_repeating()
-            with closing(GeneratedCalls(self._context, limits)) as calls:
-                return calls.call(play, params, is_alone=True)
         answers = find_answers(events, identity)
-        return CallResult(attempt.verdict, answers[0] if answers else {}, events)
+        answer = answers[0] if answers else {}
+        return attempt, CallResult(attempt.verdict, answer, events)
 
     def close(self) -> None:
         """End the process, if there is one."""

@@ -113,23 +113,35 @@ class ValueJudge:
                 yield from self._find_faults_at(where, schema)
 
     def _find_faults_at(self, where: str, schema: dict[str, Any]) -> Iterator[Fault]:
-        if any(len(schema.get(word, ())) > _MAX_BRANCHES for word in _BRANCHING):
-            yield "", f"no values are made of more than {_MAX_BRANCHES} members or alternatives"
         if "$id" in schema and schema is not self.schema:
             yield f"{where}.$id", "references from here on lead elsewhere"
-        for word, most in _MAX_SIZES.items():
-            if schema.get(word, 0) > most:
-                yield f"{where}.{word}", f"nothing of more than {most} is made"
-        for pattern in (schema.get("pattern", ""), *schema.get("patternProperties", ())):
-            why = problem(pattern)
-            if not why and not is_cheap(pattern, _LONG_TEXT):
-                why = "it takes too long to search a text for it"
-            if why:
-                yield f"{where}: the pattern {pattern}", why
+        yield from _find_size_faults(where, schema)
+        yield from _find_pattern_faults(where, schema)
         node = self.graph.node(schema)
         if node.pointer and node.reference is None:
             why = "leads out of the schema, or to no schema; only #/… is followed"
             yield where, f"the reference {node.pointer} {why}"
+
+
+def _find_size_faults(where: str, schema: dict[str, Any]) -> Iterator[Fault]:
+    for word in _BRANCHING:
+        if len(schema.get(word, ())) > _MAX_BRANCHES:
+            yield "", f"no values are made of more than {_MAX_BRANCHES} members or alternatives"
+    for word, most in _MAX_SIZES.items():
+        if schema.get(word, 0) > most:
+            yield f"{where}.{word}", f"nothing of more than {most} is made"
+
+
+def _find_pattern_faults(where: str, schema: dict[str, Any]) -> Iterator[Fault]:
+    patterns = list(schema.get("patternProperties", ()))
+    if "pattern" in schema:
+        patterns.append(schema["pattern"])
+    for pattern in patterns:
+        why = problem(pattern)
+        if not why and not is_cheap(pattern, _LONG_TEXT):
+            why = "it takes too long to search a text for it"
+        if why:
+            yield f"{where}: the pattern {pattern}", why
 
 
 def _is_draft7(schema: Schema) -> bool:

@@ -176,29 +176,40 @@ def _find_executor(config: ToolConfig, import_module: Importer) -> type[Executor
     """Return the class for the tool's steps: of the module that is named or belongs to the file, or
     registered.
     """
-    binding = config.binding
-    wanted = binding if isinstance(binding, ExecutorName) else ExecutorName(config.name)
+    wanted = config.binding
+    if not isinstance(wanted, ExecutorName):
+        wanted = ExecutorName(config.name)
     own_file = implementation(config.file)
     module = wanted.module
     if module is None and os.path.isfile(own_file):
         module = os.path.basename(own_file).removesuffix(".py")
-    is_only_in_module = module is not None and (binding is None or wanted.module is not None)
-    known: dict[str, type[Executor]] = {}
-    if not is_only_in_module:
-        for (_, name), kind in Executor.registered().items():
-            known[name] = kind
-    if module is not None:
-        known |= _list_executors(_import(config, module, "executor", import_module))
+    known = _list_candidates(config, wanted, module, import_module)
     for name, kind in known.items():
         if canonical(name) == canonical(wanted.name):
             return kind
-    if module is None and binding is None:
+    if module is None and config.binding is None:
         file = os.path.basename(own_file)
         remedy = f"set command, function or executor, or write an executor in {file}"
         raise config.error(f"nothing runs it; {remedy}")
     where = f"{module} registers" if module else "there is"
     problem = unknown_name("executor", wanted.name, known)
     raise config.error(f"{where} {problem}", "executor")
+
+
+def _list_candidates(
+    config: ToolConfig, wanted: ExecutorName, module: str | None, import_module: Importer
+) -> dict[str, type[Executor]]:
+    """Return the executors of *module*, by name; and all registered ones, unless the module is
+    named or the file names no executor.
+    """
+    candidates: dict[str, type[Executor]] = {}
+    is_only_in_module = config.binding is None or wanted.module is not None
+    if module is None or not is_only_in_module:
+        for (_, name), kind in Executor.registered().items():
+            candidates[name] = kind
+    if module is not None:
+        candidates |= _list_executors(_import(config, module, "executor", import_module))
+    return candidates
 
 
 def _list_executors(module: ModuleType) -> dict[str, type[Executor]]:

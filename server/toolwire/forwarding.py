@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from toolwire_client.protocol.events import LogEntry
     from toolwire_client.session.connection import Connection
-    from toolwire_client.session.elicitation import Elicitation
+    from toolwire_client.session.elicitation import Elicitation, ElicitationObserver
     from toolwire_client.waiting.base import OpenElicitation
 
     from .protocol.call import Call
@@ -146,7 +146,7 @@ class _Questions(ElicitationHandler):
         question: Elicitation,
         *,
         elicitation: OpenElicitation | None = None,
-        observer: Any = None,
+        observer: ElicitationObserver | None = None,
     ) -> dict[str, Any] | None:
         """Return the reply of the client; `None` if the other server wants none, or received an
         error.

@@ -314,8 +314,8 @@ def _continue(call: Call, tool: Tool, arguments: Any) -> dict[str, Any]:
     from toolwire_schemas.wire.codec import encode_plain
 
     handler = tool.handler
-    is_mounted = isinstance(handler, ConnectionHandler) and handler.gate is None
-    if not is_mounted:  # added in the meantime: its thread, gate and time limit are others
+    if not (isinstance(handler, ConnectionHandler) and handler.is_mounted):
+        # Added in the meantime: its thread, gate and time limit are others
         raise RequestError(
             INVALID_PARAMS, f"{tool.name} was added just now: send the request again"
         )

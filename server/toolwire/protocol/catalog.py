@@ -75,9 +75,9 @@ class Catalog:
 
     *separator* stands between toolkit and method in the names shown; calls may also use a dot or an
     underscore. A *page_size* of `None` puts all tools on one page: some clients never ask for a
-    second. *late* answers for what mounted servers may have. *foreign_capabilities* are those of a
-    wrapped server, which are declared too. *hidden* tools can be called, and no list shows them;
-    *door* calls them too. If the list of tools *is_fixed*, it does not depend on mounted servers.
+    second. *late* answers for what mounted servers may have. *hidden* tools can be called, and no
+    list shows them; *door* calls them too. If the list of tools *is_fixed*, it does not depend on
+    mounted servers.
 
     Raises:
         ValueError: if two tools have the same name.
@@ -90,7 +90,6 @@ class Catalog:
         separator: str = SEPARATOR,
         page_size: int | None = None,
         late: Late | None = None,
-        foreign_capabilities: dict[str, dict[str, Any]] | None = None,
         hidden: Iterable[Tool] = (),
         door: Door | None = None,
         is_fixed: bool = False,
@@ -110,7 +109,6 @@ class Catalog:
         """Prompts by each name that requests may use."""
         self._page_size = page_size
         self.late = late
-        self._foreign_capabilities = foreign_capabilities or {}
         self.door = door
         self.is_fixed = is_fixed
         for tool in tools:
@@ -160,11 +158,7 @@ class Catalog:
             keeps = name == "resources" and keeps_results  # results that were too large to send
             if name == "tools" or has_entries or keeps:
                 capabilities[name] = {"listChanged": True}
-        own: dict[str, dict[str, Any]] = {**capabilities, "logging": {}, **completions}
-        declared = dict(self._foreign_capabilities)
-        for name, members in own.items():
-            declared[name] = {**declared.get(name, {}), **members}
-        return declared
+        return {**capabilities, "logging": {}, **completions}
 
     def _completions(self) -> dict[str, Any]:
         """Return the capability `completions`, if any argument of a prompt or template can be

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from msgspec.structs import replace
 
+from .call import Call
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from toolwire_tools import Caller
     from toolwire_tools.handler import Gate
-
-    from .call import Call
 
     Result = dict[str, Any]
     Send = Callable[[Any, Call], Result]
@@ -48,16 +48,26 @@ class ConnectionHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     is_async: bool = False
 
     def call(self, arguments: Any, caller: Caller, strict_arguments: bool = False) -> Result:
-        """As `Handler.call`, for a call of a server. The other process checks the arguments."""
-        call: Call = caller  # type: ignore[assignment]
+        """As `Handler.call`, for a call of a server. The other process checks the arguments.
+
+        Raises:
+            TypeError: if the caller is no server: only its calls can be cancelled over there.
+        """
+        if not isinstance(caller, Call):
+            raise TypeError("the tool runs in another process, so only a server can call it")
         sent = self.read(arguments, strict_arguments)
-        return self.finish(self.send(sent, call), call)
+        return self.finish(self.send(sent, caller), caller)
 
     async def call_async(
         self, arguments: Any, caller: Caller, strict_arguments: bool = False
     ) -> Result:
         """Raise a `TypeError`: a thread waits for the response."""
         raise TypeError("calls of another process wait in a thread: use call")
+
+    @property
+    def is_mounted(self) -> bool:
+        """Whether the entry is of another server: isolated tools of our own have a gate."""
+        return self.gate is None
 
     def with_name(self, name: str) -> ConnectionHandler:
         """Return itself: the other process has its own name for it."""

@@ -14,6 +14,12 @@ import atexit
 import os
 import threading
 import time
+from contextlib import (
+    AbstractAsyncContextManager,
+    AbstractContextManager,
+    asynccontextmanager,
+    contextmanager,
+)
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -47,6 +53,7 @@ if TYPE_CHECKING:
         def end(self) -> None:
             """End the session, and with it its threads."""
 
+    Manager = AbstractContextManager[object] | AbstractAsyncContextManager[object]
     Lifespan = Callable[..., Any]
     """Returns a context manager, synchronous or not. Takes nothing, or the `Server`."""
 
@@ -243,7 +250,7 @@ class _Entered:
     def _run(self, server: object, loop: Callable[[], EventLoop]) -> None:
         try:
             manager = _manager(self.lifespan, server)
-            if hasattr(type(manager), "__aenter__"):
+            if isinstance(manager, AbstractAsyncContextManager):
                 the_loop = loop()
                 the_loop.spawn(partial(self._run_async, manager, the_loop))
                 return
@@ -254,7 +261,9 @@ class _Entered:
             self._fail(error)
         self.left.set()
 
-    async def _run_async(self, manager: Any, loop: EventLoop) -> None:
+    async def _run_async(
+        self, manager: AbstractAsyncContextManager[object], loop: EventLoop
+    ) -> None:
         from anyio import Event, get_cancelled_exc_class
 
         leaving = Event()
@@ -279,9 +288,9 @@ class _Entered:
         self._ready.set()
 
 
-def _manager(lifespan: Lifespan, server: object) -> Any:
+def _manager(lifespan: Lifespan, server: object) -> Manager:
+    """Return the context manager of *lifespan*; raises `LifespanFailed` if it makes none."""
     import inspect
-    from contextlib import asynccontextmanager, contextmanager
 
     from toolwire_schemas.signatures import signature_of
 
@@ -301,7 +310,7 @@ def _manager(lifespan: Lifespan, server: object) -> Any:
         each.kind in positional and each.default is each.empty for each in parameters
     )
     manager = lifespan(server) if takes_server else lifespan()
-    if not any(hasattr(type(manager), method) for method in ("__aenter__", "__enter__")):
+    if not isinstance(manager, (AbstractAsyncContextManager, AbstractContextManager)):
         kind = type(manager).__name__
         raise LifespanFailed(
             f"{_name(lifespan)} must return a context manager, not {kind}; did you forget `yield`?"

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire.framing import AutoFraming, Lines, wrap_line
 
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from ..protocol.lifecycle import Identity
     from ..settings import Settings
     from ..watchdog.board import Board
+    from .client_filter import ClientFilter
     from .event_loop import EventLoop
     from .heartbeat import Heartbeat
     from .lifespans import Lifespans
@@ -53,22 +54,6 @@ skipped: heartbeats, and the progress and log messages of async tools."""
 
 _MAX_ANSWERS_BYTES = 256 * 1024
 """How many bytes of responses one read may collect before they are sent."""
-
-
-class Filter(Protocol):
-    """Stands between the stream of a client and its session: of a server that wraps another one."""
-
-    def receive(self, frames: list[Frame]) -> Answers:
-        """Take *frames* from the client; `Session.decide` takes those for the session.
-
-        Returns the responses to be written at once. Only the reading thread calls this.
-        """
-
-    def prepare_end(self) -> None:
-        """Finish what the session must not end before."""
-
-    def end(self) -> None:
-        """Free everything: the session has ended."""
 
 
 class Session:
@@ -98,7 +83,7 @@ class Session:
         self._default_seconds = settings.timeout_seconds
         framing = AutoFraming if takes_headers else Lines
         self._framing = framing(settings.max_message_bytes)
-        self._filter: Filter | None = None
+        self._filter: ClientFilter | None = None
         self._receive = self.decide
         self.timers = Timers()
         self._protocol = ServerProtocol(catalog, identity, settings, host=self)
@@ -234,7 +219,7 @@ class Session:
         """All methods that this server has."""
         return self._protocol.methods
 
-    def filter_with(self, client_filter: Filter) -> None:
+    def filter_with(self, client_filter: ClientFilter) -> None:
         """Pass all frames to *client_filter* from now on."""
         self._filter = client_filter
         self._receive = client_filter.receive

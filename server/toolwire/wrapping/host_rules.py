@@ -89,7 +89,7 @@ def fixed(
         is_single = shows_both(host)
         if is_single and isinstance(entry, dict):
             entry = {member: value for member, value in entry.items() if member != "outputSchema"}
-        if _is_mounted(tool):
+        if isinstance(tool.handler, ConnectionHandler) and tool.handler.is_mounted:
             counting = count_readings(tool, counts)
             yield adapt(counting, name, entry, is_single=is_single)
         else:
@@ -121,11 +121,6 @@ def _declare_size(tool: Tool) -> Tool:
     size = min(max_bytes, MAX_RESULT_CHARS)
     meta = {RESULT_SIZE_KEY: size, **shown.get("_meta", {})}
     return Tool(replace(tool.entry, shown={**shown, "_meta": meta}), tool.handler)
-
-
-def _is_mounted(tool: Tool) -> bool:
-    """Return whether *tool* is of another server: isolated tools of our own have a gate."""
-    return isinstance(tool.handler, ConnectionHandler) and tool.handler.gate is None
 
 
 def adapt(tool: Tool, name: str, shown: Any, *, is_single: bool = False) -> Tool:

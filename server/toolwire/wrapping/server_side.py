@@ -30,16 +30,18 @@ from .routes import FIRST_ID
 
 if TYPE_CHECKING:
     from collections import Counter
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
     from toolwire_client.async_client import Running
     from toolwire_client.errors import ServerGone
     from toolwire_client.session.connection import TakeFrame
     from toolwire_client.session.handshake import Era, HandshakeResult
     from toolwire_client.transport.base import Transport
+    from toolwire_tools import Tool
 
     from ..mounting.listed_entries import EntryRules
     from ..mounting.locking import LockedEntries
+    from ..protocol.lifecycle import Capabilities
     from .host_side import HostDeclaration
     from .recording import Recording
 
@@ -56,6 +58,26 @@ class WrapSettings(msgspec.Struct, frozen=True, kw_only=True):
     without: Collection[str] = ()
     lock: LockedEntries | None = None
     recording: Recording | None = None
+
+
+class WrappedCatalog(Catalog):
+    """The *tools* of a server with the capabilities *theirs*, which a host gets too: messages about
+    those that are unknown here pass.
+    """
+
+    def __init__(self, tools: Iterable[Tool], theirs: Capabilities) -> None:
+        super().__init__(tools)
+        self._theirs = theirs
+
+    def capabilities(self, keeps_results: bool) -> Capabilities:
+        """As `Catalog.capabilities`."""
+        declared: Capabilities = {}
+        for name, members in self._theirs.items():
+            if isinstance(members, dict):
+                declared[name] = members
+        for name, members in super().capabilities(keeps_results).items():
+            declared[name] = {**declared.get(name, {}), **members}
+        return declared
 
 
 class WrappedServer:
@@ -180,11 +202,7 @@ class WrappedServer:
         settings, refused = self._settings, self._mount.refused
         self._counts["lock"] = max(self._counts["lock"], len(refused))
         tools = fixed(self._mount.tools, settings.host, settings.without, self._counts)
-        capabilities = {}
-        for name, members in running.handshake.capabilities.items():
-            if isinstance(members, dict):
-                capabilities[name] = members
-        catalog = Catalog(tools, foreign_capabilities=capabilities)
+        catalog = WrappedCatalog(tools, running.handshake.capabilities)
         for refusal in refused:
             catalog.add_unlisted(refusal.as_tool())
         return catalog

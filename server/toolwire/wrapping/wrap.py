@@ -102,7 +102,7 @@ class Wrap:
     # From the host
 
     def receive(self, frames: list[Frame]) -> list[bytes]:
-        """As `Filter.receive`."""
+        """As `ClientFilter.receive`."""
         answers = []
         with self._deciding:
             for frame in frames:
@@ -250,12 +250,12 @@ class Wrap:
     # The end
 
     def prepare_end(self) -> None:
-        """As `Filter.prepare_end`: a start may take the grace."""
+        """As `ClientFilter.prepare_end`: a start may take the grace."""
         if self._start is not None:
             wait([self._start], timeout=self._settings.grace_seconds)
 
     def end(self) -> None:
-        """As `Filter.end`: end the server, and say on stderr what was done."""
+        """As `ClientFilter.end`: end the server, and say on stderr what was done."""
         if self._server.running is None:
             # Before closing, since closing a start may take all the time that is left.
             self._report_no_run()

@@ -32,7 +32,7 @@ ROOMS: dict[str, list[str]] = {
     "toolwire_schemas": [
         "misplaced_names",
         "toolwire_schemas",
-        "extensions language output install_command project_links signatures threads",
+        "extensions language meta_tools output install_command project_links signatures threads",
         "did_you_mean tracing deadline retries",
         "wire cases",
         "json_schema tokens",

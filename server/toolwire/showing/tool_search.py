@@ -8,11 +8,13 @@ errors are those of that tool.
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 from msgspec.structs import replace
+from toolwire_schemas import meta_tools
+from toolwire_schemas.meta_tools import DEFAULT_HITS, MAX_HITS
 from toolwire_schemas.tokens import estimate_list_tokens
 from toolwire_tools import Options, Tool, ToolError, make_tool
 from toolwire_tools.tool import function_handler
@@ -28,14 +30,25 @@ if TYPE_CHECKING:
     from ..mounting.mounts import Mounts
     from ..settings import Settings
 
-MAX_HITS = 50
-"""The most tools of one search: their stubs take some 10,000 tokens."""
-
-_MAX_GROUP_CHARS = 300
-"""Characters of the names of servers and toolkits in the description of the search."""
-
 META_TOOLS = "toolwire/tools"
 """Under `_meta` of the text of a search: its tools, with the hints of each for approvals."""
+
+
+class _SearchedTools:
+    """The tools of one catalog, and their index, which is made for the first search."""
+
+    def __init__(self, tools: Sequence[Tool] = ()) -> None:
+        self.names = [tool.name for tool in tools]
+        self._tools = tools
+
+    @cached_property
+    def index(self) -> SearchIndex:
+        from toolwire_dialects.search.search_index import SearchableTool, SearchIndex
+
+        return SearchIndex(
+            SearchableTool(tool.describe(), tool.entry.spellings, tool.entry.parts[:-1])
+            for tool in self._tools
+        )
 
 
 class ToolSearch:
@@ -44,7 +57,7 @@ class ToolSearch:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._mounts: Mounts | None = None
-        self._index: SearchIndex | None = None
+        self._searched = _SearchedTools()
 
     def make_catalog(self, given: Iterable[Tool], mounts: Mounts | None) -> Catalog:
         """Return a catalog of the things *given*, some from *mounts*, which may hide tools."""
@@ -62,7 +75,7 @@ class ToolSearch:
         for tool in tools:
             is_pinned = matches(tool, settings.pin)
             (pinned if is_pinned else hidden).append(tool)
-        self._index = _index_of(tools)
+        self._searched = _SearchedTools(tools)
         search, door = self._make_tools(tools)
         is_fixed = settings.show == "search" and not settings.pin
         shown = [search, door.tool, *pinned, *others]
@@ -77,20 +90,20 @@ class ToolSearch:
     def _make_tools(self, tools: Sequence[Tool]) -> tuple[Tool, Door]:
         """Return `search_tools` and `call_tool`, under names that no other tool has."""
         taken = {spelling for tool in tools for spelling in tool.entry.spellings}
-        search_name = _find_free_name("search_tools", taken)
-        call_name = _find_free_name("call_tool", taken)
+        search_name = meta_tools.find_free_name("search_tools", taken)
+        call_name = meta_tools.find_free_name("call_tool", taken)
         servers = [] if self._mounts is None else self._mounts.names
-        about = _describe_search(_group_names(tools, servers), call_name)
+        about = meta_tools.describe_search(_group_names(tools, servers), call_name)
         options = Options(description=about, read_only=True, structured=False)
         search = make_tool(self._search, name=search_name, options=options)
         handler = function_handler(search)
         waiting = replace(handler, bind=partial(self._bind_when_listed, handler.bind))
-        only_reads = all(_hints(tool).get("readOnlyHint") is True for tool in tools)
+        only_reads = meta_tools.only_read([tool.describe() for tool in tools])
         call = make_tool(
             _call_tool,
             name=call_name,
             options=Options(
-                description=f"Call a tool that {search_name} has found, as it is described there.",
+                description=meta_tools.describe_call(search_name),
                 read_only=only_reads or None,
                 structured=False,
             ),
@@ -108,20 +121,22 @@ class ToolSearch:
 
     def _search(
         self,
-        query: Annotated[str, "what the tool should do, in a few words, or its name"],
-        limit: Annotated[int, msgspec.Meta(ge=1, le=MAX_HITS), "how many tools to find"] = 5,
+        query: Annotated[str, meta_tools.ABOUT_QUERY],
+        limit: Annotated[
+            int, msgspec.Meta(ge=1, le=MAX_HITS), meta_tools.ABOUT_LIMIT
+        ] = DEFAULT_HITS,
         schemas: Annotated[bool, "whether to return whole descriptions and JSON schemas"] = False,
     ) -> Any:
-        assert self._index is not None
         from toolwire_dialects.search.found_tools import write_entries, write_stubs
         from toolwire_dialects.search.search_index import NoSearch
 
+        searched = self._searched
         try:
-            hits = self._index.search(query, limit)
+            hits = searched.index.search(query, limit)
         except NoSearch as error:
             raise ToolError(f"{error}; serve the tools with --show all") from None
         if not hits:
-            return _describe_miss(self._index.tools)
+            return meta_tools.describe_miss(searched.names)
         write = write_entries if schemas else write_stubs
         hints = [_hints_of_hit(hit) for hit in hits]
         text = write([hit.entry for hit in hits])
@@ -165,25 +180,11 @@ def _decode(text: str) -> Any:
 
 
 def _call_tool(
-    name: Annotated[str, "the name of the tool"],
-    arguments: Annotated[dict[str, Any], "its arguments by name"] = {},  # noqa: B006
+    name: Annotated[str, meta_tools.ABOUT_NAME],
+    arguments: Annotated[dict[str, Any], meta_tools.ABOUT_ARGUMENTS] = {},  # noqa: B006
 ) -> str:
     # The door lets all calls of other tools through.
     raise ToolError(f"{name} cannot be called by itself: name a tool that the search has found")
-
-
-def _index_of(tools: Iterable[Tool]) -> SearchIndex:
-    from toolwire_dialects.search.search_index import SearchableTool, SearchIndex
-
-    return SearchIndex(
-        SearchableTool(tool.describe(), tool.entry.spellings, tool.entry.parts[:-1])
-        for tool in tools
-    )
-
-
-def _hints(tool: Tool) -> dict[str, Any]:
-    hints = tool.describe().get("annotations")
-    return hints if isinstance(hints, dict) else {}
 
 
 def _hints_of_hit(hit: SearchableTool) -> dict[str, Any]:
@@ -192,35 +193,7 @@ def _hints_of_hit(hit: SearchableTool) -> dict[str, Any]:
     return {**named, "annotations": hints} if hints else named
 
 
-def _find_free_name(name: str, taken: set[str]) -> str:
-    """Return *name*, with a number after it if a tool has it."""
-    free, number = name, 2
-    while free in taken:
-        free, number = f"{name}_{number}", number + 1
-    return free
-
-
 def _group_names(tools: Iterable[Tool], servers: Sequence[str]) -> list[str]:
     """Return the names of toolkits and mounted servers."""
     names = [tool.entry.parts[0] for tool in tools if len(tool.entry.parts) > 1]
     return list(dict.fromkeys([*names, *servers]))
-
-
-def _describe_search(groups: Sequence[str], call_name: str) -> str:
-    """Return the description of the search, for a model that has to know of it what is there."""
-    about = (
-        "Find tools by what they do: this server has more than its list shows. Each is"
-        f" returned as a Python stub; call it with {call_name}."
-    )
-    if not groups:
-        return about
-    named = ", ".join(groups)
-    if len(named) > _MAX_GROUP_CHARS:
-        named = named[:_MAX_GROUP_CHARS].rpartition(", ")[0] + " and others"
-    return f"{about} There are tools of {named}."
-
-
-def _describe_miss(tools: Sequence[SearchableTool]) -> str:
-    names = ", ".join(tool.name for tool in tools[:MAX_HITS])
-    more = f" and {len(tools) - MAX_HITS} more" if len(tools) > MAX_HITS else ""
-    return f"No tool has these words; use others, in the language of the tools: {names}{more}"

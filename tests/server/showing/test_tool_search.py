@@ -13,7 +13,8 @@ import pytest
 from support.server_process import MODERN, call, request
 from toolwire import AsyncContext, Context, RequestError, Server, ToolError, tool_api
 from toolwire.protocol.catalog import Catalog
-from toolwire.showing.tool_search import MAX_HITS, META_TOOLS
+from toolwire.showing.tool_search import META_TOOLS
+from toolwire_schemas.meta_tools import MAX_HITS
 from toolwire_schemas.tokens import estimate_list_tokens
 from toolwire_tools import Tool, make_tool
 

@@ -1,0 +1,99 @@
+"""Describes the tools that replace a long list: `search_tools` and `call_tool`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+Entry = dict[str, Any]
+
+MAX_HITS = 50
+"""The most tools of one search: their stubs take some 10,000 tokens."""
+
+DEFAULT_HITS = 5
+"""How many tools a search finds by default."""
+
+ABOUT_QUERY = "what the tool should do, in a few words, or its name"
+ABOUT_LIMIT = "how many tools to find"
+ABOUT_NAME = "the name of the tool"
+ABOUT_ARGUMENTS = "its arguments by name"
+
+_MAX_GROUP_CHARS = 300
+"""Characters of the names of servers and toolkits in the description of the search."""
+
+
+def find_free_name(name: str, taken: Collection[str]) -> str:
+    """Return *name*, with a number after it if a tool has it."""
+    free, number = name, 2
+    while free in taken:
+        free, number = f"{name}_{number}", number + 1
+    return free
+
+
+def describe_search(groups: Sequence[str], call_name: str) -> str:
+    """Return the description of a search over the tools of *groups*: a model has to know what there
+    is to be found.
+    """
+    about = (
+        "Find tools by what they do: there are more than this list shows. Each is returned as a"
+        f" Python stub; call it with {call_name}."
+    )
+    if not groups:
+        return about
+    named = ", ".join(groups)
+    if len(named) > _MAX_GROUP_CHARS:
+        named = named[:_MAX_GROUP_CHARS].rpartition(", ")[0] + " and others"
+    return f"{about} There are tools of {named}."
+
+
+def describe_call(search_name: str) -> str:
+    """Return the description of a call by name."""
+    return f"Call a tool that {search_name} has found, as it is described there."
+
+
+def describe_miss(names: Sequence[str]) -> str:
+    """Return what a search says that has found none of the tools with these *names*."""
+    listed = ", ".join(names[:MAX_HITS])
+    more = f" and {len(names) - MAX_HITS} more" if len(names) > MAX_HITS else ""
+    return f"No tool has these words; use others, in the language of the tools: {listed}{more}"
+
+
+def only_read(entries: Sequence[Entry]) -> bool:
+    """Return whether all tools say that they only read."""
+    for entry in entries:
+        hints = entry.get("annotations")
+        if not (isinstance(hints, dict) and hints.get("readOnlyHint") is True):
+            return False
+    return True
+
+
+def search_entry(name: str, description: str) -> Entry:
+    """Return the entry of the search, called *name*."""
+    limit = {"type": "integer", "minimum": 1, "maximum": MAX_HITS, "default": DEFAULT_HITS}
+    properties = {
+        "query": {"type": "string", "description": ABOUT_QUERY},
+        "limit": {**limit, "description": ABOUT_LIMIT},
+    }
+    entry = _entry(name, description, properties, ["query"])
+    return {**entry, "annotations": {"readOnlyHint": True}}
+
+
+def call_entry(name: str, description: str) -> Entry:
+    """Return the entry of the call by name, called *name*."""
+    properties = {
+        "name": {"type": "string", "description": ABOUT_NAME},
+        "arguments": {"type": "object", "description": ABOUT_ARGUMENTS},
+    }
+    return _entry(name, description, properties, ["name", "arguments"])
+
+
+def _entry(name: str, description: str, properties: dict[str, Any], required: list[str]) -> Entry:
+    schema = {
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": False,
+    }
+    return {"name": name, "description": description, "inputSchema": schema}

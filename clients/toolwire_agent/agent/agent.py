@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 import anyio
@@ -20,6 +21,7 @@ from .effects import Effects
 from .events import ForkOf, Started
 from .replay import replay_session
 from .run_state import RunState
+from .tool_search import SHOWS, ToolSearch
 from .transcript import Transcript, copy_for_fork, load, load_session
 from .user import User
 
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from ..react import Protocol
     from .approvals import OnApproval
     from .events import OnLive, Outcome, Recorded, T
+    from .tool_search import Show
     from .trimming import Trim
     from .user import OnUser
 
@@ -57,13 +60,16 @@ class Agent:
 
     *transcript* is a file to which each event is added, by one session at a time. *trim* receives
     the messages before each request and returns those to send, for models with a short context.
+    With `show="search"` the model finds tools by a search and calls them by name, except those
+    whose names match a pattern of *pin*; `auto` does so if the list takes more than *show_tokens*
+    (estimated), by default a twentieth of the context, or 10,000 if its size is unknown.
     *name* and *description* describe the agent as a tool.
 
     Raises:
         NotAModel: if *model* is not a model.
         TypeError: if one of *tools* is not a tool.
-        ValueError: if there are no prompts in *language*, or `trust_hints` names none of the
-            *tools*.
+        ValueError: if there are no prompts in *language*, *show* is another word, or `trust_hints`
+            names none of the *tools*.
     """
 
     def __init__(
@@ -83,6 +89,9 @@ class Agent:
         transcript: str | os.PathLike[str] | None = None,
         trim: Trim | None = None,
         roles: Mapping[str, str] | None = None,
+        show: Show = "auto",
+        show_tokens: int | None = None,
+        pin: Sequence[str] = (),
         clock: Clock | None = None,
         name: str = "agent",
         description: str = "Answers a question with the help of a language model and tools.",
@@ -110,6 +119,9 @@ class Agent:
         self._trim = trim
         self._roles = roles
         self._clock = clock
+        if show not in SHOWS or isinstance(pin, str):
+            raise ValueError(f"show is one of {', '.join(SHOWS)}, and pin a list of patterns")
+        self._make_search = partial(ToolSearch, show, show_tokens, tuple(pin))
 
     # --- asking ---
 
@@ -312,6 +324,7 @@ class Agent:
             tool_seconds=self._tool_seconds,
             trim=self._trim,
             on_live=on_live,
+            search=self._make_search(),
         )
         if any(name.startswith("OTEL_") for name in os.environ):
             from .tracing import add_tracing

@@ -316,7 +316,9 @@ class AgentSession:
         are known.
         """
         with anyio.CancelScope() as self._scope:
-            tools = await self._effects.list_tools(self._state.spending.budgets.seconds)
+            tools = await self._effects.list_tools(
+                self._state.spending.budgets.seconds, self._state.context_tokens
+            )
             if self._tools is None or tools != msgspec.structs.replace(self._tools, at=tools.at):
                 self._tools = tools
                 return tools

@@ -37,10 +37,11 @@ if TYPE_CHECKING:
     from ..models.model import Model
     from ..react import Protocol
     from ..toolbox import AsyncToolbox
-    from .approvals import Approvals, Verdict
+    from .approvals import Approvals, Trust, Verdict
     from .events import Live, OnLive, Recorded
     from .run_state import RunState
     from .steps import CallTool
+    from .tool_search import ToolSearch
     from .trimming import Trim
     from .user import User
 
@@ -62,6 +63,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
     tool_seconds: Mapping[str, float | None]
     trim: Trim | None
     on_live: OnLive | None
+    search: ToolSearch
     _entries: dict[str, dict[str, Any]] = {}
     _last_count: int = 0
 
@@ -69,23 +71,33 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         """Return the events *recorded* of a run, watched as they pass."""
         return recorded
 
-    async def list_tools(self, seconds: float | None) -> events.ToolsListed:
-        """List the tools, within *seconds*."""
+    async def list_tools(
+        self, seconds: float | None, context_tokens: int | None
+    ) -> events.ToolsListed:
+        """List the tools, within *seconds*, as far as a context of *context_tokens* takes them."""
         # A server that never answers must not use up all the time of a question.
         limit = min(seconds or LIST_SECONDS, LIST_SECONDS)
         entries = [tool.raw for tool in await self.toolbox.list_tools(timeout_seconds=limit)]
-        self._entries = {entry["name"]: entry for entry in entries}
-        self._warn_of_many(entries)
         box = self.toolbox
-        trusts = {
-            name: self.approvals.trust(box.origin(name).source, is_local=box.is_local(name))
-            for name in self._entries
-        }
+        sources = {entry["name"]: box.origin(entry["name"]).source for entry in entries}
+        listing = self.search.choose(entries, sources, context_tokens)
+        self._entries = {entry["name"]: entry for entry in listing.entries}
+        self._warn_of_many([self._entries[name] for name in listing.shown or sources])
+        trusts = {name: self._trust(name) for name in self._entries}
         return events.ToolsListed(
-            tools=entries,
+            tools=listing.entries,
             missing={source: str(error) for source, error in self.toolbox.errors.items()},
             trust={name: trust for name, trust in trusts.items() if trust},
+            shown=listing.shown,
+            call_tool=listing.call_tool,
         )
+
+    def _trust(self, tool: str) -> Trust | None:
+        """Return how far *tool* is trusted; a search runs in this process."""
+        if self.search.is_own(tool):
+            return self.approvals.trust("", is_local=True)
+        source = self.toolbox.origin(tool).source
+        return self.approvals.trust(source, is_local=self.toolbox.is_local(tool))
 
     def _warn_of_many(self, entries: list[dict[str, Any]]) -> None:
         """Log once for each list of another length that it is long: lists are read again before
@@ -189,6 +201,8 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
     ) -> Recorded:
         """Call a tool; *aside* receives the events during the call."""
         tool = step.action.tool
+        if self.search.is_own(tool):
+            return self.search.answer(tool, step.action.params)
         limits = [self._max_seconds_of(tool), step.seconds]
         seconds = min([limit for limit in limits if limit is not None], default=None)
         report = self._live_reporter(partial(events.ToolProgress, tool))

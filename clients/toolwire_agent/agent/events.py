@@ -84,12 +84,16 @@ class ToolsListed(Event, frozen=True, kw_only=True):
     """The tools offered to the model from here on: entries of `tools/list`.
 
     `missing` gives the reason for each source that could not list its tools. `trust` says which
-    tools are functions of the agent's own process, and which have trusted hints.
+    tools are functions of the agent's own process, and which have trusted hints. `shown` names the
+    tools in the model's list, if it finds the others by a search, and `call_tool` the one that
+    calls those.
     """
 
     tools: list[dict[str, Any]]
     missing: dict[str, str] = {}
     trust: dict[str, Trust] = {}
+    shown: list[str] = []
+    call_tool: str = ""
 
 
 class QuestionAsked(Event, frozen=True, kw_only=True):

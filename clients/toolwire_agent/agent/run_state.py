@@ -59,6 +59,8 @@ class RunState:
         self._limits = limits
         self._approvals = approvals
         self._roles = roles
+        self.context_tokens: int | None = None
+        """The size of the model's context, if it is known."""
         self._max_chars: int | None = None
         self._annotations: dict[str, dict[str, Any]] = {}
         self._trust: dict[str, Trust] = {}
@@ -119,6 +121,7 @@ class RunState:
     def _apply_start(self, event: events.Started) -> None:
         self.spending.start_session()
         self._max_chars = None
+        self.context_tokens = event.context_tokens
         if event.context_tokens is not None:
             self._max_chars = self._max_chars_for(event.context_tokens)
 
@@ -138,6 +141,8 @@ class RunState:
             limits=self._limits,
             roles=self._roles,
             max_chars=self._max_chars,
+            shown=event.shown,
+            call_tool=event.call_tool,
         )
         self.conversation.restore(before.snapshot())
         self._trust = event.trust

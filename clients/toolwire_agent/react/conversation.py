@@ -44,7 +44,7 @@ from .structured import StructuredProtocol
 from .tool_lookup import Tools
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from .prompts import Language
     from .tool_lookup import Entry, Params, Schema
@@ -145,7 +145,8 @@ class Conversation:
     *roles* maps `system`, `assistant`, `user` and `tool` to a provider's names. Results without a
     native call have the role `user` by default: most providers refuse `tool` without a call.
     Messages beyond *max_chars* are left out: first those of earlier questions, then the oldest
-    actions of this one.
+    actions of this one. The model gets the tools *shown*, by default all, and calls the others by
+    the tool *call_tool*.
 
     Raises:
         ValueError: if two tools share a name.
@@ -159,8 +160,10 @@ class Conversation:
         limits: Limits | None = None,
         roles: Mapping[str, str] | None = None,
         max_chars: int | None = None,
+        shown: Collection[str] = (),
+        call_tool: str = "",
     ) -> None:
-        self.tools = Tools(tools)
+        self.tools = Tools(tools, shown=shown, call_tool=call_tool)
         self.max_chars = max_chars
         self.protocol = protocol or StructuredProtocol()
         self.limits = limits or Limits()
@@ -323,8 +326,13 @@ class Conversation:
             self._change(turn="user_response", pending=read.message)
             return read.message
         # Providers want a result for each native call, in order, before anything else.
-        self._change(queued=list(read.more))
-        return self._act(read.message)
+        self._change(queued=[self._open_call(action) for action in read.more])
+        return self._act(self._open_call(read.message))
+
+    def _open_call(self, action: Action) -> Action:
+        """Return the action that *action* means, if it calls another tool by name."""
+        tool, params = self.tools.open_call(action.tool, action.params)
+        return msgspec.structs.replace(action, tool=tool, params=params)
 
     def _read(self, reply: ModelReply) -> ValidReply | InvalidReply:
         read = self.protocol.read(reply, self.tools)
@@ -481,7 +489,7 @@ class Conversation:
 
     def _fit_params(self, action: Action) -> tuple[Params, str]:
         """Return the parameters as the tool takes them, and why the action is refused, if it is."""
-        if action.tool not in self.tools.names:
+        if not self.tools.has(action.tool):
             return {}, _describe_unknown(action.tool, self.tools, self._language)
         params, faults = self.tools.fit_params(action.tool, action.params)
         if not faults:
@@ -555,7 +563,7 @@ def _fingerprint(reply: ModelReply) -> str:
 
 
 def _describe_unknown(tool: str, tools: Tools, language: Language) -> str:
-    names = closest_first(tool, tools.names, 3)
+    names = closest_first(tool, tools.all_names, 3)
     if not names:
         return language.say("no_tools", tool=repr(tool))
     listed = ", ".join(names[:_MAX_NAMES])

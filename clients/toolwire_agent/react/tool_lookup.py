@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from toolwire_client.validation import LenientValidator
 from toolwire_dialects.name_mapping import Names
 from toolwire_dialects.tool_entry import listed, properties, required
+from toolwire_schemas.wire.codec import DecodingError, decode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from toolwire_schemas.json_schema.error_text import Fault
 
@@ -39,17 +40,25 @@ A `command`, for instance, is mostly a shell's.
 class Tools:
     """Tools as `tools/list` describes them; their entries are not trusted to be valid.
 
+    `entries` and `names` are those of the tools *shown* to the model, by default all. The others
+    can be called, too, also by the tool *call_tool*.
+
     Raises:
         ValueError: if two tools share a name, or one has no name.
     """
 
-    def __init__(self, entries: Iterable[Entry]) -> None:
-        self.entries = tuple(entries)
-        self.names = tuple(_name(entry) for entry in self.entries)
-        self._entries = dict(zip(self.names, self.entries, strict=True))
+    def __init__(
+        self, entries: Iterable[Entry], *, shown: Collection[str] = (), call_tool: str = ""
+    ) -> None:
+        everything = tuple(entries)
+        self.all_names = tuple(map(_name, everything))
+        self._entries = dict(zip(self.all_names, everything, strict=True))
+        self.names = tuple(name for name in self.all_names if not shown or name in shown)
+        self.entries = tuple(self._entries[name] for name in self.names)
+        self._call_tool = call_tool
         self._validators: dict[str, LenientValidator] = {}
-        if len(self._entries) < len(self.names):
-            twice = next(name for name in self.names if self.names.count(name) > 1)
+        if len(self._entries) < len(self.all_names):
+            twice = next(name for name in self.all_names if self.all_names.count(name) > 1)
             raise ValueError(f"there are two tools called {twice!r}; give one of them another name")
 
     def find(self, name: str) -> str | None:
@@ -67,6 +76,23 @@ class Tools:
         if served in self._entries:
             return served
         return None
+
+    def has(self, name: str) -> bool:
+        """Whether a tool, shown or not, is called *name*."""
+        return name in self._entries
+
+    def open_call(self, tool: str, params: Params) -> tuple[str, Params]:
+        """Return the tool and the parameters that a call of *tool* means: those in *params*, if it
+        calls others by name.
+        """
+        if tool != self._call_tool or not tool:
+            return tool, params
+        name, inner = params.get("name"), params.get("arguments", {})
+        if isinstance(inner, str):
+            inner = _decode_object(inner)
+        if not isinstance(name, str) or not isinstance(inner, dict) or name == tool:
+            return tool, params
+        return self.find(name) or name, inner
 
     def schema(self, name: str) -> Schema:
         """Return the tool's input schema, empty if it has no valid one."""
@@ -124,7 +150,14 @@ class Tools:
 
     @cached_property
     def _stubs(self) -> Names:
-        return Names(self.names, "python")
+        return Names(self.all_names, "python")
+
+
+def _decode_object(text: str) -> Any:
+    try:
+        return decode(text)
+    except DecodingError:
+        return None
 
 
 def _sample(schema: Schema) -> Any:

@@ -63,6 +63,21 @@ OPTIONS = (
         "answer to the next question of the model or of a tool; repeatable",
         many=True,
     ),
+    Option(
+        "--show all|search|auto",
+        "give the model all tools, a search over them, or the search only if the list takes too"
+        " much of its context (default: auto)",
+    ),
+    Option(
+        "--show-tokens NUMBER",
+        "with --show auto: tokens of a list, estimated, beyond which a search replaces it (default:"
+        " a twentieth of the context, or 10,000)",
+    ),
+    Option(
+        "--pin PATTERN",
+        "with a search: also give the model the tools whose name matches; repeatable",
+        many=True,
+    ),
     Option("--transcript FILE", "append all events to FILE, as JSON lines"),
     Option("--resume FILE", "resume the transcript FILE, and append to it"),
     Option(
@@ -131,7 +146,12 @@ OPTIONS = (
     *PAGE,
 )
 
-SETTINGS = {"tool_seconds": "tool_timeout"}
+SETTINGS = {
+    "tool_seconds": "tool_timeout",
+    "show": "show",
+    "show_tokens": "show_tokens",
+    "pin": "pin",
+}
 """Arguments of `Agent`, and the options that give them."""
 
 _OF_ENDPOINTS = ("base_url", "temperature", "extra_body", "context_tokens")

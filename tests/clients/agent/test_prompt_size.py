@@ -54,7 +54,7 @@ def test_an_agent_warns_of_500_tools_once_and_says_how_many_tokens(
 ) -> None:
     tools = [numbered(number) for number in range(count)]
     with caplog.at_level(logging.WARNING, logger="toolwire"):
-        answer("asyncio", Agent(ScriptedModel([final("done")]), tools))
+        answer("asyncio", Agent(ScriptedModel([final("done")]), tools, show="all"))
 
     logged = [
         record.getMessage()

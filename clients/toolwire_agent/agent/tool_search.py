@@ -1,0 +1,117 @@
+"""Replaces an agent's list of many tools by a search, and a tool that calls the others by name.
+
+Strategy. The model gets a short list, and the conversation knows all tools: it turns a call of
+`call_tool` into the call of the tool that it names (see `Tools.open_call`), so that the checks of
+parameters, approvals, time limits and transcripts are those of that tool. A search is answered
+here, and reaches no server.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
+from toolwire_dialects.search.found_tools import write_stubs
+from toolwire_dialects.search.search_index import NoSearch, SearchableTool, SearchIndex
+from toolwire_schemas import meta_tools
+from toolwire_schemas.tokens import estimate_list_tokens
+
+from . import events
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Entry = dict[str, Any]
+Show = Literal["all", "search", "auto"]
+SHOWS: tuple[Show, ...] = ("all", "search", "auto")
+
+DEFAULT_TOKENS = 10_000
+"""How many tokens a list may take if the size of the context is unknown: a twentieth of 200,000."""
+
+LEAST_TOKENS = 1_500
+"""About what a search and its result take: a shorter list is never replaced by `auto`."""
+
+_PARTS_OF_CONTEXT = 20
+
+
+class Listing(msgspec.Struct, frozen=True):
+    """The entries of all tools, and the names of those *shown* to the model; none if all are.
+
+    *call_tool* is the name of the tool that calls the others.
+    """
+
+    entries: list[Entry]
+    shown: list[str] = []
+    call_tool: str = ""
+
+
+class ToolSearch:
+    """Decides what a model gets of a list of tools, and answers its searches.
+
+    *max_tokens* is how many tokens a list may take with `show="auto"`; `None` for a twentieth of
+    the model's context. *pin* are patterns of the names of tools that stay in the list.
+    """
+
+    def __init__(
+        self, show: Show = "auto", max_tokens: int | None = None, pin: Sequence[str] = ()
+    ) -> None:
+        self._show = show
+        self._max_tokens = max_tokens
+        self._pin = tuple(pin)
+        self._index = SearchIndex(())
+        self._search_tool = ""
+        self._call_tool = ""
+
+    def choose(
+        self, entries: list[Entry], sources: Mapping[str, str], context_tokens: int | None
+    ) -> Listing:
+        """Return what the model gets of *entries*; *sources* are the names of their servers, by
+        tool.
+        """
+        self._search_tool = self._call_tool = ""
+        if self._shows_all(entries, context_tokens):
+            return Listing(entries)
+        names = [entry["name"] for entry in entries]
+        self._search_tool = meta_tools.find_free_name("search_tools", names)
+        self._call_tool = meta_tools.find_free_name("call_tool", names)
+        self._index = SearchIndex(
+            SearchableTool(entry, (), (sources.get(entry["name"], ""),)) for entry in entries
+        )
+        groups = list(dict.fromkeys(sources.values()))
+        about = meta_tools.describe_search(groups, self._call_tool)
+        search = meta_tools.search_entry(self._search_tool, about)
+        call = meta_tools.call_entry(self._call_tool, meta_tools.describe_call(self._search_tool))
+        pinned = [name for name in names if self._is_pinned(name)]
+        shown = [self._search_tool, self._call_tool, *pinned]
+        return Listing([search, call, *entries], shown, self._call_tool)
+
+    def _shows_all(self, entries: Sequence[Entry], context_tokens: int | None) -> bool:
+        if self._show != "auto":
+            return self._show == "all"
+        limit = self._max_tokens
+        if limit is None and context_tokens is not None:
+            limit = max(context_tokens // _PARTS_OF_CONTEXT, LEAST_TOKENS)
+        return estimate_list_tokens(entries) <= (limit or DEFAULT_TOKENS)
+
+    def _is_pinned(self, name: str) -> bool:
+        return any(fnmatchcase(name, pattern) for pattern in self._pin)
+
+    def is_own(self, tool: str) -> bool:
+        """Whether *tool* is one of the two that `answer` answers."""
+        return tool != "" and tool in (self._search_tool, self._call_tool)
+
+    def answer(self, tool: str, params: dict[str, Any]) -> events.CallFinished:
+        """Return the result of a search, or of a call that names no tool to call."""
+        if tool == self._call_tool:
+            problem = f"{tool} cannot call itself: name a tool that {self._search_tool} has found"
+            return events.CallFinished(success=False, result=problem)
+        try:
+            hits = self._index.search(params["query"], params.get("limit", meta_tools.DEFAULT_HITS))
+        except NoSearch as error:
+            return events.CallFinished(success=False, result=str(error))
+        if not hits:
+            names = [each.name for each in self._index.tools]
+            return events.CallFinished(success=True, result=meta_tools.describe_miss(names))
+        stubs = write_stubs([hit.entry for hit in hits])
+        return events.CallFinished(success=True, result=stubs)

@@ -48,6 +48,10 @@ class ValueRefused(ValueError):
         self.path = path
         self.private = private
 
+    def inside(self, step: str) -> ValueRefused:
+        """Return the same refusal of a value that has this one at *step*."""
+        return ValueRefused(self.sentence, (step, *self.path), private=self.private)
+
 
 class Unsupported(TypeError):
     """A type that has no form in JSON, and what to write instead."""
@@ -66,6 +70,8 @@ class DecodeHook(type):
 
     native: Any
     make: Build
+    finish: Build
+    """As `make`, but raises only `ValueRefused`."""
     private: bool
 
     def __instancecheck__(cls, value: object) -> bool:
@@ -76,12 +82,7 @@ def make_hook(native: Any, make: Build, *, private: bool = False) -> DecodeHook:
     """Return a type for msgspec whose values *make* makes from those of *native*."""
     convert = converter(native)
 
-    def new(_: DecodeHook, value: Any) -> Any:
-        try:
-            made = value if native is Any else convert(value, native)
-        except NOT_CONVERTED as error:
-            refused = refusal(error)
-            raise refused from refused.__cause__
+    def finish(made: Any) -> Any:
         try:
             return make(made)
         except ValueRefused:
@@ -89,11 +90,22 @@ def make_hook(native: Any, make: Build, *, private: bool = False) -> DecodeHook:
         except (ValueError, TypeError, ArithmeticError) as error:
             raise ValueRefused(str(error) or type(error).__name__, private=private) from error
 
-    return DecodeHook(
-        "value",
-        (),
-        {"native": native, "make": staticmethod(make), "private": private, "__new__": new},
-    )
+    def new(_: DecodeHook, value: Any) -> Any:
+        try:
+            made = value if native is Any else convert(value, native)
+        except NOT_CONVERTED as error:
+            refused = refusal(error)
+            raise refused from refused.__cause__
+        return finish(made)
+
+    members = {
+        "native": native,
+        "make": staticmethod(make),
+        "finish": staticmethod(finish),
+        "private": private,
+        "__new__": new,
+    }
+    return DecodeHook("value", (), members)
 
 
 def converter(native: Any) -> Callable[[Any, Any], Any]:
@@ -332,15 +344,21 @@ def _describe(member: RecordMember) -> Schema:
     return schema
 
 
-def struct_of(title: str, members: Sequence[RecordMember]) -> Any:
-    """Return a msgspec Struct with *members* alone: it refuses unknown ones."""
+def struct_of(
+    title: str, members: Sequence[RecordMember], types: Sequence[Any] | None = None
+) -> Any:
+    """Return a msgspec Struct with *members* alone: it refuses unknown ones. Its *types* are those
+    of the members by default.
+    """
+    if types is None:
+        types = [member.plan.msgspec_type for member in members]
     # Fields have names of their own: a key may be anything, a Struct's field may not.
     specification: list[Any] = []
-    for index, member in enumerate(members):
+    for index, (member, type_) in enumerate(zip(members, types, strict=True)):
         absent = () if member.required else (msgspec.UNSET,)
-        specification.append((f"f{index}", member.plan.msgspec_type, *absent))
+        specification.append((f"f{index}", type_, *absent))
     rename = {f"f{index}": member.key for index, member in enumerate(members)}
-    namespace = {"has_hook": any(has_hook(member.plan.msgspec_type) for member in members)}
+    namespace = {"has_hook": any(map(has_hook, types))}
     return msgspec.defstruct(
         title,
         specification,

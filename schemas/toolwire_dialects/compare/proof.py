@@ -20,12 +20,19 @@ from .cases import Case, cases, elements, kinds_of_types, listed_by, own_kinds_o
 from .nodes import Claims, equal, judge, kinds_about
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from toolwire_schemas.json_schema.graph import SchemaNode
     from toolwire_schemas.json_schema.linear_regex import Budget
 
+    Nodes = frozenset[SchemaNode]
+
 _ABOUT_ANY = COMBINING | {"type", "enum", "const", "anyOf", "oneOf"}
 """Keywords about values of all types that have a rule."""
-_GROUPS = (("if", "then", "else"), ("contains", "minContains", "maxContains"))
+_CONDITION = ("if", "then", "else")
+_CONTENTS = ("contains", "minContains", "maxContains")
+_GROUPS = dict.fromkeys(_CONDITION, _CONDITION) | dict.fromkeys(_CONTENTS, _CONTENTS)
+"""Keywords that mean something only together."""
 
 
 class Proof:
@@ -44,14 +51,19 @@ class Proof:
         Raises:
             TooExpensive: if that takes too long.
         """
-        left, right = tuple(node.target for node in left), right.target
-        if not right.assertions or any(self.same(node, right) for node in left):
+        right = right.target
+        left = tuple(node.target for node in left)
+        if not right.assertions or self._restates_any(left, right):
             return True
+        claim = frozenset(left), right
+        return self._claims.holds(claim, lambda: self._all_fit(self.cases(left), right))
 
-        def prove() -> bool:
-            return all(self._fits(case, right, frozenset()) for case in self.cases(left))
+    def _all_fit(self, cases: list[Case], right: SchemaNode) -> bool:
+        return all(self._fits(case, right, frozenset()) for case in cases)
 
-        return self._claims.holds((frozenset(left), right), prove)
+    def _restates_any(self, left: Iterable[SchemaNode], right: SchemaNode) -> bool:
+        """Return whether one schema on the *left* is the same as *right*."""
+        return any(self.same(node, right) for node in left)
 
     def cases(self, left: tuple[SchemaNode, ...]) -> list[Case]:
         """Return the cases of values that fit all on the *left*."""
@@ -89,26 +101,27 @@ class Proof:
 
     # --- a case fits a schema ---
 
-    def _fits(self, case: Case, right: SchemaNode, followed: frozenset[SchemaNode]) -> bool:
+    def _fits(self, case: Case, right: SchemaNode, followed: Nodes) -> bool:
         """Return whether all values of *case* fit *right*; *followed* led to it within the same
         value.
         """
         self._budget.spend()
-        if any(self.same(node, right) for node in case.nodes):
+        if self._restates_any(case.nodes, right):
             return True
         if right in followed:
             return False
         return self._fits_words(case, right, followed | {right}) or self._is_void(case)
 
-    def _fits_words(self, case: Case, right: SchemaNode, followed: frozenset[SchemaNode]) -> bool:
+    def _fits_words(self, case: Case, right: SchemaNode, followed: Nodes) -> bool:
         for word in right.assertions:
             if word in _ABOUT_ANY and not self._fits_any(word, case, right, followed):
                 return False
-        return self._fits_rest(case, right)
+        rest = [word for word in right.assertions if word not in _ABOUT_ANY]
+        if not rest:
+            return True
+        return self._fits_rest(rest, case, right)
 
-    def _fits_any(
-        self, word: str, case: Case, right: SchemaNode, followed: frozenset[SchemaNode]
-    ) -> bool:
+    def _fits_any(self, word: str, case: Case, right: SchemaNode, followed: Nodes) -> bool:
         """Return whether *case* fits a keyword about values of all types."""
         match word:
             case "type":
@@ -123,7 +136,7 @@ class Proof:
         parts = right.under(word).values()
         return all(self._fits(case, part, followed) for part in parts)
 
-    def _fits_one(self, case: Case, right: SchemaNode, followed: frozenset[SchemaNode]) -> bool:
+    def _fits_one(self, case: Case, right: SchemaNode, followed: Nodes) -> bool:
         """Return whether *case* fits exactly one schema of `oneOf`."""
         if case.value is not msgspec.UNSET:
             schema = {"oneOf": right.assertions["oneOf"]}
@@ -148,16 +161,17 @@ class Proof:
             self._listed[key] = set(map(identity, value if word == "enum" else [value]))
         return self._listed[key]
 
-    def _fits_rest(self, case: Case, right: SchemaNode) -> bool:
-        """Return whether *case* fits the keywords about values of one type."""
-        rest = [word for word in right.assertions if word not in _ABOUT_ANY]
-        if not rest:
-            return True
+    def _fits_rest(self, rest: list[str], case: Case, right: SchemaNode) -> bool:
+        """Return whether *case* fits the keywords in *rest*, each about values of one type."""
         if case.value is not msgspec.UNSET:
             schema = {word: right.assertions[word] for word in rest}
             return judge(right, schema, case.value, self._budget) is True
-        about_it = [word for word in rest if case.kind in kinds_about(word)]
-        return all(self._fits_word(word, case, right) for word in about_it)
+        for word in rest:
+            if case.kind not in kinds_about(word):
+                continue
+            if not self._fits_word(word, case, right):
+                return False
+        return True
 
     def _fits_word(self, word: str, case: Case, right: SchemaNode) -> bool:
         value = right.assertions[word]
@@ -172,8 +186,7 @@ class Proof:
             case "required":
                 return case.required().keys() >= set(value)
             case "properties":
-                members = right.under("properties").items()
-                return all(self.holds(case.member(name), part) for name, part in members)
+                return self._fits_properties(case, right)
             case "additionalProperties":
                 return self._fits_additional(case, right)
             case "prefixItems" | "items":
@@ -182,17 +195,30 @@ class Proof:
 
     def _has_same_group(self, word: str, case: Case, right: SchemaNode) -> bool:
         """Return whether one schema of *case* says the same under *word*, which has no rule."""
-        group = next((group for group in _GROUPS if word in group), (word,))
+        group = _GROUPS.get(word, (word,))
         for node in case.nodes:
-            if word in node.assertions and all(self._restates(name, node, right) for name in group):
+            if word not in node.assertions:
+                continue
+            if all(self._restates(name, node, right) for name in group):
                 return True
         return False
 
+    def _fits_properties(self, case: Case, right: SchemaNode) -> bool:
+        for name, part in right.under("properties").items():
+            if not self.holds(case.member(name), part):
+                return False
+        return True
+
     def _fits_additional(self, case: Case, right: SchemaNode) -> bool:
-        described = right.under("properties")
-        names = [None, *(name for name in case.names() if name not in described)]
         (additional,) = right.under("additionalProperties").values()
-        return all(self.holds(case.member(name), additional) for name in names)
+        if not self.holds(case.member(None), additional):
+            return False
+        for name in case.names():
+            if name in right.under("properties"):
+                continue
+            if not self.holds(case.member(name), additional):
+                return False
+        return True
 
     def _fits_items(self, case: Case, right: SchemaNode) -> bool:
         most = case.most("maxItems")

@@ -259,3 +259,18 @@ def test_nesting_beyond_reading_is_unknown_and_no_crash() -> None:
 
     assert takes_all(nested(200, INTEGER), nested(200, INTEGER)).answer == "yes"
     assert takes_all(nested(600, INTEGER), nested(600, NUMBER)).answer == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ({"contains": {"type": "string"}}, {"contains": INTEGER}),
+        ({"contains": INTEGER}, {"contains": INTEGER, "minContains": 2}),
+        ({"contains": INTEGER, "maxContains": 3}, {"contains": INTEGER, "maxContains": 2}),
+        ({"if": INTEGER, "then": {"minimum": 1}}, {"if": INTEGER, "then": {"minimum": 2}}),
+        ({"if": INTEGER, "then": False}, {"if": INTEGER, "else": False}),
+        ({"not": {"type": "string"}}, {"not": INTEGER}),
+    ],
+)
+def test_keyword_without_a_rule_is_not_proved_by_another_value_of_it(old: Any, new: Any) -> None:
+    assert takes_all(new, old).answer != "yes"

@@ -1,4 +1,6 @@
-"""What stands between the stream of a client and its session, in a server that wraps another."""
+"""A filter between the stream of a client and its session: a wrap, or what keeps messages while
+tools are loaded.
+"""
 
 from __future__ import annotations
 

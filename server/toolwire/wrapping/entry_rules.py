@@ -10,7 +10,7 @@ from toolwire_schemas.wire.codec import encode
 from ..mounting.listed_entries import MountedEntries
 from ..mounting.mounted_entry import mount_entry
 from . import object_in
-from .host_rules import adapt, count_readings, well_formed
+from .host_rules import adapt, count_readings, repair_entry
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -33,7 +33,7 @@ class RepairedEntries:
     def select(self, page: list[Any], kind: str, kept: Kept) -> list[Any]:
         """As `EntryRules.select`."""
         if kind == "tools":
-            page = [well_formed(entry) for entry in page]
+            page = [repair_entry(entry) for entry in page]
         return self._mounted.select(page, kind, kept)
 
     def make_tool(self, entry: Any, kind: str, forward: Forward) -> Tool:

@@ -46,62 +46,68 @@ MAX_RESULT_CHARS = 500_000
 """
 
 
-def well_formed(entry: Any) -> Any:
+def repair_entry(entry: Any) -> Any:
     """Return an *entry* of `tools/list` without members that make clients refuse the whole list."""
     if not isinstance(entry, dict):
         return entry
     made = {member: value for member, value in entry.items() if value is not None}
     for wrong in list(about_members(made)):
         made.pop(wrong.where.partition(".")[0].partition("[")[0], None)
-    schema = made.get("inputSchema")
-    return {
-        **made,
-        "inputSchema": {"type": "object", **schema}
-        if isinstance(schema, dict)
-        else {"type": "object"},
-    }
+    made["inputSchema"] = {"type": "object", **object_in(made, "inputSchema")}
+    return made
 
 
-def fixed(
+def fix_tools(
     tools: Sequence[Tool], host: str, without: Collection[str], counts: Counter[str]
 ) -> Iterator[Tool]:
     """Yield *tools* as *host*, one of `DIALECTS_OF`, takes them; *counts* gets the numbers of
     changed ones.
     """
-    named = [tool.name for tool in tools if tool.kind == "tools"]
-    theirs = {} if "names" in without else Names(named, DIALECTS_OF[host]).theirs
+    names = {} if "names" in without else _names_for(host, tools)
     counts["names"] = counts["schemas"] = 0
     taken: set[str] = set()
     for tool in tools:
         if tool.kind != "tools":
             yield tool
             continue
-        given: Any = tool.describe()
-        entry = given if "schemas" in without else _accepted(given, host)
-        counts["schemas"] += entry != given
-        name = theirs.get(tool.name, tool.name)
+        listed: Any = tool.describe()
+        entry = listed
+        if "schemas" not in without:
+            entry = _fix_entry(listed, host)
+            counts["schemas"] += entry != listed
+        name = names.get(tool.name, tool.name)
         if isinstance(entry, dict) and entry.get("name") not in (None, name):
             counts["names"] += 1
             entry = {**entry, "name": name}
         while name in taken:  # of two with one name, calls get the first
             name += "\0"
         taken.add(name)
-        is_single = shows_both(host)
-        if is_single and isinstance(entry, dict):
-            entry = {member: value for member, value in entry.items() if member != "outputSchema"}
-        if isinstance(tool.handler, ConnectionHandler) and tool.handler.is_mounted:
-            counting = count_readings(tool, counts)
-            yield adapt(counting, name, entry, is_single=is_single)
-        else:
-            own = tool.without_structured() if is_single else tool
-            yield adapt(own, name, entry)
+        yield _adapt_to_host(tool, name, entry, host, counts)
+
+
+def _names_for(host: str, tools: Sequence[Tool]) -> dict[str, str]:
+    """Return the names that *host* takes, by those of *tools*."""
+    own = [tool.name for tool in tools if tool.kind == "tools"]
+    return Names(own, DIALECTS_OF[host]).theirs
+
+
+def _adapt_to_host(tool: Tool, name: str, entry: Any, host: str, counts: Counter[str]) -> Tool:
+    """As `adapt`, with the results and the counts that *host* needs."""
+    is_single = shows_both(host)
+    if is_single and isinstance(entry, dict):
+        entry = {member: value for member, value in entry.items() if member != "outputSchema"}
+    if isinstance(tool.handler, ConnectionHandler) and tool.handler.is_mounted:
+        return adapt(count_readings(tool, counts), name, entry, is_single=is_single)
+    if is_single:  # our own tools need not make it
+        tool = tool.without_structured()
+    return adapt(tool, name, entry)
 
 
 def shape_own(tools: Sequence[Tool], host: str) -> list[Tool]:
     """Return a server's *tools*, mounted ones included, as *host* takes them; others than tools
     stay as they are.
     """
-    shaped = list(fixed(tools, host, (), Counter()))
+    shaped = list(fix_tools(tools, host, (), Counter()))
     if host not in CLAUDE_CODE:
         return shaped
     return [_declare_size(tool) for tool in shaped]
@@ -161,16 +167,16 @@ def count_readings(tool: Tool, counts: Counter[str]) -> Tool:
     return Tool(tool.entry, replace(handler, read=read_and_count))
 
 
-def _accepted(entry: dict[str, Any], host: str) -> dict[str, Any]:
+def _fix_entry(entry: dict[str, Any], host: str) -> dict[str, Any]:
     # What follows reads only valid ones.
-    schema = _checked(entry["inputSchema"], {"type": "object"})
-    made = {**entry, "inputSchema": _checked(_root(schema, host), {"type": "object"})}
-    if _checked(made.get("outputSchema", True), None) is None:
+    schema = _check_schema(entry["inputSchema"], {"type": "object"})
+    made = {**entry, "inputSchema": _check_schema(_fix_root(schema, host), {"type": "object"})}
+    if _check_schema(made.get("outputSchema", True), None) is None:
         del made["outputSchema"]
     return made
 
 
-def _checked(schema: Any, default: Any) -> Any:
+def _check_schema(schema: Any, default: Any) -> Any:
     """Return *schema* if it is one that clients can read, else *default*."""
     try:
         encode(schema)
@@ -179,7 +185,7 @@ def _checked(schema: Any, default: Any) -> Any:
         return default
 
 
-def _root(schema: Schema, host: str) -> Schema:
+def _fix_root(schema: Schema, host: str) -> Schema:
     try:
         made = _SchemaRewriter(schema, host).rewrite_root()
     except RecursionError:
@@ -265,7 +271,7 @@ class _SchemaRewriter:
         if node is None or not isinstance(node.schema, dict):
             return False
         if node not in self._readable:
-            self._readable[node] = _checked(node.schema, None) is not None
+            self._readable[node] = _check_schema(node.schema, None) is not None
         return self._readable[node]
 
 

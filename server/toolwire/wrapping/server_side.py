@@ -24,7 +24,7 @@ from ..mounting.mount import Mount
 from ..protocol.catalog import Catalog
 from ..protocol.lifecycle import can_elicit
 from .entry_rules import RepairedEntries, UnchangedTools
-from .host_rules import fixed
+from .host_rules import fix_tools
 from .recording import Recorder
 from .routes import FIRST_ID
 
@@ -201,7 +201,7 @@ class WrappedServer:
         """Return what the server lists now, as the host takes it."""
         settings, refused = self._settings, self._mount.refused
         self._counts["lock"] = max(self._counts["lock"], len(refused))
-        tools = fixed(self._mount.tools, settings.host, settings.without, self._counts)
+        tools = fix_tools(self._mount.tools, settings.host, settings.without, self._counts)
         catalog = WrappedCatalog(tools, running.handshake.capabilities)
         for refusal in refused:
             catalog.add_unlisted(refusal.as_tool())

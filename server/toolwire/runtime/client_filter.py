@@ -1,5 +1,5 @@
-"""A filter between the stream of a client and its session: a wrap, or what keeps messages while
-tools are loaded.
+"""A filter between the stream of a client and its session: a wrap, or one that keeps messages
+while tools are loaded.
 """
 
 from __future__ import annotations

@@ -13,6 +13,16 @@ _FIND_NEXT = "at = self._buffer.find(_WORD, at + 1, end + len(_WORD) - 1)"
 _BEYOND_END = "finds words from `end` on, too, and the loop goes only up to `end`"
 _MAY_BE_UNFINISHED = "self._searched and (not self._buffer.endswith((b'}', b']')))"
 
+_SAME_JSON = "both encoders write the same of plain data"
+_RESPONSE = (
+    "def response(id: Id, result: Any, replaced: list[str] | None=None, *,"
+    " is_plain: bool=False) -> bytes"
+)
+_CHOICE_OF_ENCODER = (
+    "return (encode_plain if is_plain else encode)({'jsonrpc': '2.0', 'id': id,"
+    " 'result': result}, replac: encode_plain if is_plain else encode"
+)
+
 EQUIVALENT: dict[str, dict[str, str]] = {
     "toolwire.protocol.call": {
         "by_tool: bool = False: False -> True": "read only with a value, which comes with its own",
@@ -24,6 +34,10 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "if len(message) > most and (not last):: len(message) > most -> len(message) >= most": (
             "a message of the most bytes is checked again, and sent"
         ),
+    },
+    "toolwire_schemas.wire.messages": {
+        f"{_RESPONSE}: False -> True": _SAME_JSON,
+        f"{_CHOICE_OF_ENCODER} -> encode_plain if not is_plain else encode": _SAME_JSON,
     },
     "toolwire_schemas.json_schema.lossless": {
         "return False -> return None": TRUTH,

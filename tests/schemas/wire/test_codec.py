@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -213,3 +214,18 @@ def test_arbitrary_bytes_decode_or_are_refused(data: bytes) -> None:
     except DecodingError:
         return
     assert decode(encode(value)) == value
+
+
+@pytest.mark.parametrize("kinds", ["lists", "dicts", "both"])
+@pytest.mark.parametrize(("depth", "is_written"), [(200, True), (201, False)])
+def test_a_value_is_written_up_to_200_levels_deep(kinds: str, depth: int, is_written: bool) -> None:
+    value: Any = [True, None, 10**30]  # beyond 64 bits, which orjson refuses
+    for level in range(depth - 1):
+        is_list = kinds == "lists" or (kinds == "both" and level % 2 == 0)
+        value = [value] if is_list else {"a": value}
+
+    if is_written:
+        assert decode(encode(value)) == value
+    else:
+        with pytest.raises(EncodingError, match="nested more than 200 levels deep"):
+            encode(value)

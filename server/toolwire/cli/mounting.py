@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from toolwire_schemas.output import printable
 
 from .. import log
@@ -17,9 +18,6 @@ if TYPE_CHECKING:
 
     from ..mounting.locking import LockedEntries
     from ..server import Server
-
-    Mounted = tuple[list[str], str | None, dict[str, Any]]
-    """A command, its name, and further options of `Server.mount`."""
 
 
 def mount_all(
@@ -35,19 +33,26 @@ def mount_all(
         raise UsageError(f"--{next(iter(options))} goes with --mount or --mount-config")
     lock = open_lock(options)
     keep = partial(is_chosen, include=include, exclude=exclude)
-    for command, name, more in (
-        *_typed(options.get("mount", ())),
-        *_configured(options.get("mount_config", ())),
-    ):
-        server.mount(command, name, keep=keep, eager=options.get("eager", False), lock=lock, **more)
+    for mounted in _list_servers(options):
+        server.mount(
+            mounted.command,
+            mounted.name,
+            keep=keep,
+            eager="eager" in options,
+            lock=lock,
+            **mounted.settings,
+        )
 
 
 def prefixes_of(options: Mapping[str, Any]) -> list[str]:
     """Return what stands before the names of tools of the servers that *options* mount."""
     from ..mounting.mounts import make_prefix
 
-    mounted = (*_typed(options.get("mount", ())), *_configured(options.get("mount_config", ())))
-    return [make_prefix(name) for _, name, _ in mounted if name is not None]
+    prefixes = []
+    for mounted in _list_servers(options):
+        if mounted.name is not None:
+            prefixes.append(make_prefix(mounted.name))
+    return prefixes
 
 
 def open_lock(options: Mapping[str, Any]) -> LockedEntries | None:
@@ -65,31 +70,43 @@ def open_lock(options: Mapping[str, Any]) -> LockedEntries | None:
     return LockedEntries(options["lock"], options.get("lock_texts", "approved"))
 
 
-def _typed(texts: Sequence[str]) -> Iterator[Mounted]:
-    for text in texts:
-        name, equals, command = text.partition("=")
-        is_named = equals and name.replace("-", "_").isidentifier()
-        words = words_of(command if is_named else text)
-        if not words:
-            raise UsageError(f"--mount {text!r} has no command: write NAME='COMMAND WORDS'")
-        yield words, name if is_named else None, {}
+class _Mounted(msgspec.Struct, frozen=True):
+    """A server to mount: its command, its name, and further arguments of `Server.mount`."""
+
+    command: list[str]
+    name: str | None
+    settings: dict[str, Any] = {}
 
 
-def _configured(paths: Sequence[str]) -> Iterator[Mounted]:
+def _list_servers(options: Mapping[str, Any]) -> list[_Mounted]:
+    servers = list(map(_read_mount, options.get("mount", ())))
+    for path in options.get("mount_config", ()):
+        servers += _read_config(path)
+    return servers
+
+
+def _read_mount(text: str) -> _Mounted:
+    """Return the server in a value of `--mount`: `NAME=COMMAND`, or a command alone."""
+    name, equals, command = text.partition("=")
+    is_named = bool(equals) and name.replace("-", "_").isidentifier()
+    words = words_of(command if is_named else text)
+    if not words:
+        raise UsageError(f"--mount {text!r} has no command: write NAME='COMMAND WORDS'")
+    return _Mounted(words, name if is_named else None)
+
+
+def _read_config(path: str) -> Iterator[_Mounted]:
+    """Yield the servers in a host's config file; the log names those that cannot be mounted."""
     from toolwire_client.errors import BadConfiguration
     from toolwire_client.host_config import read_config
 
-    for path in paths:
-        try:
-            servers = read_config(path, {})
-        except BadConfiguration as error:
-            raise UsageError(str(error)) from None
-        for name, server in servers.items():
-            if isinstance(server, BadConfiguration):
-                log.warning(printable(f"{path}: {server}; it is not mounted"))
-            else:
-                yield (
-                    server.command,
-                    name,
-                    {"env": server.env, "cwd": server.cwd, "inherit_env": False},
-                )
+    try:
+        servers = read_config(path, {})
+    except BadConfiguration as error:
+        raise UsageError(str(error)) from None
+    for name, server in servers.items():
+        if isinstance(server, BadConfiguration):
+            log.warning(printable(f"{path}: {server}; it is not mounted"))
+            continue
+        settings = {"env": server.env, "cwd": server.cwd, "inherit_env": False}
+        yield _Mounted(server.command, name, settings)

@@ -4,7 +4,6 @@ calls them.
 
 from __future__ import annotations
 
-import os
 import shlex
 from contextlib import suppress
 from itertools import zip_longest
@@ -60,28 +59,18 @@ COMMAND = Command(
 
 def run(words: Words) -> int:
     """Write the client, and return 1 if with `--check` it would change."""
-    name, checks = words.options.get("output"), "check" in words.options
-    if checks and name is None:
+    name = words.options.get("output")
+    has_check = "check" in words.options
+    if has_check and name is None:
         raise UsageError("--check goes with -o FILE, the client to compare")
-    text = _text(words)
+    text = _generate(words)
     if name is None:
         print_data(text.removesuffix("\n"))
         return 0
-    if os.path.exists(name) and not os.path.isfile(name):
-        raise Failed(f"{name} is no file: name one, or leave out -o to print the client", 2)
-    try:
-        found = Path(name).read_text("utf-8") if os.path.exists(name) else ""
-    except (OSError, ValueError) as error:
-        raise Failed(f"{name} cannot be read: {error}", 2) from None
-    if checks:
-        if not os.path.exists(name):
-            print_report(f"{name} does not exist; leave out --check to write it.")
-            return 1
-        return _compare(name, found, text)
-    is_runtime = (
-        found.splitlines()[:2] == text.splitlines()[:2]
-    )  # which has no mark, since packages have it too
-    if found and not is_runtime and _MARK not in found[:2000]:
+    before = _read_file(name)
+    if has_check:
+        return _compare(name, before, text)
+    if before and not _is_generated(before, text):
         raise Failed(
             f"{name} exists and is no generated client: remove it, or name another file", 2
         )
@@ -92,18 +81,41 @@ def run(words: Words) -> int:
     return 0
 
 
-def _text(words: Words) -> str:
+def _read_file(name: str) -> str | None:
+    """Return the text of the file *name*; `None` if there is none."""
+    path = Path(name)
+    if not path.exists():
+        return None
+    if not path.is_file():
+        raise Failed(f"{name} is no file: name one, or leave out -o to print the client", 2)
+    try:
+        return path.read_text("utf-8")
+    except (OSError, ValueError) as error:
+        raise Failed(f"{name} cannot be read: {error}", 2) from None
+
+
+def _is_generated(before: str, text: str) -> bool:
+    """Return whether *before* may be replaced by *text*. A runtime has no mark, since packages have
+    it, too; it starts like the new one.
+    """
+    has_same_start = before.splitlines()[:2] == text.splitlines()[:2]
+    return has_same_start or _MARK in before[:_MAX_START]
+
+
+_MAX_START = 2000
+"""Characters at the start of a file in which the mark stands."""
+
+
+def _generate(words: Words) -> str:
     """Return the client, or the runtime alone."""
     from toolwire_dialects.typed_clients import generate, list_languages, runtime
     from toolwire_schemas.did_you_mean import unknown_name
 
-    language, *targets = words.words or [""]
+    if not words.words:
+        raise UsageError("name a language first")
+    language, *targets = words.words
     if language not in list_languages():
-        raise UsageError(
-            unknown_name("language", language, list_languages())
-            if language
-            else "name a language first"
-        )
+        raise UsageError(unknown_name("language", language, list_languages()))
     how = words.options.get("runtime")
     if how is not None and not runtime(language):
         raise UsageError(f"--runtime: a client in {language} has no runtime to choose about")
@@ -116,21 +128,31 @@ def _text(words: Words) -> str:
         entries = [tool.raw for tool in client.list_tools(timeout_seconds=limit.left())]
     loading = loading_words(words.options)
     command = words.command or ["toolwire", "serve", *loading, *targets]
-    again = ["toolwire", "client", language, *([f"--runtime={how}"] if how else []), *loading]
+    again = ["toolwire", "client", language]
+    if how is not None:
+        again.append(f"--runtime={how}")
+    again += loading
     again += targets or ["--", *command]
     head = [f"{_MARK} To make it again:", shlex.join(again)]
     return generate(language, entries, command=command, head=head, embeds=how != "import")
 
 
-def _compare(name: str, found: str, text: str) -> int:
-    """Print the first difference between the file *name* and *text*, if there is one, and return 1
-    then.
+def _compare(name: str, before: str | None, text: str) -> int:
+    """Print the first difference between the file *name*, which has the text *before*, and *text*,
+    if there is one, and return 1 then.
     """
-    if found == text:
+    if before is None:
+        print_report(f"{name} does not exist; leave out --check to write it.")
+        return 1
+    if before == text:
         print_report(f"{name} is up to date.")
         return 0
-    pairs = enumerate(zip_longest(found.splitlines(), text.splitlines(), fillvalue=""), 1)
-    line, (old, new) = next((each for each in pairs if each[1][0] != each[1][1]), (1, ("", "")))
+    pairs = zip_longest(before.splitlines(), text.splitlines(), fillvalue="")
+    line, old, new = 1, "", ""
+    for number, (old_line, new_line) in enumerate(pairs, 1):
+        if old_line != new_line:
+            line, old, new = number, old_line, new_line
+            break
     print_report(
         f"{name} is not up to date; leave out --check to write it. Line {line}:\n- {old}\n+ {new}"
     )

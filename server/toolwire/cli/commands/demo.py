@@ -63,30 +63,34 @@ def run(words: Words) -> int:
     with connected(own_command([EXAMPLE]), is_ours=True) as client:
         print_report("Toolwire serves a file of Python functions as tools. This one comes with it:")
         print_report(emphasize(DIM, EXAMPLE))
-        _heading("The tools, as any client sees them")
+        _print_heading("The tools, as any client sees them")
         start = time.perf_counter()
         print_report(format_tools([tool.raw for tool in client.list_tools()]))
-        _took(start, f"listed by process {client.pid}, speaking MCP {client.version}")
+        _print_time(start, f"listed by process {client.pid}, speaking MCP {client.version}")
         for heading, calls in _CALLS.items():
-            _heading(heading)
+            _print_heading(heading)
             for name, arguments in calls:
                 _call(client, name, arguments)
-        _heading("A call that is cancelled half way")
+        _print_heading("A call that is cancelled half way")
         _cancel(client)
-        _heading("A question, solved with these tools")
+        _print_heading("A question, solved with these tools")
         _solve(client)
         print_report("\nNow your own: toolwire serve FILE.py, or try toolwire list FILE.py")
     return 0
 
 
 def _call(client: Client, name: str, arguments: dict[str, Any]) -> None:
-    start = _started(name, arguments)
-    answer = client.start(name, arguments, on_progress=_progress).result(_TIMEOUT_SECONDS)
+    start = _announce(name, arguments)
+    answer = client.start(name, arguments, on_progress=_print_progress).result(_TIMEOUT_SECONDS)
     text = printable(format_content(answer.content))
+    remark = ""
     if name == "find_primes":
         text = f"{text[:60]}... ({len(text):,} characters)"
-    print_report(indent(emphasize(RED, text) if answer.is_error else text, "  "))
-    _took(start, "the tool failed, the server did not" if answer.is_error else "")
+    if answer.is_error:
+        text = emphasize(RED, text)
+        remark = "the tool failed, the server did not"
+    print_report(indent(text, "  "))
+    _print_time(start, remark)
 
 
 def _cancel(client: Client) -> None:
@@ -100,19 +104,18 @@ def _cancel(client: Client) -> None:
     def report(done: float, total: float | None, message: str | None) -> None:
         reports.append(done)
         if len(reports) <= 2:
-            _progress(done, total, message)
+            _print_progress(done, total, message)
         if len(reports) == 2:
             call.cancel("the demo has seen enough")
 
     arguments = {"below": 10_000_000}
-    start = _started("find_primes", arguments)
+    start = _announce("find_primes", arguments)
     call = client.start("find_primes", arguments, on_progress=report)
     with suppress(CallCancelled):
         call.result(_TIMEOUT_SECONDS)
-    print_report(
-        f"  cancelled; the server answers the next question in {client.ping() * 1e3:.1f} ms"
-    )
-    _took(start, "the tool stopped where it asked `context.check()`")
+    ping_ms = client.ping() * 1e3
+    print_report(f"  cancelled; the server answers the next question in {ping_ms:.1f} ms")
+    _print_time(start, "the tool stopped where it asked `context.check()`")
 
 
 def _solve(client: Client) -> None:
@@ -126,27 +129,29 @@ def _solve(client: Client) -> None:
     )
     print_report(f"\n? {emphasize(BOLD, _QUESTION)}")
     renderer = PlainRenderer(sys.stdout, sys.stdout)
-    for event in Agent(ArithmeticModel(), client, approval=Approvals(trust_hints=True)).run_sync(
-        _QUESTION
-    ):
+    agent = Agent(ArithmeticModel(), client, approval=Approvals(trust_hints=True))
+    for event in agent.run_sync(_QUESTION):
         renderer.show(event)
 
 
-def _started(name: str, arguments: dict[str, Any]) -> float:
-    print_report(
-        f"\n> {emphasize(BOLD, name)}({', '.join(f'{key}={value!r}' for key, value in arguments.items())})"  # noqa: E501
-    )
+def _announce(name: str, arguments: dict[str, Any]) -> float:
+    """Print a call, and return its start."""
+    texts = [f"{key}={value!r}" for key, value in arguments.items()]
+    print_report(f"\n> {emphasize(BOLD, name)}({', '.join(texts)})")
     return time.perf_counter()
 
 
-def _progress(done: float, total: float | None, message: str | None) -> None:
+def _print_progress(done: float, total: float | None, message: str | None) -> None:
     print_report(indent(emphasize(DIM, format_progress(done, total, message)), "  "))
 
 
-def _heading(text: str) -> None:
+def _print_heading(text: str) -> None:
     print_report(f"\n{emphasize(BOLD, text)}\n{emphasize(DIM, '-' * len(text))}")
 
 
-def _took(start: float, remark: str) -> None:
-    elapsed = f"{(time.perf_counter() - start) * 1e3:.1f} ms"
-    print_report(emphasize(DIM, f"  {elapsed}, {remark}" if remark else f"  {elapsed}"))
+def _print_time(start: float, remark: str) -> None:
+    elapsed_ms = (time.perf_counter() - start) * 1e3
+    text = f"  {elapsed_ms:.1f} ms"
+    if remark:
+        text += f", {remark}"
+    print_report(emphasize(DIM, text))

@@ -50,18 +50,28 @@ def run(words: Words) -> int:
 
     from ...inspect.traffic import Feed
 
-    names, is_ours, feed, state = words.words, words.command is None, Feed(), dict[str, Any]()
-    is_plain = (
-        is_ours and len(names) == 1 and not loading_words(words.options)
-    )  # so that its name says it all
+    names = words.words
+    is_ours = words.command is None
+    # Then the name says it all.
+    is_plain = is_ours and len(names) == 1 and not loading_words(words.options)
+    state: dict[str, Any]
     if is_plain and names[0].endswith(".jsonl"):
         feed = Feed(math.inf, math.inf)  # all of it is in memory already
-        state = {"title": names[0], "views": [_read(names[0], feed)], "status": "ended"}
+        view = _read_recording(names[0], feed)
+        state = {"title": names[0], "views": [view], "status": "ended"}
     else:
+        feed = Feed()
         command = command_of(words, names)
-        _need_files(names) if is_ours else _need_program(command[0])
-        state = {"title": " ".join(names or command), "views": ["tools", "traffic", "check"]}
-        state |= {"command": command, "target": names[0] if is_plain else None}
+        if is_ours:
+            _check_files(names)
+        else:
+            _check_program(command[0])
+        state = {
+            "title": " ".join(names or command),
+            "views": ["tools", "traffic", "check"],
+            "command": command,
+            "target": names[0] if is_plain else None,
+        }
     ended = anyio.Event()
 
     async def serve() -> int:
@@ -72,9 +82,8 @@ def run(words: Words) -> int:
             if page.state["command"]:
                 # In a thread, since its imports would delay the page.
                 session = await anyio.to_thread.run_sync(import_module, "toolwire.inspect.session")
-                page.server = session.InspectedServer(
-                    feed, page.state, "modern" if is_ours else "auto"
-                )
+                era = "modern" if is_ours else "auto"
+                page.server = session.InspectedServer(feed, page.state, era)
                 tasks.start_soon(page.server.run)
             await ended.wait()
             tasks.cancel_scope.cancel()
@@ -83,7 +92,7 @@ def run(words: Words) -> int:
     return MainThread(ended.set, ended.set).run(serve)
 
 
-def _need_files(targets: Sequence[str]) -> None:
+def _check_files(targets: Sequence[str]) -> None:
     """Refuse files that do not exist, before a page opens that has nothing to show."""
     from ...loading.not_found import explain_missing_file
     from ...loading.targets import parse
@@ -93,12 +102,12 @@ def _need_files(targets: Sequence[str]) -> None:
             raise UsageError(explain_missing_file(target.place))
 
 
-def _need_program(name: str) -> None:
+def _check_program(name: str) -> None:
     if shutil.which(name) is None:
         raise UsageError(f"cannot start {name!r}: no such program, or it may not be run")
 
 
-def _read(name: str, feed: Feed) -> str:
+def _read_recording(name: str, feed: Feed) -> str:
     """Add the events in the file *name* to *feed*, and return the view that shows them."""
     from toolwire_agent.agent.transcript import BrokenTranscript, load
     from toolwire_agent.run_page import event_html
@@ -115,7 +124,11 @@ def _read(name: str, feed: Feed) -> str:
             raise UsageError(
                 f"{name} is no recording ({problem}) and no transcript ({error})"
             ) from None
-        for html in filter(None, map(event_html, events, [None, *events])):
-            feed.add("run", html=html)
+        before = None
+        for event in events:
+            html = event_html(event, before)
+            if html:
+                feed.add("run", html=html)
+            before = event
         return "run"
     return "traffic"

@@ -65,12 +65,11 @@ def run(words: Words) -> int:
     except BadLock as error:
         raise Failed(f"the lists cannot be locked: {error}") from None
     if old is not None:
-        is_unchanged = _show_changes(
-            name, old, offer, will_update=words.options.get("update", False)
-        )
+        is_update = "update" in words.options
+        is_unchanged = _show_changes(name, old, offer, will_update=is_update)
         if is_unchanged:
             return 0
-        if not words.options.get("update"):
+        if not is_update:
             return 1
     write_text(name, str(new))
     print_report(f"Locked {_count_entries(new)} in {name}.")
@@ -99,15 +98,13 @@ def _list_everything(client: Client, limit: Deadline) -> Offer:
 
     entries: dict[Kind, list[Any]] = {"tools": client.list_entries(timeout_seconds=limit.left())}
     if "prompts" in client.capabilities:
-        entries["prompts"] = [
-            each.raw for each in client.list_prompts(timeout_seconds=limit.left())
-        ]
+        prompts = client.list_prompts(timeout_seconds=limit.left())
+        entries["prompts"] = [prompt.raw for prompt in prompts]
     if "resources" in client.capabilities:
+        resources = client.list_resources(timeout_seconds=limit.left())
         templates = client.list_resource_templates(timeout_seconds=limit.left())
-        entries["resources"] = [
-            each.raw for each in client.list_resources(timeout_seconds=limit.left())
-        ]
-        entries["resourceTemplates"] = [each.raw for each in templates]
+        entries["resources"] = [resource.raw for resource in resources]
+        entries["resourceTemplates"] = [template.raw for template in templates]
     return Offer(entries, client.instructions or "")
 
 
@@ -130,24 +127,22 @@ def _show_changes(name: str, old: Lock, offer: Offer, *, will_update: bool) -> b
     from toolwire_dialects.compare.lock import check
 
     checked = check(old, offer)
-    rows = list(_rows(checked))
+    rows = _list_rows(checked)
     if not rows:
         print_report(f"{name} is up to date: {_count_entries(old)}.")
         return True
     print_report(format_table(("", "where", "approved", "now"), rows) + "\n")
     if not will_update:
+        outcome = "the approved texts are shown until then"
         refused = len(checked.refused)
-        verb = "is" if refused == 1 else "are"
-        outcome = (
-            f"{refused} of the entries {verb} refused until then"
-            if refused
-            else "the approved texts are shown until then"
-        )
+        if refused:
+            verb = "is" if refused == 1 else "are"
+            outcome = f"{refused} of the entries {verb} refused until then"
         print_report(f"`toolwire lock --update` accepts the changes; {outcome}.")
     return False
 
 
-def _rows(checked: Checked) -> list[tuple[str, str, str, str]]:
+def _list_rows(checked: Checked) -> list[tuple[str, str, str, str]]:
     rows = []
     explained = set()
     for one in checked.differences:

@@ -73,7 +73,7 @@ def run(words: Words) -> int:
         for file in changed:
             _write(file)
     else:
-        print_data(_summary(len(changed), is_check="check" in words.options))
+        print_data(_format_summary(len(changed), is_check="check" in words.options))
     is_left = any(remark.is_open for file in files for remark in file.migrated.remarks)
     would_change = "check" in words.options and bool(changed)
     return 1 if is_left or would_change else 0
@@ -87,9 +87,8 @@ def _read(path: str) -> _File:
         text = Path(path).read_bytes().decode()
         return _File(path, text, migrate(text))
     except OSError as error:
-        raise UsageError(
-            f"{path} cannot be read: {(error.strerror or str(error)).lower()}"
-        ) from None
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"{path} cannot be read: {reason}") from None
     except UnicodeDecodeError:
         raise UsageError(f"{path} cannot be read: it is not text in UTF-8") from None
     except NotPython as error:
@@ -103,10 +102,8 @@ def _report(file: _File, *, is_with_diff: bool) -> None:
         print_data(printable(f"{file.path}: nothing to change"))
     if not is_with_diff:
         return
-    before, after = (
-        file.text.splitlines(keepends=True),
-        file.migrated.text.splitlines(keepends=True),
-    )
+    before = file.text.splitlines(keepends=True)
+    after = file.migrated.text.splitlines(keepends=True)
     for line in difflib.unified_diff(before, after, file.path, file.path):
         print_data(printable(line.rstrip("\r\n")))
 
@@ -118,14 +115,11 @@ def _write(file: _File) -> None:
         done = rewrite(file.path, lambda text: migrate(text).text)
     except NotRewritten as error:
         raise Failed(f"{file.path} was left as it was: {error}") from None
-    print_data(
-        printable(
-            f"Wrote {file.path}. The file as it was: {os.path.relpath(done.backup or file.path)}"
-        )
-    )
+    backup = os.path.relpath(done.backup or file.path)
+    print_data(printable(f"Wrote {file.path}. The file as it was: {backup}"))
 
 
-def _summary(number: int, *, is_check: bool) -> str:
+def _format_summary(number: int, *, is_check: bool) -> str:
     if not number:
         return "No file changes."
     verb = "change" if number > 1 else "changes"

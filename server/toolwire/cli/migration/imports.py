@@ -60,7 +60,7 @@ def migrate(text: str) -> Migrated:
     return Migrated(changed.code, sorted(editor.remarks, key=lambda remark: remark.line))
 
 
-def place_of(system: str, name: str) -> str | None:
+def find_place(system: str, name: str) -> str | None:
     """Return the module of Toolwire that has *name* of a *system*, or None."""
     if system == "lagent":
         if name in lagent.__all__:
@@ -78,10 +78,10 @@ def remedy_for(system: str, name: str) -> str:
     remedy = missing_names.remedy_for(name) if system == "lagent" else None
     if remedy is not None:
         return remedy
-    return unknown_name("name", name, _known(system))
+    return unknown_name("name", name, _list_names(system))
 
 
-def _known(system: str) -> Sequence[str]:
+def _list_names(system: str) -> Sequence[str]:
     if system == "lagent":
         return lagent.__all__
     if system == "groot":
@@ -102,8 +102,8 @@ class _Editor(cst.CSTTransformer):
 
     def visit_Import(self, node: cst.Import) -> None:  # noqa: N802  # libcst's name, as below
         for alias in node.names:
-            module = _dotted(alias.name)
-            if _system(module) is not None:
+            module = _format_name(alias.name)
+            if _find_system(module) is not None:
                 text = (
                     f"import {module} stays: import its names, as in `from {module} import NAME`,"
                     " and run this again"
@@ -115,8 +115,8 @@ class _Editor(cst.CSTTransformer):
     ) -> cst.BaseSmallStatement | cst.FlattenSentinel[cst.BaseSmallStatement]:
         if original_node.module is None or original_node.relative:
             return updated_node
-        module = _dotted(original_node.module)
-        system = _system(module)
+        module = _format_name(original_node.module)
+        system = _find_system(module)
         if system is None:
             return updated_node
         if isinstance(original_node.names, cst.ImportStar):
@@ -125,13 +125,12 @@ class _Editor(cst.CSTTransformer):
             )
             self._remark(original_node, text, is_open=True)
             return updated_node
-        groups = self._by_place(original_node, original_node.names, system, module)
+        groups = self._group_by_place(original_node, original_node.names, system, module)
         if len(groups) == 1:
             (place,) = groups
-            return updated_node.with_changes(module=_module(place))
-        return cst.FlattenSentinel(
-            [_with_names(updated_node, place, groups[place]) for place in groups]
-        )
+            return updated_node.with_changes(module=_parse_name(place))
+        imports = [_select(updated_node, place, aliases) for place, aliases in groups.items()]
+        return cst.FlattenSentinel(imports)
 
     def leave_SimpleStatementLine(  # noqa: N802
         self, original_node: cst.SimpleStatementLine, updated_node: cst.SimpleStatementLine
@@ -144,7 +143,7 @@ class _Editor(cst.CSTTransformer):
         lines[0] = lines[0].with_changes(leading_lines=updated_node.leading_lines)
         return cst.FlattenSentinel(lines)
 
-    def _by_place(
+    def _group_by_place(
         self, node: cst.ImportFrom, aliases: Sequence[cst.ImportAlias], system: str, module: str
     ) -> dict[str, list[cst.ImportAlias]]:
         """Return *aliases* by the module that they are imported from afterwards, and remark on each
@@ -152,15 +151,15 @@ class _Editor(cst.CSTTransformer):
         """
         groups: dict[str, list[cst.ImportAlias]] = {}
         for alias in aliases:
-            name = _dotted(alias.name)
-            place = place_of(system, name)
+            name = _format_name(alias.name)
+            place = find_place(system, name)
             groups.setdefault(place or module, []).append(alias)
             if place is None:
                 text = f"{name} stays in {module}: {remedy_for(system, name)}"
                 self._remark(node, text, is_open=True)
         for place, moved in groups.items():
             if place != module:
-                names = ", ".join(_dotted(alias.name) for alias in moved)
+                names = ", ".join(_format_name(alias.name) for alias in moved)
                 self._remark(node, f"{names}: from {place}", is_open=False)
         return groups
 
@@ -169,19 +168,19 @@ class _Editor(cst.CSTTransformer):
         self.remarks.append(Remark(position.start.line, text, is_open))
 
 
-def _system(module: str) -> str | None:
+def _find_system(module: str) -> str | None:
     head = module.partition(".")[0]
     return head if head in SYSTEMS else None
 
 
-def _dotted(node: cst.CSTNode) -> str:
+def _format_name(node: cst.CSTNode) -> str:
     if isinstance(node, cst.Attribute):
-        return f"{_dotted(node.value)}.{node.attr.value}"
+        return f"{_format_name(node.value)}.{node.attr.value}"
     assert isinstance(node, cst.Name)
     return node.value
 
 
-def _module(name: str) -> cst.Name | cst.Attribute:
+def _parse_name(name: str) -> cst.Name | cst.Attribute:
     head, *rest = name.split(".")
     node: cst.Name | cst.Attribute = cst.Name(head)
     for part in rest:
@@ -189,20 +188,21 @@ def _module(name: str) -> cst.Name | cst.Attribute:
     return node
 
 
-def _with_names(
+def _select(
     statement: cst.ImportFrom, place: str, aliases: list[cst.ImportAlias]
 ) -> cst.ImportFrom:
     """Return *statement* with only these *aliases* of it, from *place*."""
     assert not isinstance(statement.names, cst.ImportStar)
     *firsts, last = aliases
     if last is not statement.names[-1]:
-        last = last.with_changes(comma=_last_comma(last.comma, statement.names[-1].comma))
+        comma = _make_last_comma(last.comma, statement.names[-1].comma)
+        last = last.with_changes(comma=comma)
     return statement.with_changes(
-        module=_module(place), names=[*firsts, last], semicolon=cst.MaybeSentinel.DEFAULT
+        module=_parse_name(place), names=[*firsts, last], semicolon=cst.MaybeSentinel.DEFAULT
     )
 
 
-def _last_comma(
+def _make_last_comma(
     comma: cst.Comma | cst.MaybeSentinel, original: cst.Comma | cst.MaybeSentinel
 ) -> cst.Comma | cst.MaybeSentinel:
     """Return the *comma* of a name that has become the last one, laid out as the *original* last

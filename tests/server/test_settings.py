@@ -8,7 +8,7 @@ import math
 from typing import Any
 
 import pytest
-from toolwire.cli.option_values import limits_of
+from toolwire.cli.option_values import read_limits
 from toolwire.cli.options import OF_SETTINGS, settings_in
 from toolwire.settings import DEFAULTS, LIMITS, SETTINGS, Settings
 
@@ -95,4 +95,4 @@ def test_options_set_settings(options: dict[str, Any], settings: dict[str, Any])
 @pytest.mark.parametrize("name", LIMITS)
 def test_the_default_of_a_limit_can_be_written_as_its_value(name: str) -> None:
     default = DEFAULTS[name] or 7
-    assert limits_of([f"{name}={default}"]) == {name: default}
+    assert read_limits([f"{name}={default}"]) == {name: default}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import LoadError, UsageError
 from .local_page import OPTIONS as PAGE
-from .option_values import number
+from .option_values import read_number
 from .options import ADOPT, RUN_ON, SET, Option
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ OPTIONS = (
     Option(
         "--temperature NUMBER",
         "randomness of the model's choice of words, 0 for the least",
-        convert=number,
+        convert=read_number,
     ),
     Option(
         "--extra-body JSON",
@@ -159,13 +159,13 @@ _OF_ENDPOINTS = ("base_url", "temperature", "extra_body", "context_tokens")
 _LIMITS = {"turns": "max_turns", "tokens": "max_tokens", "reply_tokens": "reply_tokens"}
 
 
-def model_of(options: dict[str, Any]) -> Model:
+def make_model(options: dict[str, Any]) -> Model:
     """Return the model of `--model`, or of the transcript to resume."""
     from toolwire_agent.models import ModelError, known_names, model_from_name
 
     from ..loading.importing import run_user_code
 
-    name = options.get("model") or _recorded_model(options)
+    name = options.get("model") or _find_recorded_model(options)
     if name is None:
         raise UsageError(
             f"say which model to ask, with --model NAME. Known: {', '.join(known_names())}"
@@ -185,7 +185,7 @@ def model_of(options: dict[str, Any]) -> Model:
     return run_user_code(name, make)
 
 
-def protocol_of(options: dict[str, Any], model: Model) -> Protocol:
+def make_protocol(options: dict[str, Any], model: Model) -> Protocol:
     """Return the protocol of `--protocol`, or of the transcript, or that for the size in the
     model's name.
     """
@@ -194,7 +194,7 @@ def protocol_of(options: dict[str, Any], model: Model) -> Protocol:
     try:
         protocol = choose_protocol(
             model,
-            recorded_start(options),
+            load_recorded_start(options),
             name=options.get("protocol"),
             language=options.get("language"),
             instructions=options.get("instructions"),
@@ -213,7 +213,7 @@ def speak_language(name: str | None) -> None:
         set_language(name)
 
 
-def recorded_start(options: dict[str, Any]) -> Started | None:
+def load_recorded_start(options: dict[str, Any]) -> Started | None:
     """Return the start of the session to resume or to fork."""
     from toolwire_agent.agent.resuming import load_start
 
@@ -226,10 +226,10 @@ def recorded_start(options: dict[str, Any]) -> Started | None:
         raise UsageError(str(error)) from None
 
 
-def _recorded_model(options: dict[str, Any]) -> str | None:
+def _find_recorded_model(options: dict[str, Any]) -> str | None:
     from toolwire_agent.agent.resuming import find_model_name
 
-    return find_model_name(recorded_start(options))
+    return find_model_name(load_recorded_start(options))
 
 
 def name_transcript(options: dict[str, Any]) -> None:
@@ -255,25 +255,25 @@ def name_transcript(options: dict[str, Any]) -> None:
             raise UsageError(str(error)) from None
 
 
-def price_of(options: dict[str, Any], model: Model) -> Price | None:
+def load_price(options: dict[str, Any], model: Model) -> Price | None:
     """Return the price of `--price`, by the model's name there or that of its vendor."""
     if "price" not in options:
         return None
     from toolwire_agent.models.prices import read_price
 
-    name = options.get("model") or _recorded_model(options) or ""
+    name = options.get("model") or _find_recorded_model(options) or ""
     try:
         return read_price(options["price"], [name, str(getattr(model, "model", name))])
     except (OSError, ValueError) as error:
         raise UsageError(f"--price: {error}") from None
 
 
-def renderer_of(options: dict[str, Any], model: Model) -> Renderer:
+def make_renderer(options: dict[str, Any], model: Model) -> Renderer:
     """Return the renderer for the options, which knows the price of the model."""
     from toolwire_agent.models import HumanModel
     from toolwire_agent.terminal import choose_renderer
 
-    price = price_of(options, model)
+    price = load_price(options, model)
     renderer = choose_renderer(
         has_json=bool(options.get("json")), thinks=not isinstance(model, HumanModel)
     )
@@ -281,7 +281,7 @@ def renderer_of(options: dict[str, Any], model: Model) -> Renderer:
     return renderer
 
 
-def budgets_of(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
+def make_budgets(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
     """Return the budgets of a question that has already taken *spent_seconds*."""
     from toolwire_agent.agent import Budgets
 
@@ -291,7 +291,7 @@ def budgets_of(options: dict[str, Any], spent_seconds: float = 0.0) -> Budgets:
     return Budgets.within(options["timeout"], spent_seconds=spent_seconds, **limits)
 
 
-def approvals_of(
+def make_approvals(
     options: dict[str, Any], trusted: bool | tuple[str, ...], on_approval: Any
 ) -> Approvals:
     """Return which calls are allowed; *on_approval* asks the user."""

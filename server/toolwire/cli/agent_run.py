@@ -14,12 +14,12 @@ from toolwire_schemas.language import say
 from ..errors import UsageError
 from .agent_options import (
     SETTINGS,
-    approvals_of,
-    budgets_of,
-    model_of,
+    make_approvals,
+    make_budgets,
+    make_model,
+    make_protocol,
+    make_renderer,
     name_transcript,
-    protocol_of,
-    renderer_of,
     speak_language,
 )
 from .agent_servers import ServersToStart
@@ -58,7 +58,7 @@ class AgentRun:
         speak_language(options.get("language"))
         _name_ourselves_in_warnings()
         self._servers = ServersToStart(words)
-        self._model = model_of(options)
+        self._model = make_model(options)
         name_transcript(options)
         self._is_one_question = is_one_question
         self._unmatched = [
@@ -67,7 +67,7 @@ class AgentRun:
         self.session: AgentSession
         self.tools: dict[str, AsyncClient] = {}
         self.terminal = TerminalRun(
-            renderer_of(options, self._model),
+            make_renderer(options, self._model),
             answers=options.get("answer", []),
             # A program that reads events cannot answer.
             is_attended=is_attended() and not options.get("json"),
@@ -186,10 +186,10 @@ class AgentRun:
         agent = Agent(
             self._model,
             self.tools,
-            protocol=protocol_of(options, self._model),
+            protocol=make_protocol(options, self._model),
             limits=limits,
-            budgets=budgets_of(options, spent_seconds),
-            approval=approvals_of(options, trusted, terminal.on_approval),
+            budgets=make_budgets(options, spent_seconds),
+            approval=make_approvals(options, trusted, terminal.on_approval),
             on_ask=terminal.on_question,
             transcript=options.get("transcript", options.get("resume")),
             **{name: options[option] for name, option in SETTINGS.items() if option in options},

@@ -9,7 +9,7 @@ from toolwire_schemas.language import say
 from toolwire_schemas.output import printable
 
 from ..errors import Failed, UsageError
-from .open_client import failure, own_command, words_of
+from .open_client import explain_failure, format_own_command, split_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ class ServersToStart:
         if len(self._trust) > 1 and not {"yes", "no"}.isdisjoint(self._trust):
             raise UsageError("--trust-hints takes servers, or else yes or no alone")
         self._config: str | None = words.options.get("config")
-        self._commands = {text: words_of(text) for text in words.options.get("server", ())}
+        self._commands = {text: split_command(text) for text in words.options.get("server", ())}
         if words.command is not None:
             self._commands[shlex.join(words.command)] = words.command
         if [] in self._commands.values():
@@ -37,7 +37,7 @@ class ServersToStart:
         targets = words.options.get("tools", [])
         self._own = shlex.join(["toolwire", "serve", *targets]) if targets else None
         if self._own:
-            self._commands[self._own] = own_command(targets, words.options)
+            self._commands[self._own] = format_own_command(targets, words.options)
         self.are_any = bool(self._commands or self._config)
 
     async def start(
@@ -57,7 +57,7 @@ class ServersToStart:
         from toolwire_client import BadConfiguration
 
         def on_failure(name: str, error: ClientError) -> None:
-            failed = failure(error, is_ours=name == self._own)
+            failed = explain_failure(error, is_ours=name == self._own)
             if name == self._own:
                 raise failed
             if name in self._commands:

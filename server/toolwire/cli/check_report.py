@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from toolwire_schemas.output import BOLD, DIM, RED, emphasize, printable
 
-from .open_client import loading_words
+from .open_client import format_loading_options
 from .printing.layout import find_width, format_count, format_table
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def format_replay(verdict: Verdict, words: Words) -> str:
     for key in ("timeout", "start_timeout"):
         if key in options:
             command += [f"--{key.replace('_', '-')}", f"{options[key]:g}"]
-    command += loading_words(options)
+    command += format_loading_options(options)
     command += words.words
     if words.command is not None:
         command += ["--", *words.command]

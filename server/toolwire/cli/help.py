@@ -11,7 +11,7 @@ from .options import HELP, HELP_ALL
 _MAX_COLUMNS = 100
 
 
-def overview() -> str:
+def format_overview() -> str:
     """Return the text of `toolwire --help`."""
     lines = ["Python functions as tools for any program.", "", "usage: toolwire COMMAND ...", ""]
     width = max(map(len, COMMANDS)) + 2
@@ -28,7 +28,7 @@ def overview() -> str:
     )
 
 
-def help_text(
+def format_help(
     name: str, width: int, command: Command | None = None, *, shows_all: bool = False
 ) -> str:
     """Return the text of `toolwire COMMAND --help` for the command *name*, at most *width* columns
@@ -47,10 +47,10 @@ def help_text(
     parts += [fill(text, columns) for text in (summary, asked.details) if text]
     options = [option for option in (*asked.options, HELP) if shows_all or not option.is_rare]
     rows = [(option.usage, option.help) for option in options]
-    parts.append(_section("options", rows, columns))
+    parts.append(_format_section("options", rows, columns))
     if asked.limits and shows_all:
         limits = [_describe_limit(limit) for limit in asked.limits]
-        parts.append(_section("limits, for --limit NAME=VALUE", limits, columns))
+        parts.append(_format_section("limits, for --limit NAME=VALUE", limits, columns))
     examples = "\n".join(f"  {line}" for line in asked.examples)
     parts.append(f"examples:\n{examples}")
     return "\n\n".join(parts)
@@ -75,7 +75,7 @@ def _format_default(setting: Setting, default: float | None) -> str:
     return str(default)
 
 
-def _section(title: str, rows: list[tuple[str, str]], columns: int) -> str:
+def _format_section(title: str, rows: list[tuple[str, str]], columns: int) -> str:
     """Return *rows*, each a usage and its help, under *title*."""
     indent = 2 + max(len(usage) for usage, _ in rows) + 2
     lines = [f"{title}:"]

@@ -31,15 +31,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
         status = _dispatch(words)
         sys.stdout.flush()  # so that a broken pipe is noticed here
     except (UsageError, LoadError) as error:
-        return _complain(str(error), 2)
+        return _report(str(error), 2)
     except Failed as failure:
-        return _complain(str(failure), failure.status)
+        return _report(str(failure), failure.status)
     except KeyboardInterrupt:
         status = INTERRUPTED
     except OSError as error:
         from .printing.output_files import explain_os_error
 
-        return _complain(*explain_os_error(error))
+        return _report(*explain_os_error(error))
     if status == INTERRUPTED and arguments is None:
         end_by_interrupt()
     return status
@@ -73,7 +73,7 @@ def _dispatch(words: list[str]) -> int:
     if first in ("-V", "--version"):
         from ..version import version_text
 
-        return _say(version_text(is_verbose=bool({"-v", "--verbose"} & set(rest))))
+        return _print(version_text(is_verbose=bool({"-v", "--verbose"} & set(rest))))
     command = module(first) if first in COMMANDS else _announced_command(first)
     if command is None:
         raise UsageError(_no_command(words))
@@ -84,9 +84,9 @@ def _dispatch(words: list[str]) -> int:
     try:
         parsed = parse(rest, asked.options, as_text=asked.passes_on)
     except UnknownOption as error:
-        from .other_tools import no_option
+        from .other_tools import explain_unknown_option
 
-        raise UsageError(no_option(error, first, asked)) from None
+        raise UsageError(explain_unknown_option(error, first, asked)) from None
     shows_all = "help_all" in parsed.options
     if shows_all or "help" in parsed.options:
         return _help(first, asked, shows_all=shows_all)
@@ -111,18 +111,18 @@ def _announced_command(name: str) -> Any:
 
 
 def _help(name: str | None, command: Command | None = None, *, shows_all: bool = False) -> int:
-    from .help import help_text, overview
+    from .help import format_help, format_overview
     from .printing.layout import find_width
 
     if name is None:
-        return _say(overview())
-    return _say(help_text(name, find_width(), command, shows_all=shows_all))
+        return _print(format_overview())
+    return _print(format_help(name, find_width(), command, shows_all=shows_all))
 
 
 def _no_command(words: list[str]) -> str:
     from toolwire_schemas.did_you_mean import unknown_name  # imported only for a mistake
 
-    from .other_tools import instead_of
+    from .other_tools import suggest_instead
 
     word = words[0]
     if word.startswith("-"):
@@ -132,19 +132,19 @@ def _no_command(words: list[str]) -> str:
         )
     if word.endswith((".py", ".yaml", ".yml")) or os.path.exists(word):
         return f"say what to do with {word}, as in `toolwire serve {word}`"
-    if instead := instead_of(words):
+    if instead := suggest_instead(words):
         return f"no command {word!r}; {instead}"
     return unknown_name("command", word, COMMANDS)
 
 
-def _say(text: str) -> int:
+def _print(text: str) -> int:
     from .printing.output import print_data  # imported on use: a server prints nothing
 
     print_data(text)
     return 0
 
 
-def _complain(sentence: str, status: int) -> int:
+def _report(sentence: str, status: int) -> int:
     from .printing.output import print_remark
 
     print_remark(sentence)

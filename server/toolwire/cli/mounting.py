@@ -11,7 +11,7 @@ from toolwire_schemas.output import printable
 from .. import log
 from ..errors import UsageError
 from ..loading.targets import is_chosen
-from .open_client import words_of
+from .open_client import split_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -44,7 +44,7 @@ def mount_all(
         )
 
 
-def prefixes_of(options: Mapping[str, Any]) -> list[str]:
+def list_prefixes(options: Mapping[str, Any]) -> list[str]:
     """Return what stands before the names of tools of the servers that *options* mount."""
     from ..mounting.mounts import make_prefix
 
@@ -89,7 +89,7 @@ def _read_mount(text: str) -> _Mounted:
     """Return the server in a value of `--mount`: `NAME=COMMAND`, or a command alone."""
     name, equals, command = text.partition("=")
     is_named = bool(equals) and name.replace("-", "_").isidentifier()
-    words = words_of(command if is_named else text)
+    words = split_command(command if is_named else text)
     if not words:
         raise UsageError(f"--mount {text!r} has no command: write NAME='COMMAND WORDS'")
     return _Mounted(words, name if is_named else None)

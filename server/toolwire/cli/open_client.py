@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .options import Words
 
 
-def limit_of(words: Words) -> Deadline:
+def make_limit(words: Words) -> Deadline:
     """Return the limit of `--timeout`, from now on, for everything a command does with its
     servers.
     """
@@ -29,7 +29,7 @@ def limit_of(words: Words) -> Deadline:
     return Deadline(words.options.get("timeout"))
 
 
-def client_of(
+def make_client(
     words: Words,
     targets: list[str],
     *,
@@ -44,13 +44,13 @@ def client_of(
     """
     is_ours = words.command is None
     more = env if is_ours else None
-    return connected(
-        command_of(words, targets), is_ours=is_ours, limit=limit, env=more, on_ask=on_ask
+    return connect_to(
+        choose_command(words, targets), is_ours=is_ours, limit=limit, env=more, on_ask=on_ask
     )
 
 
 @contextmanager
-def connected(
+def connect_to(
     command: list[str],
     *,
     is_ours: bool,
@@ -98,12 +98,12 @@ def connected(
             str(error) if limit is None else str(error).replace(str(Deadline(left)), str(limit), 1)
         ) from None
     except ClientError as error:
-        raise failure(error, is_ours=is_ours) from None
+        raise explain_failure(error, is_ours=is_ours) from None
     finally:
         stderr.end()
 
 
-def failure(error: ClientError, *, is_ours: bool) -> Failed:
+def explain_failure(error: ClientError, *, is_ours: bool) -> Failed:
     """Return the failure of a server whose stderr is shown: a Toolwire server reports there why it
     refused a target.
     """
@@ -117,12 +117,12 @@ def failure(error: ClientError, *, is_ours: bool) -> Failed:
     return Failed(str(error), 2 if isinstance(error, NotStarted) else 1)
 
 
-def command_of(words: Words, targets: list[str]) -> list[str]:
+def choose_command(words: Words, targets: list[str]) -> list[str]:
     """Return the command that starts the named server: of *targets*, or the words after `--`."""
     if words.command is None:
         if not targets and not is_mounting(words.options):
             raise UsageError("name a target, or a server's command after `--`")
-        return own_command(targets, words.options)
+        return format_own_command(targets, words.options)
     if targets:
         raise UsageError(
             f"either a target or a command after `--`, not both: leave out {targets[0]}"
@@ -142,7 +142,7 @@ def is_mounting(options: Mapping[str, Any]) -> bool:
     return "mount" in options or "mount_config" in options
 
 
-def words_of(command: str) -> list[str]:
+def split_command(command: str) -> list[str]:
     """Return the words of a command, split as by a shell."""
     try:
         return shlex.split(command)
@@ -150,7 +150,7 @@ def words_of(command: str) -> list[str]:
         raise UsageError(f"in the command {command!r} there is {str(error).lower()}") from None
 
 
-def own_command(targets: Sequence[str], options: Mapping[str, Any] = {}) -> list[str]:
+def format_own_command(targets: Sequence[str], options: Mapping[str, Any] = {}) -> list[str]:
     """Return the command that serves *targets*, loaded as the *options* of this command say."""
     # -P keeps the working folder off the path, so that a file there cannot shadow a module we need.
     return [
@@ -161,13 +161,13 @@ def own_command(targets: Sequence[str], options: Mapping[str, Any] = {}) -> list
         "serve",
         "--log-level",
         "warning",
-        *loading_words(options),
+        *format_loading_options(options),
         "--",
         *targets,
     ]
 
 
-def loading_words(options: Mapping[str, Any]) -> list[str]:
+def format_loading_options(options: Mapping[str, Any]) -> list[str]:
     """Return the words of `serve` for the *options* of another command that say how to load its
     targets.
     """

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def count(text: str) -> int:
+def read_count(text: str) -> int:
     """Accept a whole number of at least 1."""
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise ValueError("a whole number of at least 1")
     return int(text)
 
 
-def seconds(text: str) -> float:
+def read_seconds(text: str) -> float:
     """Accept a finite number of seconds, not negative."""
     try:
         number = float(text)
@@ -34,22 +34,22 @@ def seconds(text: str) -> float:
     return number
 
 
-def time_limit(text: str) -> float:
+def read_time_limit(text: str) -> float:
     """Accept a number of seconds above 0."""
-    if (limit := seconds(text)) == 0:
+    if (limit := read_seconds(text)) == 0:
         raise ValueError("more than 0 seconds, such as 30 or 0.5")
     return limit
 
 
-def number(text: str) -> float:
+def read_number(text: str) -> float:
     """Accept a finite number, not negative."""
     try:
-        return seconds(text)
+        return read_seconds(text)
     except ValueError:
         raise ValueError("a number such as 0 or 0.7") from None
 
 
-def json_object(text: str) -> dict[str, Any]:
+def read_object(text: str) -> dict[str, Any]:
     """Accept an object in JSON."""
     from toolwire_schemas.wire import codec
 
@@ -62,7 +62,7 @@ def json_object(text: str) -> dict[str, Any]:
     return value
 
 
-def setting(text: str) -> str:
+def check_setting(text: str) -> str:
     """Accept `TOOL.PARAMETER=VALUE`."""
     place, equals, _ = text.partition("=")
     if not (equals and all(place.partition("."))):
@@ -70,7 +70,7 @@ def setting(text: str) -> str:
     return text
 
 
-def limit(text: str) -> str:
+def check_limit(text: str) -> str:
     """Accept `NAME=VALUE` for a limit of `Settings`."""
     read_limit(text)
     return text
@@ -86,19 +86,19 @@ def read_limit(text: str) -> tuple[str, Any]:
         raise UsageError(f"--limit: {unknown_name('limit', name, LIMITS)}")
     if not equals:
         raise UsageError(f"--limit {name} needs a value: {name}={setting.unit}")
-    read = seconds if setting.may_be_zero else _READERS_OF_LIMITS[setting.unit]
+    read = read_seconds if setting.may_be_zero else _READERS_OF_LIMITS[setting.unit]
     try:
         return name, read(value)
     except ValueError as error:
         raise UsageError(f"--limit {name} takes {error}, not {value!r}") from None
 
 
-def limits_of(texts: Iterable[str]) -> dict[str, Any]:
+def read_limits(texts: Iterable[str]) -> dict[str, Any]:
     """Return the values of the limits in *texts*, as `limit` accepts them."""
     return dict(map(read_limit, texts))
 
 
-def engine(text: str) -> str:
+def read_engine(text: str) -> str:
     """Accept `NAME=ENGINE`."""
     name, _, place = text.partition("=")
     if not (name and place):
@@ -107,35 +107,35 @@ def engine(text: str) -> str:
 
 
 _READERS_OF_LIMITS: dict[str, Callable[[str], Any]] = {
-    "NUMBER": count,
-    "SECONDS": time_limit,
+    "NUMBER": read_count,
+    "SECONDS": read_time_limit,
     "SIZE": byte_sizes.parse_size,
 }
 
 _READERS: dict[str, Callable[[str], Any]] = {
-    "JSON": json_object,
-    "NAME=ENGINE": engine,
-    "NAME=VALUE": limit,
-    "NUMBER": count,
-    "SECONDS": seconds,
-    "SETTING": setting,
+    "JSON": read_object,
+    "NAME=ENGINE": read_engine,
+    "NAME=VALUE": check_limit,
+    "NUMBER": read_count,
+    "SECONDS": read_seconds,
+    "SETTING": check_setting,
     "SIZE": byte_sizes.parse_size,
 }
 
 
-def reader_of(flag: str, metavar: str) -> Callable[[str], Any]:
+def find_reader(flag: str, metavar: str) -> Callable[[str], Any]:
     """Return what reads the values of the option *flag*, unless it says it itself."""
-    return time_limit if flag.endswith("timeout") else _READERS.get(metavar, str)
+    return read_time_limit if flag.endswith("timeout") else _READERS.get(metavar, str)
 
 
-def no_option(flag: str, known: list[str]) -> str:
+def explain_unknown_option(flag: str, known: list[str]) -> str:
     """Return the sentence that there is no option *flag*."""
     from toolwire_schemas.did_you_mean import unknown_name
 
     return unknown_name("option", flag, known)
 
 
-def next_value(flag: str, metavar: str, endings: tuple[str, ...], rest: deque[str]) -> str:
+def take_value(flag: str, metavar: str, endings: tuple[str, ...], rest: deque[str]) -> str:
     """Return the value of the option *flag*, the next word of *rest*; "" if it has *endings* and is
     missing.
     """

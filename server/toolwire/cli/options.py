@@ -71,9 +71,9 @@ class Option(msgspec.Struct, frozen=True):
         if "|" in self.metavar:
             return one_of(*self.metavar.split("|"))(text)
         if self.convert is None:
-            from .option_values import reader_of  # most servers get no such option
+            from .option_values import find_reader  # most servers get no such option
 
-            return reader_of(self.flag, self.metavar)(text)
+            return find_reader(self.flag, self.metavar)(text)
         return self.convert(text)
 
 
@@ -135,19 +135,19 @@ def parse(
         flag, equals, text = word.partition("=")
         option = known.get(flag)
         if option is None:
-            from .option_values import no_option
+            from .option_values import explain_unknown_option
 
             flags = [each.flag for each in (*options, *as_text, HELP)]
-            raise UnknownOption(no_option(flag, flags), flag)
+            raise UnknownOption(explain_unknown_option(flag, flags), flag)
         if not option.metavar:
             if equals:
                 raise UsageError(f"{flag} takes no value: leave out ={text}")
             found[option.key] = True
             continue
         if not equals:
-            from .option_values import next_value
+            from .option_values import take_value
 
-            text = next_value(flag, option.metavar, option.endings, rest)
+            text = take_value(flag, option.metavar, option.endings, rest)
         value = _read_value(option, text)
         _keep(found, option, text if option in as_text else value)
     return Words(found, words)
@@ -232,9 +232,9 @@ def settings_in(options: Mapping[str, Any]) -> dict[str, Any]:
     if "run_on" in settings:
         settings["run_on"] = dict(text.partition("=")[::2] for text in settings["run_on"])
     if "limit" in options:
-        from .option_values import limits_of
+        from .option_values import read_limits
 
-        settings |= limits_of(options["limit"])
+        settings |= read_limits(options["limit"])
     return settings
 
 

@@ -57,7 +57,7 @@ TRANSPORTS = ("--transport", "-t", "--stdio", "--http", "--sse", "--host", "--po
 """Options of other tools that `serve` does not have."""
 
 
-def instead_of(words: list[str]) -> str | None:
+def suggest_instead(words: list[str]) -> str | None:
     """Return what to write here instead of *words* on the command line of another tool; None if
     that is not known.
     """
@@ -69,7 +69,7 @@ def instead_of(words: list[str]) -> str | None:
     if first in ("init", "new", "create"):
         return "no project is needed: write functions to a file, then `toolwire serve tools.py`"
     if first in _FAMILIES and rest and rest[0] in (*_MEANT, *COMMANDS):
-        return instead_of(rest) or _write(rest[0], rest[1:])
+        return suggest_instead(rest) or _write(rest[0], rest[1:])
     return _write(_MEANT[first], rest) if first in _MEANT else None
 
 
@@ -93,7 +93,7 @@ def _write(command: str, rest: list[str]) -> str:
     return f"write `toolwire {' '.join(words)}`"
 
 
-def no_option(error: UnknownOption, name: str, command: Command) -> str:
+def explain_unknown_option(error: UnknownOption, name: str, command: Command) -> str:
     """Suggest what an option that the command *name* lacks may be: a limit, a tool's argument, or
     an option of another command or of a server.
     """

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from support.command_line import CommandLine, Done
 from support.terminal import SECONDS, Terminal, command
-from toolwire.cli.agent_options import protocol_of
+from toolwire.cli.agent_options import make_protocol
 from toolwire_agent.agent import load
 from toolwire_agent.agent.events import FormAnswered, UserAnswered
 from toolwire_agent.models import model_from_name
@@ -137,10 +137,10 @@ def test_the_protocol_can_be_chosen(
 def test_a_model_with_a_small_size_in_its_name_gets_the_protocol_for_small_models(
     name: str, kind: str
 ) -> None:
-    chosen = protocol_of({"instructions": "Be brief."}, model_from_name(f"ollama:{name}"))
+    chosen = make_protocol({"instructions": "Be brief."}, model_from_name(f"ollama:{name}"))
     assert (type(chosen).__name__, chosen.instructions) == (kind, "Be brief.")
     assert (
-        type(protocol_of({"protocol": "native"}, model_from_name(f"ollama:{name}"))).__name__
+        type(make_protocol({"protocol": "native"}, model_from_name(f"ollama:{name}"))).__name__
         == "NativeProtocol"
     )
 

@@ -15,7 +15,7 @@ from support import SUPPORT
 from support.command_line import CommandLine
 from toolwire.cli import commands
 from toolwire.cli.commands import serve
-from toolwire.cli.help import help_text
+from toolwire.cli.help import format_help
 from toolwire.settings import LIMITS
 from toolwire_client import connect
 
@@ -397,7 +397,7 @@ def test_help_fits_the_terminal_and_shows_examples(
 
 
 def test_help_of_serve_is_short_and_names_the_option_that_shows_the_rest() -> None:
-    short, whole = help_text("serve", 100), help_text("serve", 100, shows_all=True)
+    short, whole = format_help("serve", 100), format_help("serve", 100, shows_all=True)
     assert len(re.findall(r"^  --?[a-z]", short, re.MULTILINE)) <= 25
     assert "--help-all" in short
     for option in serve.COMMAND.options:
@@ -408,8 +408,8 @@ def test_help_of_serve_is_short_and_names_the_option_that_shows_the_rest() -> No
 
 
 def test_help_of_a_command_without_help_all_shows_everything() -> None:
-    assert "--lock-texts" in help_text("wrap", 100)
-    assert "\n  heartbeat_seconds=SECONDS  " in help_text("wrap", 100)
+    assert "--lock-texts" in format_help("wrap", 100)
+    assert "\n  heartbeat_seconds=SECONDS  " in format_help("wrap", 100)
 
 
 @pytest.mark.process

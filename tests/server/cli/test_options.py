@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from toolwire.cli.option_values import seconds
+from toolwire.cli.option_values import read_seconds
 from toolwire.cli.options import LIMIT, Option, Words, one_of, parse
 from toolwire.errors import UsageError
 from toolwire_tools.byte_sizes import parse_size
@@ -119,4 +119,4 @@ def test_what_is_no_size_is_refused(text: str) -> None:
 @pytest.mark.parametrize("text", ["-1", "soon", "nan", "inf"])
 def test_what_is_no_time_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="number of seconds"):
-        seconds(text)
+        read_seconds(text)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from toolwire.cli.mounting import prefixes_of
+from toolwire.cli.mounting import list_prefixes
 from toolwire.cli.printing.output import print_report
 from toolwire.cli.token_counts import TokenCount, as_data, count_tokens, format_counts
 
@@ -102,4 +102,4 @@ def test_server_without_tools_takes_no_tokens() -> None:
 
 
 def test_prefixes_are_those_of_named_mounts() -> None:
-    assert prefixes_of({"mount": ["git hub=x", "a-b=x y", "npx z"]}) == ["a-b"]
+    assert list_prefixes({"mount": ["git hub=x", "a-b=x y", "npx z"]}) == ["a-b"]

@@ -43,15 +43,15 @@ COMMAND = Command(
 
 def run(words: Words) -> int:
     """Show the run for the question, or for that of a transcript, and return its exit status."""
-    question = _question(words)
+    question = _read_question(words)
     return AgentRun(words, is_one_question=True).run(partial(_ask, words.options, question))
 
 
-def _question(words: Words) -> str | None:
+def _read_question(words: Words) -> str | None:
     """The question; `None` to continue that of a transcript."""
     given = words.words
     if len(given) > 1:
-        raise UsageError(_meant(given))
+        raise UsageError(_suggest(given))
     if not given and words.options.keys().isdisjoint(("resume", "fork")):
         raise UsageError(
             'say what to ask, as in `ask "What is 2 + 3?"`; `-` reads it from standard input'
@@ -64,7 +64,7 @@ def _question(words: Words) -> str | None:
     return question
 
 
-def _meant(words: list[str]) -> str:
+def _suggest(words: list[str]) -> str:
     """Suggest the probable meaning of several *words*."""
     targets = [word for word in words if load.parse(word).is_bundled or load.parse(word).is_path]
     question = " ".join(word for word in words if word not in targets)

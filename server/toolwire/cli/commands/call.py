@@ -12,7 +12,7 @@ from ...errors import UsageError
 from ...loading import argument_text as values
 from ...loading import bundled_targets as bundled
 from ...loading import targets as load
-from ..open_client import ask_user, client_of, is_mounting, limit_of
+from ..open_client import ask_user, is_mounting, make_client, make_limit
 from ..options import JSON, LOADING, Option
 from ..printing.output import format_json, print_data, print_error, print_remark
 from ..printing.progress import ProgressLine
@@ -62,9 +62,9 @@ def run(words: Words) -> int:
     targets: list[str] = []
     if rest and words.command is None and not is_mounting(words.options):
         targets.append(rest.pop(0))
-    limit = limit_of(words)
+    limit = make_limit(words)
     line = ProgressLine(sys.stderr)
-    with client_of(words, targets, limit=limit, on_ask=ask_user(before=line.clear)) as client:
+    with make_client(words, targets, limit=limit, on_ask=ask_user(before=line.clear)) as client:
         tools = client.list_tools(timeout_seconds=limit.left())
         tool = _take_tool(rest, tools, targets)
         arguments = values.read(rest, tool.input_schema)

@@ -56,17 +56,17 @@ async def _chat(running: AgentRun) -> int:
         if line is None or line.strip() == "/quit":
             return 0
         if line.strip():
-            await _do(line.strip(), running)
+            await _obey(line.strip(), running)
 
 
-async def _do(line: str, running: AgentRun) -> None:
+async def _obey(line: str, running: AgentRun) -> None:
     session = running.session
     match line:
         case "/help":
             listed = [f"{name:<10} {what}" for name, what in _describe_commands().items()]
             running.terminal.tell("\n".join(listed))
         case "/tools":
-            running.terminal.tell(await _tools(running))
+            running.terminal.tell(await _list_tools(running))
         case "/continue" if session.can_go_on:
             await running.show(session.go_on())
         case "/continue":
@@ -78,7 +78,7 @@ async def _do(line: str, running: AgentRun) -> None:
             await running.show(session.run(line))
 
 
-async def _tools(running: AgentRun) -> str:
+async def _list_tools(running: AgentRun) -> str:
     from toolwire_agent import AsyncToolbox
 
     tools = await AsyncToolbox(running.tools).list_tools()

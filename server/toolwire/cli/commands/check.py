@@ -19,7 +19,7 @@ from toolwire_schemas.output import BOLD, emphasize
 
 from ...errors import Failed, UsageError
 from ..check_report import format_replay, format_report
-from ..open_client import client_of, command_of
+from ..open_client import choose_command, make_client
 from ..options import HTML, JSON, LOADING, MARKDOWN, Option
 from ..printing.layout import find_width, format_table
 from ..printing.output import format_json, print_data, print_report
@@ -138,7 +138,7 @@ def run(words: Words) -> int:
     if "list" in options:
         _print_cases(options)
         return 0
-    command = command_of(words, words.words)
+    command = choose_command(words, words.words)
     cases = _choose_cases(options)
     gaps = _read_gaps(options)
     if words.command is None:
@@ -215,7 +215,7 @@ def _check_target(words: Words) -> None:
     contract.
     """
     try:
-        with client_of(words, words.words) as client:
+        with make_client(words, words.words) as client:
             client.list_tools()  # which waits until the target is loaded
     except Failed as failure:
         if failure.status == 2:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import Failed, UsageError
-from ..open_client import client_of, limit_of, loading_words
+from ..open_client import format_loading_options, make_client, make_limit
 from ..options import ADOPT, EXCLUDE, INCLUDE, MOUNT, MOUNT_CONFIG, SET, Option
 from ..printing.output import print_data, print_report
 from ..printing.output_files import write_text
@@ -123,10 +123,10 @@ def _generate(words: Words) -> str:
         if targets or words.command:
             raise UsageError("--runtime only writes no client: name no target")
         return runtime(language)
-    limit = limit_of(words)
-    with client_of(words, targets, limit=limit) as client:
+    limit = make_limit(words)
+    with make_client(words, targets, limit=limit) as client:
         entries = [tool.raw for tool in client.list_tools(timeout_seconds=limit.left())]
-    loading = loading_words(words.options)
+    loading = format_loading_options(words.options)
     command = words.command or ["toolwire", "serve", *loading, *targets]
     again = ["toolwire", "client", language]
     if how is not None:

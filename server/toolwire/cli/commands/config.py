@@ -19,12 +19,12 @@ from ...hosts.safe_write import NotRewritten, rewrite
 from ...loading import dependencies
 from ...loading import targets as load
 from ...wrapping import DIALECTS_OF
-from ..open_client import connected, is_attended
+from ..open_client import connect_to, is_attended
 from ..options import Option
 from ..printing.output import print_data, print_remark
 from . import Command
 from .serve import COMMAND as SERVE
-from .serve import name_of
+from .serve import choose_name
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -146,7 +146,7 @@ def _find_fault(host: hosts.Host, server: hosts.HostServer) -> str:
     # `config` must not leave compiled code next to the user's files.
     environment = {**server.env, "PYTHONDONTWRITEBYTECODE": "1"}
     try:
-        with connected(quietly, is_ours=True, env=environment):
+        with connect_to(quietly, is_ours=True, env=environment):
             return ""
     except Failed as failure:
         reason = f" ({failure})" if str(failure) else ""
@@ -168,7 +168,7 @@ def _make_server(targets: list[str], options: Mapping[str, Any]) -> hosts.HostSe
     name = options.get("server_name", options.get("name"))
     if name is None:
         # Claude Code accepts only these letters; other hosts accept more.
-        name = re.sub(r"[^A-Za-z0-9_-]+", "-", name_of(targets)).strip("-") or "toolwire"
+        name = re.sub(r"[^A-Za-z0-9_-]+", "-", choose_name(targets)).strip("-") or "toolwire"
     if not name:
         raise UsageError("--server-name needs a name")
     server = hosts.HostServer(name, words[0], words[1:], env, targets_elsewhere)

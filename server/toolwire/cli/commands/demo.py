@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.output import BOLD, DIM, RED, emphasize, printable
 
 from ...errors import UsageError
-from ..open_client import connected, own_command
+from ..open_client import connect_to, format_own_command
 from ..printing.layout import format_tools
 from ..printing.output import print_report
 from ..printing.progress import format_progress
@@ -60,7 +60,7 @@ def run(words: Words) -> int:
     """Show what a server can do."""
     if words.words or words.command:
         raise UsageError("demo takes no arguments")
-    with connected(own_command([EXAMPLE]), is_ours=True) as client:
+    with connect_to(format_own_command([EXAMPLE]), is_ours=True) as client:
         print_report("Toolwire serves a file of Python functions as tools. This one comes with it:")
         print_report(emphasize(DIM, EXAMPLE))
         _print_heading("The tools, as any client sees them")

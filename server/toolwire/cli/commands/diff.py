@@ -18,7 +18,7 @@ from toolwire_dialects.compare.words import WHOM, sentence
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 from ...errors import Failed, UsageError
-from ..open_client import connected, limit_of, own_command, words_of
+from ..open_client import connect_to, format_own_command, make_limit, split_command
 from ..options import HTML, MARKDOWN, Option
 from ..printing.layout import format_count, format_table
 from ..printing.output import format_json, print_data, print_report
@@ -88,7 +88,7 @@ _TARGETS = (".py", ".yaml", ".yml")
 def run(words: Words) -> int:
     """Print the changes, and return 1 if one reaches `--fail-on`."""
     old_name, new_name = _read_names(words)
-    limit = limit_of(words)
+    limit = make_limit(words)
     old_tools, old = _read_list(old_name, limit)
     new_tools, new = _read_list(new_name, limit)
     try:
@@ -145,9 +145,9 @@ def choose_kind(name: str) -> Kind:
 def _read_tools(name: str, kind: Kind, limit: Deadline) -> list[Any]:
     if kind == "saved":
         return _read_saved(name)
-    command = words_of(name) if kind == "command" else own_command([name])
+    command = split_command(name) if kind == "command" else format_own_command([name])
     try:
-        with connected(command, is_ours=kind == "target", limit=limit) as client:
+        with connect_to(command, is_ours=kind == "target", limit=limit) as client:
             return client.list_entries(timeout_seconds=limit.left())
     except Failed as failure:  # 1 is for changes
         sentence = str(failure)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
 from ..local_page import OPTIONS, local_page
-from ..open_client import command_of, loading_words
+from ..open_client import choose_command, format_loading_options
 from ..options import LOADING
 from . import Command
 
@@ -53,7 +53,7 @@ def run(words: Words) -> int:
     names = words.words
     is_ours = words.command is None
     # Then the name says it all.
-    is_plain = is_ours and len(names) == 1 and not loading_words(words.options)
+    is_plain = is_ours and len(names) == 1 and not format_loading_options(words.options)
     state: dict[str, Any]
     if is_plain and names[0].endswith(".jsonl"):
         feed = Feed(math.inf, math.inf)  # all of it is in memory already
@@ -61,7 +61,7 @@ def run(words: Words) -> int:
         state = {"title": names[0], "views": [view], "status": "ended"}
     else:
         feed = Feed()
-        command = command_of(words, names)
+        command = choose_command(words, names)
         if is_ours:
             _check_files(names)
         else:

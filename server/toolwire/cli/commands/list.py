@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
-from ..open_client import client_of, limit_of
+from ..open_client import make_client, make_limit
 from ..options import EXCLUDE, INCLUDE, JSON, LOADING, Option
 from ..printing.layout import format_count, format_table, format_tools, summarize
 from ..printing.output import format_json, print_data, print_remark, print_report
@@ -108,11 +108,11 @@ def _check_forms(options: dict[str, Any]) -> None:
 
 
 def _list_tools(words: Words) -> int:
-    limit = limit_of(words)
+    limit = make_limit(words)
     is_table = words.options.keys().isdisjoint({"json", "as"})
     env = _NAMING_TYPES if is_table else None
     others = {}
-    with client_of(words, words.words, limit=limit, env=env) as client:
+    with make_client(words, words.words, limit=limit, env=env) as client:
         tools = [tool.raw for tool in client.list_tools(timeout_seconds=limit.left())]
         if is_table:
             others = _try_others(client, limit)
@@ -160,8 +160,8 @@ _HEADINGS = {
 
 def _list_others(words: Words, what: str) -> int:
     """Print the resources or the prompts."""
-    limit = limit_of(words)
-    with client_of(words, words.words, limit=limit) as client:
+    limit = make_limit(words)
+    with make_client(words, words.words, limit=limit) as client:
         entries = _fetch_others(client, what, limit)
     if "json" in words.options:
         print_data(format_json(entries))
@@ -218,13 +218,13 @@ def _format_name(entry: Entry) -> tuple[str, str]:
 
 
 def _count_tokens(words: Words) -> int:
-    from ..mounting import prefixes_of
+    from ..mounting import list_prefixes
     from ..token_counts import as_data, count_tokens, format_counts
 
-    limit = limit_of(words)
-    with client_of(words, words.words, limit=limit) as client:
+    limit = make_limit(words)
+    with make_client(words, words.words, limit=limit) as client:
         tools = [tool.raw for tool in client.list_tools(timeout_seconds=limit.left())]
-    counts = count_tokens(tools, prefixes_of(words.options))
+    counts = count_tokens(tools, list_prefixes(words.options))
     if "json" in words.options:
         print_data(format_json(as_data(counts)))
     else:
@@ -315,8 +315,8 @@ def _note_renames(names: Iterable[tuple[str, str]]) -> list[str]:
 def _lint(words: Words) -> int:
     from toolwire_dialects.lint.audit import audit
 
-    limit = limit_of(words)
-    with client_of(words, words.words, limit=limit) as client:
+    limit = make_limit(words)
+    with make_client(words, words.words, limit=limit) as client:
         entries = client.list_entries(timeout_seconds=limit.left())
     findings = audit(entries)
     if "json" in words.options:

@@ -8,7 +8,7 @@ import os
 from typing import TYPE_CHECKING, Any
 
 from ...errors import Failed, UsageError
-from ..open_client import client_of, is_mounting, limit_of
+from ..open_client import is_mounting, make_client, make_limit
 from ..options import EXCLUDE, INCLUDE, LOADING, Option
 from ..printing.layout import format_count, format_table
 from ..printing.output import print_report
@@ -81,8 +81,8 @@ def _read_offer(words: Words, name: str, targets: list[str]) -> Offer:
 
     from ...mounting.mounts import META_WHOLE
 
-    limit = limit_of(words)
-    with client_of(words, targets, limit=limit) as client:
+    limit = make_limit(words)
+    with make_client(words, targets, limit=limit) as client:
         try:
             if is_mounting(words.options):
                 client.request(

@@ -21,14 +21,14 @@ from ...bundles.contents import Contents
 from ...bundles.packages import copy_own_wheel, install_packages
 from ...errors import UsageError
 from ...loading.targets import parse
-from ..open_client import connected
+from ..open_client import connect_to
 from ..options import Option
 from ..printing.layout import format_count
 from ..printing.output import print_data, print_remark
 from . import Command
 from .config import format_passed_options
 from .serve import COMMAND as SERVE
-from .serve import name_of
+from .serve import choose_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -277,11 +277,11 @@ def _ask_server(
         python.append("-S")
         env["PYTHONPATH"] = str(lib)
     command = [*python, "-B", str(folder / "main.py")]
-    with connected(command, is_ours=True, env=env) as client:
+    with connect_to(command, is_ours=True, env=env) as client:
         info = client.server_info
         tools = [_describe_tool(entry) for entry in client.list_entries()]
         has_prompts = "prompts" in client.capabilities
-    name = str(info.get("name") or name_of(targets))
+    name = str(info.get("name") or choose_name(targets))
     description = given.get("description") or _read_docstring(targets[0])
     if not description:
         names = ", ".join(tool["name"] for tool in tools)

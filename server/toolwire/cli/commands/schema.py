@@ -14,7 +14,7 @@ from toolwire_schemas.output import remove_emphasis
 from toolwire_schemas.published import UnknownSchema, bundle, files_to_export, load, names, text
 
 from ...errors import UsageError
-from ..open_client import client_of
+from ..open_client import make_client
 from ..options import ADOPT, SET, Option
 from ..printing.layout import format_table
 from ..printing.output import format_json, print_data
@@ -115,6 +115,6 @@ def _export(folder: Path, *, with_cases: bool) -> str:
 def _replies(words: Words, *, is_strict: bool) -> dict[str, Any]:
     from toolwire_agent.react import Tools, build_reply_schema
 
-    with client_of(words, words.words[1:]) as client:
+    with make_client(words, words.words[1:]) as client:
         entries = [tool.raw for tool in client.list_tools()]
     return build_reply_schema(Tools(entries), strict=is_strict)

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ..options import Words
 
 
-def _host(text: str) -> str:
+def _read_host(text: str) -> str:
     """Accept a host, or a vendor, whose rules are known."""
     from ...wrapping import DIALECTS_OF  # here, since most servers are started without the option
 
@@ -67,7 +67,7 @@ COMMAND = Command(
             "--for HOST",
             "name tools, and write their schemas, as this host or vendor takes them, as in vscode"
             " or gemini",
-            _host,
+            _read_host,
         ),
         INCLUDE,
         EXCLUDE,
@@ -123,10 +123,10 @@ def run(words: Words) -> NoReturn:
         raise UsageError(str(error)) from None
     configure(level=options.get("log_level", "info"), as_json="log_json" in options)
     host = options.get("for")
-    settings = {**_settings_for(host), **settings_in(options)}
+    settings = {**_choose_settings(host), **settings_in(options)}
     try:
-        identity = {"name": name_of(targets), **_choose(options, _IDENTITY)}
-        server = Server(shape=_shape_for(host), **identity, **settings)
+        identity = {"name": choose_name(targets), **_choose(options, _IDENTITY)}
+        server = Server(shape=_make_shape(host), **identity, **settings)
     except (TypeError, ValueError) as error:
         _refuse(str(error))
     load = partial(_load, server, targets, options, settings)
@@ -180,9 +180,9 @@ def _load_tools(
         add_packages(packages, add_to_path)
     reloads = "reload" in options
     loading = partial(
-        _tools, targets, selection, settings, reloads=reloads, may_be_empty=bool(mounts)
+        _find_tools, targets, selection, settings, reloads=reloads, may_be_empty=bool(mounts)
     )
-    reloader = _reloader(targets, loading) if reloads else None
+    reloader = _make_reloader(targets, loading) if reloads else None
     tools = loading()
     _check_processes(tools, settings)
     identity: dict[str, Any] = {"version": None}  # that of the modules
@@ -221,7 +221,7 @@ def _check_processes(tools: list[Tool], settings: dict[str, Any]) -> None:
         )
 
 
-def _settings_for(host: str | None) -> dict[str, Any]:
+def _choose_settings(host: str | None) -> dict[str, Any]:
     """Return the defaults of settings that the limits of *host* give."""
     if host is None:
         return {}
@@ -233,7 +233,7 @@ def _settings_for(host: str | None) -> dict[str, Any]:
     return {"max_result_tokens": tokens, "on_large_result": "truncate"}
 
 
-def _shape_for(host: str | None) -> Callable[[Sequence[Tool]], list[Tool]] | None:
+def _make_shape(host: str | None) -> Callable[[Sequence[Tool]], list[Tool]] | None:
     if host is None:
         return None
     from ...wrapping.host_rules import shape_own
@@ -252,7 +252,7 @@ _SELECTION = {
 }
 
 
-def _tools(
+def _find_tools(
     targets: list[str],
     words: dict[str, Any],
     settings: dict[str, Any],
@@ -274,7 +274,7 @@ def _tools(
     return loaded(tools, {"targets": targets, **words}, Settings(**settings), sources)
 
 
-def _reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader:
+def _make_reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader:
     from ...loading.reload import Reloader
 
     places = [parse(target).place for target in targets]
@@ -282,16 +282,16 @@ def _reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader
     return Reloader(loading, [path for path in {*places, *folders} if os.path.exists(path)])
 
 
-def name_of(targets: list[str]) -> str:
+def choose_name(targets: list[str]) -> str:
     """Return the default name of a server: that of its target, or of its first few."""
     if len(targets) == 1:
-        return _name_of(targets[0]) or "tools"
+        return _name_target(targets[0]) or "tools"
     from ...identity import joined
 
-    return joined(map(_name_of, targets)) or "tools"
+    return joined(map(_name_target, targets)) or "tools"
 
 
-def _name_of(target: str) -> str:
+def _name_target(target: str) -> str:
     base = os.path.basename(os.path.abspath(target))
     stem, ending = os.path.splitext(base.partition(":")[0])
     return (stem if ending in (".py", *YAML) else stem + ending).strip(".")

@@ -79,6 +79,9 @@ class ServersToStart:
             )
         except BadConfiguration as error:
             raise UsageError(str(error)) from None
+        if self._own:
+            own = servers.clients[servers.names[self._own]]
+            await _wait_for_tools(own, timeout_seconds)
         trust_hints = self._trust
         if self._own and trust_hints not in (["yes"], ["no"]):
             trust_hints = [*trust_hints, self._own]
@@ -90,3 +93,17 @@ class ServersToStart:
                 f"--trust-hints takes yes, no or a server, not {error.name!r}; the servers are"
                 f" {known}"
             ) from None
+
+
+async def _wait_for_tools(client: AsyncClient, timeout_seconds: float | None) -> None:
+    """Wait until our own server has imported its tools, which it does after the handshake.
+
+    Raises:
+        Failed: if it cannot; the server reports the reason itself.
+    """
+    from toolwire_client import ClientError
+
+    try:
+        await client.list_tools(timeout_seconds=timeout_seconds)
+    except ClientError as error:
+        raise explain_failure(error, is_ours=True) from None

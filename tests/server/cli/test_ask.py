@@ -529,6 +529,18 @@ def test_a_mistake_that_is_found_after_the_start_is_one_sentence_with_its_remedy
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.process
+def test_tools_that_cannot_be_imported_end_a_run_before_it_starts(
+    command_line: CommandLine, folder: Path
+) -> None:
+    (folder / "broken.py").write_text("1 / 0\n")
+    done = command_line("ask", "x", "--tools", "broken.py", "--model", "arithmetic", cwd=folder)
+    assert (done.returncode, done.stdout) == (2, "")
+    lines = done.stderr.splitlines()
+    assert lines[0] == "Traceback (most recent call last):"
+    assert lines[-1].startswith("toolwire: broken.py cannot be loaded: ZeroDivisionError")
+
+
 def test_a_model_of_ones_own_that_fails_is_reported_with_ones_own_traceback(
     command_line: CommandLine, folder: Path
 ) -> None:

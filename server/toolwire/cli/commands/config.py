@@ -146,7 +146,8 @@ def _find_fault(host: hosts.Host, server: hosts.HostServer) -> str:
     # `config` must not leave compiled code next to the user's files.
     environment = {**server.env, "PYTHONDONTWRITEBYTECODE": "1"}
     try:
-        with connect_to(quietly, is_ours=True, env=environment):
+        with connect_to(quietly, is_ours=True, env=environment) as client:
+            client.list_entries()  # the tools are imported after the handshake
             return ""
     except Failed as failure:
         reason = f" ({failure})" if str(failure) else ""

@@ -82,7 +82,7 @@ def run(words: Words) -> int:
 
 
 def _read_file(name: str) -> str | None:
-    """Return the text of the file *name*; `None` if there is none."""
+    """Return the text of the file *name*; `None` if it does not exist."""
     path = Path(name)
     if not path.exists():
         return None

@@ -222,13 +222,13 @@ def _is_finite(value: Any) -> bool:
     """Return whether no number in *value* is NaN or infinite."""
     # Without paths and with a look at the exact type first, this takes a third of the time of
     # `_refuse_non_finite_at`, and every result of None pays for it.
-    items: Any = ()
+    if isinstance(value, float):
+        return math.isfinite(value)
+    items = value
     if isinstance(value, dict):
         items = value.values()
-    elif isinstance(value, list | tuple):
-        items = value
-    elif isinstance(value, float):
-        return math.isfinite(value)
+    elif not isinstance(value, list | tuple):
+        return True
     doubtful = [item for item in items if type(item) not in _ALWAYS_FINITE]
     return all(map(_is_finite, doubtful))
 

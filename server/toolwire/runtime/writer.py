@@ -14,9 +14,9 @@ its next tick.
 from __future__ import annotations
 
 import threading
-from _queue import Empty, SimpleQueue
+from _queue import SimpleQueue
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -90,9 +90,9 @@ class MessageWriter:
 
     # At once
 
-    def write(self, message: bytes) -> None:
-        """Write *message*, after everything that is buffered. May wait for the host."""
-        data = self._framing.wrap(message)
+    def write(self, *messages: bytes) -> None:
+        """Write *messages*, after everything that is buffered. May wait for the host."""
+        data = self._framing.wrap(*messages)
         with self._lock:
             self._write(self._take_buffered() + data if self._buffered else data)
 
@@ -229,16 +229,14 @@ class MessageWriter:
         is_open = True
         while is_open:
             entries = [self._outbox.get()]
-            # Entries added since are written together: the event loop adds many responses
-            # before this thread gets the interpreter's lock, and a write gives it up again.
-            with suppress(Empty):
-                while entries[-1] is not None and len(entries) < _MAX_BUFFERED:
-                    entries.append(self._outbox.get_nowait())
-            if entries[-1] is None:
-                is_open = False
-            self._send([entry for entry in entries if entry is not None])
+            # Entries added since are written together: the event loop adds many responses before
+            # this thread gets the interpreter's lock, and a write gives it up again.
+            while len(entries) < _MAX_BUFFERED and not self._outbox.empty():
+                entries.append(self._outbox.get())  # no other thread takes any
+            is_open = None not in entries
+            self._send(filter(None, entries))
 
-    def _send(self, entries: list[tuple[_Item, int]]) -> None:
+    def _send(self, entries: Iterable[tuple[_Item, int]]) -> None:
         messages: list[bytes] = []
         sent_bytes = 0
         for item, size in entries:
@@ -272,9 +270,7 @@ class MessageWriter:
         if not messages:
             return
         try:
-            data = self._framing.wrap(*messages)
-            with self._lock:
-                self._write(self._take_buffered() + data if self._buffered else data)
+            self.write(*messages)
         except Exception as bug:  # the outer edge of a thread that must continue
             log.traceback("a message could not be sent", bug)
 

@@ -73,21 +73,18 @@ class Returns:
             from ..schema.to_json import plain_result
 
             return plain_result
-        exact = frozenset[type]() if self._shape is None else exact_types(self._shape.schema)
         check = self._check
+        exact = self._shape and exact_types(self._shape.schema)
         if not exact:
             return check
         if float in exact:
+            others = exact - {float} | {int}  # an integer is a number, too
 
             def keep_number(value: Any) -> Any:
                 kind = type(value)
-                if kind is float:
-                    is_kept = isfinite(value)
-                elif kind is int:
-                    is_kept = -_LARGE < value < _LARGE  # one that a double may not hold is checked
-                else:
-                    is_kept = kind in exact
-                return value if is_kept else check(value)
+                if kind in others or (kind is float and isfinite(value)):
+                    return value
+                return check(value)
 
             return keep_number
         return lambda value: value if type(value) in exact else check(value)
@@ -174,7 +171,7 @@ _TYPES = {
     "boolean": bool,
     "null": type(None),
 }
-_WITHOUT_EFFECT = frozenset(("title", "description", "default"))
+_WITHOUT_EFFECT = {"title", "description", "default"}
 
 
 def exact_types(schema: Schema) -> frozenset[type]:
@@ -185,14 +182,10 @@ def exact_types(schema: Schema) -> frozenset[type]:
     """
     found = set()
     for option in schema.get("anyOf", (schema,)):
-        words = option.keys() - _WITHOUT_EFFECT
-        names = option.get("type")
-        if words != {"type"}:
+        name = str(option.get("type"))
+        if option.keys() - _WITHOUT_EFFECT != {"type"} or name not in _TYPES:
             return frozenset()
-        for name in [names] if isinstance(names, str) else names:
-            if name not in _TYPES:
-                return frozenset()
-            found.add(_TYPES[name])
+        found.add(_TYPES[name])
     return frozenset(found)
 
 

@@ -9,7 +9,7 @@ errors are those of that tool.
 from __future__ import annotations
 
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
@@ -32,6 +32,14 @@ if TYPE_CHECKING:
 
 META_TOOLS = "toolwire/tools"
 """Under `_meta` of the text of a search: its tools, with the hints of each for approvals."""
+
+
+class ChosenTools(NamedTuple):
+    """The tools that a list shows, and those that it hides; `door` calls these by name."""
+
+    shown: Sequence[Tool]
+    hidden: Sequence[Tool] = ()
+    door: Door | None = None
 
 
 class _SearchedTools:
@@ -63,23 +71,30 @@ class ToolSearch:
         """Return a catalog of the things *given*, some from *mounts*, which may hide tools."""
         settings = self._settings
         self._mounts = mounts
-        everything = [tool.with_separator(settings.separator) for tool in given]
-        tools = [tool for tool in everything if tool.kind == "tools"]
-        new_catalog = partial(
-            Catalog, separator=settings.separator, page_size=settings.page_size, late=mounts
+        chosen = self.choose([tool.with_separator(settings.separator) for tool in given])
+        return Catalog(
+            chosen.shown,
+            separator=settings.separator,
+            page_size=settings.page_size,
+            late=mounts,
+            hidden=chosen.hidden,
+            door=chosen.door,
+            is_fixed=settings.show == "search" and not settings.pin,
         )
+
+    def choose(self, given: Sequence[Tool]) -> ChosenTools:
+        """Return which of the things *given* a list shows; resources and prompts stay in theirs."""
+        tools = [tool for tool in given if tool.kind == "tools"]
         if self._shows_all(tools):
-            return new_catalog(everything)
-        others = [tool for tool in everything if tool.kind != "tools"]
+            return ChosenTools(given)
+        others = [tool for tool in given if tool.kind != "tools"]
         pinned, hidden = list[Tool](), list[Tool]()
         for tool in tools:
-            is_pinned = matches(tool, settings.pin)
+            is_pinned = matches(tool, self._settings.pin)
             (pinned if is_pinned else hidden).append(tool)
         self._searched = _SearchedTools(tools)
         search, door = self._make_tools(tools)
-        is_fixed = settings.show == "search" and not settings.pin
-        shown = [search, door.tool, *pinned, *others]
-        return new_catalog(shown, hidden=hidden, door=door, is_fixed=is_fixed)
+        return ChosenTools([search, door.tool, *pinned, *others], hidden, door)
 
     def _shows_all(self, tools: Sequence[Tool]) -> bool:
         if self._settings.show == "search":

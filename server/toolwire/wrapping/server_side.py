@@ -41,7 +41,9 @@ if TYPE_CHECKING:
 
     from ..mounting.listed_entries import EntryRules
     from ..mounting.locking import LockedEntries
+    from ..protocol.catalog import Door
     from ..protocol.lifecycle import Capabilities
+    from ..showing.tool_search import ToolSearch
     from .host_side import HostDeclaration
     from .recording import Recording
 
@@ -50,7 +52,8 @@ class WrapSettings(msgspec.Struct, frozen=True, kw_only=True):
     """What to wrap, and how.
 
     *host* is one of `DIALECTS_OF`, and *without* names the `FIXES` that are switched off. *lock*
-    refuses tools, and *recording* gets the traffic with the server.
+    refuses tools, *recording* gets the traffic with the server, and *search* chooses which tools
+    its list shows; `None` for all.
     """
 
     command: Sequence[str]
@@ -58,6 +61,7 @@ class WrapSettings(msgspec.Struct, frozen=True, kw_only=True):
     without: Collection[str] = ()
     lock: LockedEntries | None = None
     recording: Recording | None = None
+    search: ToolSearch | None = None
 
 
 class WrappedCatalog(Catalog):
@@ -65,8 +69,15 @@ class WrappedCatalog(Catalog):
     those that are unknown here pass.
     """
 
-    def __init__(self, tools: Iterable[Tool], theirs: Capabilities) -> None:
-        super().__init__(tools)
+    def __init__(
+        self,
+        tools: Iterable[Tool],
+        theirs: Capabilities,
+        *,
+        hidden: Iterable[Tool] = (),
+        door: Door | None = None,
+    ) -> None:
+        super().__init__(tools, hidden=hidden, door=door)
         self._theirs = theirs
 
     def capabilities(self, keeps_results: bool) -> Capabilities:
@@ -202,7 +213,14 @@ class WrappedServer:
         settings, refused = self._settings, self._mount.refused
         self._counts["lock"] = max(self._counts["lock"], len(refused))
         tools = fix_tools(self._mount.tools, settings.host, settings.without, self._counts)
-        catalog = WrappedCatalog(tools, running.handshake.capabilities)
+        capabilities = running.handshake.capabilities
+        if settings.search is None:
+            catalog = WrappedCatalog(tools, capabilities)
+        else:
+            chosen = settings.search.choose(list(tools))
+            catalog = WrappedCatalog(
+                chosen.shown, capabilities, hidden=chosen.hidden, door=chosen.door
+            )
         for refusal in refused:
             catalog.add_unlisted(refusal.as_tool())
         return catalog

@@ -11,12 +11,13 @@ from ...settings import LIMITS, Settings
 from ...transport.stdio import NotConnected, claim, serve
 from ...wrapping import DIALECTS_OF, FIXES
 from ..mounting import open_lock
-from ..options import LOCK, LOCK_TEXTS, Option, one_of, settings_in
+from ..options import LOCK, LOCK_TEXTS, OF_SETTINGS, Option, one_of, settings_in
 from . import Command
 
 if TYPE_CHECKING:
     from typing import NoReturn
 
+    from ...showing.tool_search import ToolSearch
     from ...wrapping.recording import Recording
     from ..options import Words
 
@@ -56,6 +57,7 @@ COMMAND = Command(
             "--on-large-result error|truncate|resource",
             "send an error, a part of it or a link (default) instead",
         ),
+        *(OF_SETTINGS[name] for name in ("show", "show_tokens", "pin")),
         Option("--limit NAME=VALUE", "set one of the limits below; repeatable", many=True),
         Option(
             "--log-level LEVEL",
@@ -67,6 +69,7 @@ COMMAND = Command(
     examples=(
         "toolwire wrap -- npx -y some-mcp-server",
         "toolwire wrap --for gemini --without restart -- uvx some-mcp-server",
+        "toolwire wrap --show auto --pin 'read_*' -- npx -y some-mcp-server",
         "toolwire wrap --lock server.lock.json --record server.jsonl -- npx -y some-mcp-server",
     ),
     limits=("heartbeat_seconds", "max_result_bytes", "max_result_tokens"),
@@ -97,9 +100,22 @@ def run(words: Words) -> NoReturn:
         without=options.get("without", ()),
         lock=lock,
         recording=recording,
+        search=_search(settings, options),
     )
     begin = partial(begin_wrap, wrapped=wrapped, settings=settings)
     serve(begin, settings, streams)
+
+
+def _search(settings: Settings, options: dict[str, Any]) -> ToolSearch | None:
+    if settings.show == "all":
+        return None
+    if "schemas" in options.get("without", ()):
+        raise UsageError(
+            "--show reads the list of tools, and --without schemas leaves it unread: leave one out"
+        )
+    from ...showing.tool_search import ToolSearch
+
+    return ToolSearch(settings)
 
 
 def _recording(options: dict[str, Any]) -> Recording | None:

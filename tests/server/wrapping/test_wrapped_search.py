@@ -1,0 +1,69 @@
+"""A wrapped server whose list is replaced by a search: `toolwire wrap --show`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.server_process import Process, call, request, running
+
+pytestmark = pytest.mark.process
+
+SCRIPT = Path(__file__).parents[2] / "support" / "foreign_server.py"
+
+
+@contextmanager
+def wrapped(folder: Path, *options: str) -> Iterator[Process]:
+    """A foreign server with the tools `echo` and `read.notes`, wrapped, after the handshake."""
+    tools = [
+        {"name": name, "description": f"About {name}.", "inputSchema": {"type": "object"}}
+        for name in ("echo", "read.notes")
+    ]
+    (folder / "lists.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    command = (sys.executable, str(SCRIPT), str(folder))
+    with running("-m", "toolwire", "wrap", *options, "--", *command) as process:
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}}
+        process.ask(request("initialize", {**params, "clientInfo": {"name": "h", "version": "1"}}))
+        process.send(request("notifications/initialized", id=...))
+        yield process
+
+
+def names_in(process: Process) -> list[str]:
+    listed: dict[str, Any] = process.ask(request("tools/list"))["result"]
+    return [tool["name"] for tool in listed["tools"]]
+
+
+def test_list_of_a_wrapped_server_has_a_search_and_pinned_tools(tmp_path: Path) -> None:
+    with wrapped(tmp_path, "--show", "search", "--pin", "ec*") as process:
+        assert names_in(process) == ["search_tools", "call_tool", "echo"]
+
+
+@pytest.mark.parametrize(("tokens", "first"), [("1", "search_tools"), ("10000", "echo")])
+def test_auto_counts_the_tokens_of_its_list(tmp_path: Path, tokens: str, first: str) -> None:
+    with wrapped(tmp_path, "--show", "auto", "--show-tokens", tokens) as process:
+        assert names_in(process)[0] == first
+
+
+def test_search_and_call_have_the_names_that_the_host_takes(tmp_path: Path) -> None:
+    with wrapped(tmp_path, "--show", "search", "--for", "vscode") as process:
+        found = process.ask(call("search_tools", {"query": "notes"}))["result"]
+        assert "def read_notes(" in found["content"][0]["text"]
+
+        by_name = process.ask(call("call_tool", {"name": "read_notes", "arguments": {"a": 1}}))
+        direct = process.ask(call("read_notes", {"a": 1}))
+
+    assert "result" in direct
+    assert by_name == direct
+
+
+def test_list_that_stays_unread_cannot_be_searched() -> None:
+    with running(
+        "-m", "toolwire", "wrap", "--show", "search", "--without", "schemas", "--", "x"
+    ) as process:
+        assert process.wait() == 2
+        assert "--show reads the list of tools" in process.stderr()

@@ -229,3 +229,16 @@ def test_a_value_is_written_up_to_200_levels_deep(kinds: str, depth: int, is_wri
     else:
         with pytest.raises(EncodingError, match="nested more than 200 levels deep"):
             encode(value)
+
+
+@pytest.mark.parametrize(
+    ("key", "written"), [(1, "1"), (-7, "-7"), ("a", "a"), ("\ud800", "\ufffd")]
+)
+def test_a_key_is_text_or_a_whole_number(key: Any, written: str) -> None:
+    assert decode(encode({key: 10**30})) == {written: 10**30}
+
+
+@pytest.mark.parametrize("key", [True, False, None, 1.5, (1,)])
+def test_any_other_key_is_refused(key: Any) -> None:
+    with pytest.raises(EncodingError, match="JSON knows only text as keys"):
+        encode({key: 10**30})

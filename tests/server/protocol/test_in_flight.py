@@ -381,6 +381,17 @@ def test_a_response_of_the_most_bytes_is_whole_and_one_beyond_is_not(
     assert (decode(message)["result"] == result) is is_whole
 
 
+def test_results_that_are_made_smaller_are_counted() -> None:
+    calls = in_flight(max_result_bytes=5000, on_large_result="truncate")
+    counts = [calls.results_made_smaller]
+
+    for id, text_bytes in enumerate((10, 20_000, 20_000)):
+        calls.finish(begin(calls, id), result_of(text_bytes))
+        counts.append(calls.results_made_smaller)
+
+    assert counts == [0, 0, 1, 2]
+
+
 @pytest.mark.parametrize(("text_bytes", "is_whole"), [(500, True), (5000, False)])
 def test_the_text_of_a_failure_is_limited_too(text_bytes: int, is_whole: bool) -> None:
     calls = in_flight(max_result_bytes=1000)

@@ -18,13 +18,13 @@ ENCODING = "o200k_base"
 
 
 class TokenCount(msgspec.Struct, frozen=True, kw_only=True):
-    """The tokens of one tool, as a host sends it to a model.
+    """The tokens of one tool, as a host sends it to a model, or of all tools of a server.
 
     *server* is the name of the mounted server, "" for others; *exact* is the count of tiktoken, if
     that is installed.
     """
 
-    tool: str
+    tool: str = ""
     server: str = ""
     estimated: int
     exact: int | None = None
@@ -37,15 +37,18 @@ def count_tokens(entries: Sequence[dict[str, Any]], servers: Sequence[str]) -> l
     count_exactly = find_exact_counter()
     counts = []
     for entry in entries:
-        text = text_for_models(entry)
-        count = TokenCount(
-            tool=entry["name"],
-            server=_server_of(entry["name"], servers),
-            estimated=estimate_tokens(text),
-            exact=None if count_exactly is None else count_exactly(text),
-        )
-        counts.append(count)
-    return sorted(counts, key=lambda count: (-count.estimated, count.tool))
+        name, text = entry["name"], text_for_models(entry)
+        exact = None
+        if count_exactly is not None:
+            exact = count_exactly(text)
+        server = _server_of(name, servers)
+        estimated = estimate_tokens(text)
+        counts.append(TokenCount(tool=name, server=server, estimated=estimated, exact=exact))
+    return sorted(counts, key=_most_first)
+
+
+def _most_first(count: TokenCount) -> tuple[int, str, str]:
+    return -count.estimated, count.tool, count.server
 
 
 def find_exact_counter() -> Callable[[str], int] | None:
@@ -70,56 +73,60 @@ def format_counts(counts: Sequence[TokenCount]) -> str:
     """Return a table of *counts*, and one of the servers if there are some."""
     if not counts:
         return "The server has no tools."
-    tools = format_table(*_table("tool", [(count.tool, count) for count in counts]))
-    servers = _sum_by_server(counts)
+    tools = [(count.tool, count) for count in counts]
+    parts = [_format_table("tool", tools)]
+    servers = [(count.server or "this server", count) for count in _sum_by_server(counts)]
+    if len(servers) > 1:
+        parts.append(_format_table("server", servers))
     total = _sum("", counts)
     words = f"{format_count(len(counts), 'tool')}: about {total.estimated:,} tokens"
     if total.exact is not None:
         words += f", {total.exact:,} by tiktoken ({ENCODING})"
-    if len(servers) < 2:
-        return f"{tools}\n\n{words}."
-    rows = [(each.server or "this server", each) for each in servers]
-    return f"{tools}\n\n{format_table(*_table('server', rows))}\n\n{words}."
+    parts.append(f"{words}.")
+    return "\n\n".join(parts)
 
 
 def as_data(counts: Sequence[TokenCount]) -> dict[str, Any]:
     """Return *counts* and their sums, for JSON."""
-    return {
-        "total": _plain(_sum("", counts)),
-        "servers": {each.server: _plain(each) for each in _sum_by_server(counts)},
-        "tools": [msgspec.to_builtins(count) for count in counts],
-    }
+    servers = {total.server: _numbers(total) for total in _sum_by_server(counts)}
+    return {"total": _numbers(_sum("", counts)), "servers": servers, "tools": list(counts)}
 
 
-def _plain(total: TokenCount) -> dict[str, int | None]:
+def _numbers(total: TokenCount) -> dict[str, int | None]:
     return {"estimated": total.estimated, "exact": total.exact}
 
 
-def _table(
-    heading: str, rows: Sequence[tuple[str, TokenCount]]
-) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-    """Return the headings and rows of a table; without exact counts it has no column for them."""
-    cells: list[tuple[str, ...]]
-    if any(count.exact is None for _, count in rows):
-        cells = [(name, f"{count.estimated:,}") for name, count in rows]
-        return (heading, "tokens"), cells
-    cells = [(name, f"{count.estimated:,}", f"{count.exact:,}") for name, count in rows]
-    return (heading, "tokens", "tiktoken"), cells
+def _format_table(heading: str, named: Sequence[tuple[str, TokenCount]]) -> str:
+    """Return the table of counts with their names; it has a column for exact ones if there are
+    any.
+    """
+    headings = [heading, "tokens"]
+    rows = []
+    for name, count in named:
+        row = [name, f"{count.estimated:,}"]
+        if count.exact is not None:
+            row.append(f"{count.exact:,}")
+        rows.append(row)
+    if len(rows[0]) > len(headings):
+        headings.append("tiktoken")
+    return format_table(headings, rows)
 
 
 def _sum_by_server(counts: Sequence[TokenCount]) -> list[TokenCount]:
     groups: dict[str, list[TokenCount]] = {}
     for count in counts:
         groups.setdefault(count.server, []).append(count)
-    sums = [_sum(server, group) for server, group in groups.items()]
-    return sorted(sums, key=lambda total: (-total.estimated, total.server))
+    totals = [_sum(server, group) for server, group in groups.items()]
+    return sorted(totals, key=_most_first)
 
 
 def _sum(server: str, counts: Sequence[TokenCount]) -> TokenCount:
-    exact = [count.exact for count in counts if count.exact is not None]
-    return TokenCount(
-        tool="",
-        server=server,
-        estimated=sum(count.estimated for count in counts),
-        exact=sum(exact) if len(exact) == len(counts) and exact else None,
-    )
+    estimated, exact = 0, 0
+    is_exact = bool(counts)
+    for count in counts:
+        estimated += count.estimated
+        exact += count.exact or 0
+        is_exact = is_exact and count.exact is not None
+    if not is_exact:
+        return TokenCount(server=server, estimated=estimated)
+    return TokenCount(server=server, estimated=estimated, exact=exact)

@@ -79,7 +79,7 @@ def test_exact_counts_have_a_column_next_to_the_estimates(
     assert as_data(counts) == {
         "total": {"estimated": 8, "exact": 3},
         "servers": {"": {"estimated": 8, "exact": 3}},
-        "tools": [{"tool": "add", "server": "", "estimated": 8, "exact": 3}],
+        "tools": [TokenCount(tool="add", estimated=8, exact=3)],
     }
 
 

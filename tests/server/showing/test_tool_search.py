@@ -484,3 +484,21 @@ def test_batch_of_calls_by_name_is_answered_by_one_array(talk: Talk) -> None:
     talk.session.feed(json.dumps(calls).encode() + b"\n")
 
     assert sorted(each["id"] for each in talk.next()) == [1, 2, 3]
+
+
+def test_only_tools_that_the_list_shows_are_announced() -> None:
+    with Server([add], show="search", pin=["pinned_*"]) as server:
+        talk = Talk(server)
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}}
+        talk.send(request("initialize", {**params, "clientInfo": {"name": "t", "version": "1"}}, 0))
+        talk.next()
+
+        server.add(make_tool(add, name="hidden_add"))
+        server.add(make_tool(add, name="pinned_add"))
+        announced = talk.next()
+        talk.send(request("tools/list", id=1))
+
+        assert announced["method"] == "notifications/tools/list_changed"
+        names = [tool["name"] for tool in talk.next()["result"]["tools"]]
+        assert names == ["search_tools", "call_tool", "pinned_add"]
+        talk.session.end()

@@ -124,12 +124,20 @@ class Case(msgspec.Struct, frozen=True, eq=False):
         has_members = any("properties" in node.assertions for node in self.nodes)
         return self.is_described and has_members and not is_open
 
+    def _may_have(self, name: str | None) -> bool:
+        """Return whether a member called *name* is described or required, or stands for others."""
+        if name is None or name.startswith(OTHER):
+            return True
+        # Not by `names`: all names for each member would be quadratic.
+        if any(name in properties for properties in self.values_of("properties")):
+            return True
+        return any(name in names for names in self.values_of("required"))
+
     def member(self, name: str | None) -> tuple[SchemaNode, ...]:
         """Return the schemas of the member called *name*; of one with a name that is not described
         if None.
         """
-        is_named = name is None or name.startswith(OTHER) or name in self.names()
-        if not is_named and self.is_closed():
+        if self.is_closed() and not self._may_have(name):
             return _NOTHING
         found: list[SchemaNode] = []
         for node in self.nodes:

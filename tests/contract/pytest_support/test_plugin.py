@@ -172,9 +172,7 @@ def test_changed_tool_fails_with_its_changes_until_the_flag_updates_the_file(
 
     tools.unlink()
     gone = run(pytester)
-    gone.stdout.fnmatch_lines(
-        ["*cannot be asked for its tools: The tools cannot be loaded: *"]
-    )
+    gone.stdout.fnmatch_lines(["*cannot be asked for its tools: The tools cannot be loaded: *"])
     gone.stdout.no_fnmatch_line("*toolwire_check/*.py*")  # no file of ours in the traceback
 
 

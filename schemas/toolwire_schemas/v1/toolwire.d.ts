@@ -4248,6 +4248,14 @@ export interface ToolsListedEvent {
   trust?: {
     [k: string]: 'function' | 'hints'
   }
+  /**
+   * The names of the tools in the model's list, if it finds the others by a search; empty if it gets all.
+   */
+  shown?: string[]
+  /**
+   * The name of the tool by which the model calls the tools that it has found; empty if it gets all.
+   */
+  call_tool?: string
 }
 /**
  * An entry of `tools/list`, exactly as the server sent it.

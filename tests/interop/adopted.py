@@ -29,6 +29,7 @@ from statistics import median
 from typing import Any
 
 from toolwire_dialects.compare.tool_lists import between
+from toolwire_schemas.wire.messages import LOADING_FAILED
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -110,6 +111,8 @@ class Peer:
         assert self._process.stdout is not None
         for line in self._process.stdout:
             message = json.loads(line)
+            if message.get("error", {}).get("data") == LOADING_FAILED:
+                continue  # the process ends, and its standard error has the reason in a line
             if "method" not in message and message.get("id") == id:
                 return dict(message)
             if "method" in message and "id" in message:

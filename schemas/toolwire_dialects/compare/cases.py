@@ -125,7 +125,7 @@ class Case(msgspec.Struct, frozen=True, eq=False):
         return self.is_described and has_members and not is_open
 
     def _may_have(self, name: str | None) -> bool:
-        """Return whether a member called *name* is described or required, or stands for others."""
+        """Return whether a member called *name* is described, required, or any other."""
         if name is None or name.startswith(OTHER):
             return True
         # Not by `names`: all names for each member would be quadratic.

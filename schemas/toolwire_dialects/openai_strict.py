@@ -162,8 +162,12 @@ class _StrictWriter:
             case "object":
                 return self._object(node, where)
             case "array":
-                return {"type": name, "items": self._items(node, where), **_kept(node, name)}
-        return {"type": name, **_kept(node, name)}
+                return {
+                    "type": name,
+                    "items": self._items(node, where),
+                    **_select_keywords(node, name),
+                }
+        return {"type": name, **_select_keywords(node, name)}
 
     def _object(self, node: SchemaNode, where: str, *, may_be_empty: bool = False) -> Schema:
         members = {name: inner for name, inner in node.properties.items() if not inner.is_false}
@@ -251,7 +255,7 @@ def _either(parts: list[Schema]) -> Schema:
     return {"anyOf": different} if len(different) > 1 else dict(different[0])
 
 
-def _kept(node: SchemaNode, name: str) -> Schema:
+def _select_keywords(node: SchemaNode, name: str) -> Schema:
     """Return the keywords of *node* that strict mode knows for the type called *name*."""
     kept = {word: node.keywords[word] for word in _KEPT.get(name, ()) if word in node.keywords}
     if kept.get("format") not in _FORMATS:

@@ -64,7 +64,7 @@ class Server:
         self._given = self._tools_of(tools)
         self._mounts: Mounts | None = None
         self._search: ToolSearch | None = None
-        self._identity = Identity(name, version, title, instructions, self._found)
+        self._identity = Identity(name, version, title, instructions, self._find_identity)
         self._catalog = self._catalog_of(self._given)
         self._sessions: list[Session] = []
         self._changing = threading.RLock()
@@ -222,7 +222,7 @@ class Server:
             late=self._mounts,
         )
 
-    def _found(self) -> tuple[str, str]:
+    def _find_identity(self) -> tuple[str, str]:
         from .identity import (
             identify,
         )  # for a client that asks, and expensive for installed packages

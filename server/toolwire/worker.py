@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import msgspec
 from msgspec.structs import replace
 from toolwire_tools import RegistrationError, Tool
+from toolwire_tools.handler import OuterHandler
 from toolwire_tools.processes import cgroups, subreaper
 from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 
@@ -28,7 +29,7 @@ from .workers.worker_spec import NO_LIMIT, STALE, WorkerSpec, stamp
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from toolwire_tools import Caller, Entry, Handler
+    from toolwire_tools import Caller, Entry
     from toolwire_tools.handler import ToolHandler
 
 
@@ -87,59 +88,38 @@ def _limit(tool: Tool, memory: Memory) -> Tool:
     """
     options = replace(tool.entry.options, runs_in=None, timeout_seconds=None, max_result_bytes=None)
     entry = replace(tool.entry, options=options)
-    return Tool(entry, LimitedHandler(tool.handler, entry, memory))
+    return Tool(entry, LimitedHandler(inner=tool.handler, entry=entry, memory=memory))
 
 
-class LimitedHandler(msgspec.Struct, frozen=True, eq=False):
-    """Runs the calls of *handler* within the memory limit of *entry*."""
+class LimitedHandler(OuterHandler, frozen=True, eq=False, kw_only=True):
+    """Runs the calls of *inner* within the memory limit of *entry*."""
 
-    handler: Handler
     entry: Entry
     memory: Memory
-    gate: None = None
-
-    @property
-    def is_async(self) -> bool:
-        """As `Handler.is_async`."""
-        return self.handler.is_async
-
-    @property
-    def is_generator(self) -> bool:
-        """As `Handler.is_generator`."""
-        return self.handler.is_generator
-
-    @property
-    def notices_cancellation(self) -> bool:
-        """As `Handler.notices_cancellation`."""
-        return self.handler.notices_cancellation
 
     def call(
         self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
     ) -> dict[str, Any]:
         """As `Handler.call`."""
         with self.memory.limited(self.entry), _leaving_if_cancelled(caller):
-            return self.handler.call(arguments, caller, strict_arguments)
+            return self.inner.call(arguments, caller, strict_arguments)
 
     async def call_async(
         self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
     ) -> dict[str, Any]:
         """As `Handler.call_async`."""
         with self.memory.limited(self.entry), _leaving_if_cancelled(caller):
-            return await self.handler.call_async(arguments, caller, strict_arguments)
-
-    def with_name(self, name: str) -> LimitedHandler:
-        """As `Handler.with_name`."""
-        return replace(self, handler=self.handler.with_name(name))
+            return await self.inner.call_async(arguments, caller, strict_arguments)
 
     def with_arguments(self, change: Callable[[Any], Any]) -> LimitedHandler:
         """As `ToolHandler.with_arguments`."""
-        handler = cast("ToolHandler", self.handler)
-        return replace(self, handler=handler.with_arguments(change))
+        handler = cast("ToolHandler", self.inner)
+        return replace(self, inner=handler.with_arguments(change))
 
     def with_results(self, change: Callable[[dict[str, Any]], dict[str, Any]]) -> LimitedHandler:
         """As `ToolHandler.with_results`."""
-        handler = cast("ToolHandler", self.handler)
-        return replace(self, handler=handler.with_results(change))
+        handler = cast("ToolHandler", self.inner)
+        return replace(self, inner=handler.with_results(change))
 
 
 @contextmanager

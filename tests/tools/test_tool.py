@@ -294,8 +294,8 @@ def test_a_renamed_tool_tells_its_context_the_new_name() -> None:
         return context.tool
 
     assert (
-        make_tool(who).with_name("whoever").call({}, RecordingCaller())["content"][0]["text"]
-        == "whoever"
+        make_tool(who).with_name("caller").call({}, RecordingCaller())["content"][0]["text"]
+        == "caller"
     )
 
 

@@ -125,7 +125,7 @@ def about_members(entry: dict[str, Any]) -> Iterator[Problem]:
     """Yield what is wrong with members of *entry* other than its name and input schema."""
     for member, (kind, what) in _MEMBERS.items():
         if member in entry and not isinstance(entry[member], kind):
-            text = f"it is {_shown(entry[member])} instead of {what}"
+            text = f"it is {_format_value(entry[member])} instead of {what}"
             yield Problem(member, text, f"leave it out, or give {what}", "error", TYPESCRIPT)
     annotations, icons = entry.get("annotations"), entry.get("icons")
     if isinstance(annotations, dict):
@@ -211,7 +211,7 @@ def _about_validity(schema: dict[str, Any], where: str) -> Iterator[Problem]:
         path = where
         for part in fault.absolute_path:
             path += f"[{part}]" if isinstance(part, int) else f".{part}"
-        text = f"it is not a valid JSON Schema: {_shortened(fault.message)}"
+        text = f"it is not a valid JSON Schema: {_shorten(fault.message)}"
         yield Problem(path, text, "see the reference of this keyword", "error", TYPESCRIPT)
 
 
@@ -256,9 +256,9 @@ def _size(entry: Any) -> int:
     return len(codec.encode(entry))
 
 
-def _shown(value: Any) -> str:
-    return _shortened(codec.encode(value).decode())
+def _format_value(value: Any) -> str:
+    return _shorten(codec.encode(value).decode())
 
 
-def _shortened(text: str) -> str:
+def _shorten(text: str) -> str:
     return text if len(text) <= 100 else text[:99] + "…"

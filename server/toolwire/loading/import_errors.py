@@ -25,7 +25,7 @@ def explain(what: str, error: BaseException, action: Callable[[], T]) -> T:
     from toolwire_compat.fastmcp.adopting import adopting
     from toolwire_compat.fastmcp.names import PACKAGES, NameNotAvailable
 
-    place, what = what, _shown(what)
+    place, what = what, _shorten_path(what)
     if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] in PACKAGES:
         log.info(f"{what} runs on Toolwire's own FastMCP, since the package is not installed")
         try:
@@ -76,7 +76,7 @@ def _remedy(error: BaseException, place: str) -> str:
     return " (traceback above)"
 
 
-def _shown(path: str) -> str:
+def _shorten_path(path: str) -> str:
     """*path*, relative to the working folder if it is inside."""
     if not os.path.isabs(path):
         return path

@@ -47,11 +47,11 @@ def _limit_in_tokens(result: dict[str, Any], size: int, max_tokens: int) -> Limi
     words = f"about {max_tokens:,} tokens"
     if size <= max_tokens:  # no estimate is above one token a byte
         return Limit(size, words)
-    tokens = estimate_tokens(_shown(result))
+    tokens = estimate_tokens(_text_for_model(result))
     return Limit(size if tokens <= max_tokens else size * max_tokens // tokens, words)
 
 
-def _shown(result: dict[str, Any]) -> str:
+def _text_for_model(result: dict[str, Any]) -> str:
     """Return what a model reads of *result*: one of its two forms, whichever is longer."""
     texts = [block.get("text", "") for block in result.get("content", ())]
     text = "\n".join(texts)

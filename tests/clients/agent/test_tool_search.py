@@ -190,7 +190,9 @@ def entries(count: int) -> list[dict[str, Any]]:
     return [dict(make_tool(tool, name=f"tool_{number}").describe()) for number in range(count)]
 
 
-def shown(search: ToolSearch, listed: list[dict[str, Any]], context: int | None) -> list[str]:
+def choose_shown(
+    search: ToolSearch, listed: list[dict[str, Any]], context: int | None
+) -> list[str]:
     return search.choose(listed, {}, context).shown
 
 
@@ -208,16 +210,16 @@ def test_auto_searches_beyond_a_twentieth_of_the_context(context: int | None, li
     tokens = estimate_list_tokens([one])
     few, many = entries(limit // tokens - 5), entries(limit // tokens + 5)
 
-    assert shown(ToolSearch(), few, context) == []
-    assert shown(ToolSearch(), many, context) == ["search_tools", "call_tool"]
+    assert choose_shown(ToolSearch(), few, context) == []
+    assert choose_shown(ToolSearch(), many, context) == ["search_tools", "call_tool"]
 
 
 def test_tokens_for_the_list_can_be_given() -> None:
     listed = entries(2)
     tokens = estimate_list_tokens(listed)
 
-    assert shown(ToolSearch("auto", tokens), listed, 1_000_000) == []
-    assert shown(ToolSearch("auto", tokens - 1), listed, 1_000_000) != []
+    assert choose_shown(ToolSearch("auto", tokens), listed, 1_000_000) == []
+    assert choose_shown(ToolSearch("auto", tokens - 1), listed, 1_000_000) != []
 
 
 def test_names_of_tools_are_left_to_them() -> None:

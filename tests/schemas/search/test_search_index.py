@@ -41,7 +41,7 @@ TOOLS = [
 ]
 
 
-def found(query: str, limit: int = 3) -> list[str]:
+def find_names(query: str, limit: int = 3) -> list[str]:
     return [hit.name for hit in SearchIndex(TOOLS).search(query, limit)]
 
 
@@ -68,11 +68,11 @@ def found(query: str, limit: int = 3) -> list[str]:
     ],
 )
 def test_tool_is_first_for_words_of_any_of_its_texts(query: str, first: str) -> None:
-    assert found(query)[0] == first
+    assert find_names(query)[0] == first
 
 
 def test_name_of_the_server_is_searched_too() -> None:
-    assert set(found("github")) == {"create_issue", "list_issues", "search_code"}
+    assert set(find_names("github")) == {"create_issue", "list_issues", "search_code"}
 
 
 def test_exact_name_comes_before_tools_with_better_words() -> None:
@@ -91,12 +91,12 @@ def test_tools_of_equal_rank_keep_the_order_of_the_list() -> None:
 
 @pytest.mark.parametrize("limit", [1, 2, 8])
 def test_at_most_the_limit_is_returned(limit: int) -> None:
-    assert len(found("issue code weather page file currency text", limit)) == limit
+    assert len(find_names("issue code weather page file currency text", limit)) == limit
 
 
 @pytest.mark.parametrize("query", ["", "   ", "nothing_like_it", "\0\x1b[31m", "😀"])
 def test_query_without_a_known_word_finds_nothing(query: str) -> None:
-    assert found(query) == []
+    assert find_names(query) == []
 
 
 @pytest.mark.parametrize(
@@ -116,12 +116,12 @@ def test_query_without_a_known_word_finds_nothing(query: str) -> None:
     ids=["sql", "quote", "fts", "column", "nul", "surrogate", "brackets", "long", "many", "named"],
 )
 def test_syntax_and_size_of_a_query_mean_nothing(query: str) -> None:
-    assert "getWeather" in found(query, 9)
+    assert "getWeather" in find_names(query, 9)
 
 
 @given(query=st.text(max_size=200), limit=st.integers(1, 20))
 def test_any_query_has_a_plain_result(query: str, limit: int) -> None:
-    assert len(found(query, limit)) <= limit
+    assert len(find_names(query, limit)) <= limit
 
 
 JSON = st.recursive(
@@ -186,7 +186,7 @@ def test_python_without_sqlite_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sqlite3", None)
 
     with pytest.raises(NoSearch):
-        found("weather")
+        find_names("weather")
 
 
 @pytest.mark.process

@@ -25,14 +25,14 @@ from toolwire_tools import (
 PIXEL = b"\x89PNG\r\n\x1a\n"
 
 
-def made(function: Any) -> Tool:
+def make_prompt_of(function: Any) -> Tool:
     [found] = tools_of(function)
     assert found.kind == "prompts"
     return found
 
 
 def get(function: Any, **arguments: Any) -> Any:
-    return made(function).call(arguments, RecordingCaller())
+    return make_prompt_of(function).call(arguments, RecordingCaller())
 
 
 def text(words: str, role: str = "user") -> dict[str, Any]:
@@ -50,7 +50,7 @@ def test_a_prompt_is_described_with_its_arguments() -> None:
         """
         return code
 
-    assert made(review).describe() == {
+    assert make_prompt_of(review).describe() == {
         "name": "review",
         "title": "Review",
         "description": "Review code.",

@@ -35,14 +35,14 @@ from toolwire_tools.resources.resource import contents_of, leaves_folder
 PIXEL = b"\x89PNG\r\n\x1a\n"
 
 
-def made(function: Any) -> Tool:
+def make_resource_of(function: Any) -> Tool:
     [found] = tools_of(function)
     assert found.kind in ("resources", "resourceTemplates")
     return found
 
 
 def read(function: Any, uri: str) -> Any:
-    return made(function).call({"uri": uri}, RecordingCaller())["contents"]
+    return make_resource_of(function).call({"uri": uri}, RecordingCaller())["contents"]
 
 
 def test_a_resource_is_described_by_its_docstring_and_options() -> None:
@@ -53,7 +53,7 @@ def test_a_resource_is_described_by_its_docstring_and_options() -> None:
         """The settings."""
         return ""
 
-    assert made(config).describe() == {
+    assert make_resource_of(config).describe() == {
         "uri": "config://app",
         "name": "config",
         "title": "Settings",
@@ -62,7 +62,7 @@ def test_a_resource_is_described_by_its_docstring_and_options() -> None:
         "annotations": {"priority": 1},
         "_meta": {"example.com/a": 1},
     }
-    assert made(config).kind == "resources"
+    assert make_resource_of(config).kind == "resources"
 
 
 def test_a_template_names_a_media_type_only_if_all_its_resources_have_it() -> None:
@@ -74,8 +74,8 @@ def test_a_template_names_a_media_type_only_if_all_its_resources_have_it() -> No
     def page(name: str) -> str:
         return name
 
-    assert made(note).describe() == {"uriTemplate": "notes://{name}", "name": "note"}
-    assert made(page).describe()["mimeType"] == "text/markdown"
+    assert make_resource_of(note).describe() == {"uriTemplate": "notes://{name}", "name": "note"}
+    assert make_resource_of(page).describe()["mimeType"] == "text/markdown"
     assert read(note, "notes://a.html")[0]["mimeType"] == "text/html"
 
 

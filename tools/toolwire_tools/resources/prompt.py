@@ -9,14 +9,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import msgspec
-from msgspec.structs import replace
 from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
 from toolwire_schemas.wire.codec import encode
 
 from ..content import Text
 from ..entry import SEPARATOR, Entry, show
 from ..errors import OutputError, RegistrationError, naming
-from ..handler import make_handler
+from ..handler import OuterHandler, make_handler
 from ..options import Options, options_for
 from ..results import blocks_in
 from ..schema.annotations import annotations_of
@@ -46,7 +45,7 @@ class Message(msgspec.Struct, frozen=True):
     role: Literal["user", "assistant"] = "user"
 
 
-class PromptHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+class PromptHandler(OuterHandler, frozen=True, eq=False, kw_only=True):
     """Makes the messages of a prompt: a call takes the arguments by their names and returns the
     result of `prompts/get`.
     """
@@ -55,22 +54,6 @@ class PromptHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     input_schema: dict[str, Any]
     present: Callable[[Any], dict[str, Any]]
     """Returns the result for the value of the function."""
-    gate: None = None
-
-    @property
-    def is_async(self) -> bool:
-        """As `Handler.is_async`."""
-        return self.inner.is_async
-
-    @property
-    def is_generator(self) -> bool:
-        """As `Handler.is_generator`."""
-        return self.inner.is_generator
-
-    @property
-    def notices_cancellation(self) -> bool:
-        """As `Handler.notices_cancellation`."""
-        return self.inner.notices_cancellation
 
     def call(
         self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
@@ -85,10 +68,6 @@ class PromptHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     ) -> dict[str, Any]:
         """As `call`, for an asynchronous function."""
         return self.present(await self.inner.run_async(self._fill(arguments), caller))
-
-    def with_name(self, name: str) -> PromptHandler:
-        """Return the same handler for the entry called *name*."""
-        return replace(self, inner=self.inner.with_name(name))
 
     def _fill(self, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return *arguments* without the empty ones that cannot be empty: fields of a form that

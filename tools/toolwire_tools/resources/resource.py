@@ -16,7 +16,7 @@ import msgspec
 from ..content import base64_of, is_media_type, is_textual, media_type_of
 from ..entry import SEPARATOR, Entry, show
 from ..errors import OutputError, RegistrationError, ToolError, naming
-from ..handler import make_handler
+from ..handler import OuterHandler, make_handler
 from ..options import Options, name_of
 from ..results import blocks_in
 from ..schema.annotations import annotations_of
@@ -62,7 +62,7 @@ class ResourceOptions(Options, frozen=True, kw_only=True):
         msgspec.convert(self.annotations or {}, Annotations)
 
 
-class ResourceHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
+class ResourceHandler(OuterHandler, frozen=True, eq=False, kw_only=True):
     """Reads a resource: a call takes `{"uri": …}` and returns the result of `resources/read`."""
 
     inner: FunctionHandler
@@ -73,22 +73,6 @@ class ResourceHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """Returns the result for a URI and the value of the function."""
     not_found: type[ToolError]
     """The class of the error for a URI that the template does not match."""
-    gate: None = None
-
-    @property
-    def is_async(self) -> bool:
-        """As `Handler.is_async`."""
-        return self.inner.is_async
-
-    @property
-    def is_generator(self) -> bool:
-        """As `Handler.is_generator`."""
-        return self.inner.is_generator
-
-    @property
-    def notices_cancellation(self) -> bool:
-        """As `Handler.notices_cancellation`."""
-        return self.inner.notices_cancellation
 
     def call(
         self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
@@ -110,10 +94,6 @@ class ResourceHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         uri = arguments["uri"]
         value = await self.inner.run_async(self._variables(uri), caller)
         return self.present(uri, value)
-
-    def with_name(self, name: str) -> ResourceHandler:
-        """Return itself: a resource is called by its URI."""
-        return self
 
     def _variables(self, uri: str) -> dict[str, str]:
         values = self.template.match(uri)

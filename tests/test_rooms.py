@@ -58,6 +58,7 @@ ROOMS: dict[str, list[str]] = {
         "context",
         "api_description results confirmation resources.uri_template",
         "entry handler",
+        "outer_handler",
         "tool",
         "resources",
         "discovery",

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import msgspec
 from msgspec.structs import replace
 from toolwire_tools import RegistrationError, Tool
-from toolwire_tools.handler import OuterHandler
+from toolwire_tools.outer_handler import OuterHandler
 from toolwire_tools.processes import cgroups, subreaper
 from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 

@@ -15,8 +15,9 @@ from toolwire_schemas.wire.codec import encode
 from ..content import Text
 from ..entry import SEPARATOR, Entry, show
 from ..errors import OutputError, RegistrationError, naming
-from ..handler import OuterHandler, make_handler
+from ..handler import make_handler
 from ..options import Options, options_for
+from ..outer_handler import OuterHandler
 from ..results import blocks_in
 from ..schema.annotations import annotations_of
 from ..schema.to_json import plain_result

@@ -16,8 +16,9 @@ import msgspec
 from ..content import base64_of, is_media_type, is_textual, media_type_of
 from ..entry import SEPARATOR, Entry, show
 from ..errors import OutputError, RegistrationError, ToolError, naming
-from ..handler import OuterHandler, make_handler
+from ..handler import make_handler
 from ..options import Options, name_of
+from ..outer_handler import OuterHandler
 from ..results import blocks_in
 from ..schema.annotations import annotations_of
 from ..schema.to_json import plain_result

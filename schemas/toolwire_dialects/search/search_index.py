@@ -8,6 +8,7 @@ index made, at the first search.
 from __future__ import annotations
 
 import threading
+import weakref
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -87,6 +88,8 @@ class SearchIndex:
         with self._lock:
             if self._database is None:
                 self._database = _make_database(self.tools)
+                # Python 3.13 warns of a connection that nothing has closed.
+                weakref.finalize(self, self._database.close)
             rows = self._database.execute(_FIND, (wanted, limit)).fetchall()
         return [row for (row,) in rows]
 

@@ -121,11 +121,13 @@ class LoadingFilter:
         return answers
 
     def _needs_no_tools(self, frame: Frame, head: _Head) -> bool:
-        is_fault_of_framing = not isinstance(frame, bytes)
-        if is_fault_of_framing or head.method == "ping":
+        if head.method == "ping":
             return True
-        # After a message that waits, a handshake waits too: the client meant this order.
-        return self._answers_handshake and not self._frames and head.method in _HANDSHAKE
+        if self._frames:
+            return False  # after a message that waits, all wait: the client meant this order
+        is_fault_of_framing = not isinstance(frame, bytes)
+        is_handshake = head.method in _HANDSHAKE
+        return is_fault_of_framing or (is_handshake and self._answers_handshake)
 
     def _has_room(self, frame: Frame) -> bool:
         self._bytes_left -= len(frame) if isinstance(frame, bytes) else 0

@@ -10,7 +10,13 @@ from support.server_process import call, request
 from toolwire import Server
 from toolwire.runtime.loading_filter import LoadingFilter
 from toolwire.runtime.session import Session
-from toolwire_schemas.wire.messages import INTERNAL_ERROR, LOADING_FAILED, OVERLOADED
+from toolwire_schemas.wire.messages import (
+    INTERNAL_ERROR,
+    INVALID_REQUEST,
+    LOADING_FAILED,
+    OVERLOADED,
+    PARSE_ERROR,
+)
 
 
 def add(a: int, b: int) -> int:
@@ -25,8 +31,10 @@ PING = request("ping", id="ping")
 class Host:
     """A client of *server*, whose tools are loaded by `load`."""
 
-    def __init__(self, *, answers_handshake: bool = True, max_bytes: int = 10_000) -> None:
-        self.server = Server(name="late", version="1")
+    def __init__(
+        self, *, answers_handshake: bool = True, max_bytes: int = 10_000, **settings: Any
+    ) -> None:
+        self.server = Server(name="late", version="1", **settings)
         self.received: list[Any] = []
         self.session: Session = self.server.open_session(self._receive)
         self.kept = LoadingFilter(
@@ -139,6 +147,16 @@ def test_after_a_message_that_waits_a_handshake_waits_too(message: Any) -> None:
     host.send(LIST, INITIALIZE, message)
 
     assert host.ids() == []
+
+
+def test_faults_of_what_is_sent_are_answered_in_their_order() -> None:
+    host = Host(max_message_bytes=1000)
+    too_long = b'{"jsonrpc":"2.0","id":2,"method":"' + b"x" * 1000 + b'"}\n'
+    host.session.feed(b'{"jsonrpc":"2.0","id":1\n' + too_long)
+
+    host.load()
+
+    assert [message["error"]["code"] for message in host.end()] == [PARSE_ERROR, INVALID_REQUEST]
 
 
 def test_requests_beyond_the_limit_are_refused_and_pings_still_answered() -> None:

@@ -228,6 +228,8 @@ def test_a_named_pipe_may_change_hands(tmp_path: Path) -> None:
     ):
         try:
             assert popen.stdout is not None
+            os.write(theirs, json.dumps(request("tools/list")).encode() + b"\n")
+            assert b"result" in popen.stdout.readline()  # everything is imported
             os.write(
                 theirs,
                 json.dumps(

@@ -40,6 +40,28 @@ class _Head(msgspec.Struct):
 _decode_head = msgspec.json.Decoder(_Head).decode
 
 
+class WaitingMessages:
+    """Messages in their order, of at most *max_bytes* in all."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self.frames: list[Frame] = []
+        self._left_bytes = max_bytes
+
+    def add(self, frame: Frame) -> bool:
+        """Keep *frame*; return whether there was room for it."""
+        size = len(frame) if isinstance(frame, bytes) else 0
+        if size > self._left_bytes or len(self.frames) >= _MAX_FRAMES:
+            return False
+        self._left_bytes -= size
+        self.frames.append(frame)
+        return True
+
+    def take(self) -> list[Frame]:
+        """Return all messages, and keep none."""
+        frames, self.frames = self.frames, []
+        return frames
+
+
 class LoadingFilter:
     """Keeps the messages for *session* that wait for the tools, of at most *max_bytes*.
 
@@ -49,18 +71,14 @@ class LoadingFilter:
     def __init__(self, session: Session, *, answers_handshake: bool, max_bytes: int) -> None:
         self.session = session
         self._answers_handshake = answers_handshake
-        self._bytes_left = max_bytes
-        self._frames: list[Frame] = []
+        self._waiting = WaitingMessages(max_bytes)
+        self.has_requests = False
+        """Whether a request, or a message that may hold one, waits."""
         self._is_loaded = False
         # Held by the thread that decides about messages: only one at a time may.
         self._deciding = threading.Lock()
         session.notifies_of_changes = False
         session.filter_with(self)
-
-    @property
-    def has_requests(self) -> bool:
-        """Whether a request, or a message that may hold one, waits."""
-        return any(isinstance(frame, bytes) and _may_be_request(frame) for frame in self._frames)
 
     def receive(self, frames: list[Frame]) -> Answers:
         """Decide about those of *frames* that need no tools, and keep the others."""
@@ -78,8 +96,8 @@ class LoadingFilter:
                 return
             self._answers_handshake = True
             self.session.declare_all_lists()
-            frames, self._frames = self._frames, []
-            self.session.writer.enqueue_all(self._sort(frames))
+            self.has_requests = False
+            self.session.writer.enqueue_all(self._sort(self._waiting.take()))
 
     def serve(self) -> None:
         """Serve what has been kept, and keep nothing from now on: the tools are loaded."""
@@ -87,16 +105,14 @@ class LoadingFilter:
         with self._deciding:
             self._is_loaded = True
             session.notifies_of_changes = True
-            session.writer.enqueue_all(session.decide(self._frames))
-            self._frames = []
+            session.writer.enqueue_all(session.decide(self._waiting.take()))
             session.remove_filter()
         session.run_accepted()
 
     def refuse(self, problem: str) -> None:
         """Answer the requests that have been kept with an error: the tools cannot be loaded."""
         with self._deciding:
-            frames, self._frames = self._frames, []
-            for frame in frames:
+            for frame in self._waiting.take():
                 head = _read_head(frame)
                 if head.method and head.id is not None:
                     error = messages.error(head.id, INTERNAL_ERROR, problem, LOADING_FAILED)
@@ -114,8 +130,8 @@ class LoadingFilter:
             head = _read_head(frame)
             if self._needs_no_tools(frame, head):
                 answers += self.session.decide([frame])
-            elif self._has_room(frame):
-                self._frames.append(frame)
+            elif self._waiting.add(frame):
+                self.has_requests |= not head.method or head.id is not None
             elif head.id is not None:
                 answers.append(messages.error(head.id, OVERLOADED, _OVERLOADED))
         return answers
@@ -123,15 +139,11 @@ class LoadingFilter:
     def _needs_no_tools(self, frame: Frame, head: _Head) -> bool:
         if head.method == "ping":
             return True
-        if self._frames:
+        if self._waiting.frames:
             return False  # after a message that waits, all wait: the client meant this order
         is_fault_of_framing = not isinstance(frame, bytes)
         is_handshake = head.method in _HANDSHAKE
         return is_fault_of_framing or (is_handshake and self._answers_handshake)
-
-    def _has_room(self, frame: Frame) -> bool:
-        self._bytes_left -= len(frame) if isinstance(frame, bytes) else 0
-        return self._bytes_left >= 0 and len(self._frames) < _MAX_FRAMES
 
 
 def _read_head(frame: Frame) -> _Head:
@@ -141,8 +153,3 @@ def _read_head(frame: Frame) -> _Head:
         return _decode_head(frame)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # a batch, or no JSON-RPC
         return _Head()
-
-
-def _may_be_request(frame: bytes) -> bool:
-    head = _read_head(frame)
-    return not head.method or head.id is not None

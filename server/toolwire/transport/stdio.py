@@ -274,10 +274,7 @@ class _ImportEnd:
             if self._watch is not None:
                 self._watch.send_heartbeat()
             if time.monotonic() >= deadline:
-                unanswered = ""
-                if self._kept.has_requests:
-                    unanswered = "; the requests that waited for it have no response"
-                log.warning(f"the input ended before the tools were imported{unanswered}")
+                log.warning("the input ended before the tools were imported")
                 leave()
 
 

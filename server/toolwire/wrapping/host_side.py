@@ -12,11 +12,8 @@ from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.messages import META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_VERSION
 
 from . import object_in
-from .routes import MAX_OPEN
 
 if TYPE_CHECKING:
-    from toolwire_schemas.wire.messages import Frame
-
     from ..runtime.session import Session
     from .routes import Head
 
@@ -47,23 +44,6 @@ def read_declaration(params: dict[str, Any]) -> HostDeclaration:
         capabilities=object_in(params, "capabilities"),
         client_info=object_in(params, "clientInfo"),
     )
-
-
-class WaitingMessages:
-    """Messages of the host, of at most *max_bytes* in all, while the wrapped server starts."""
-
-    def __init__(self, max_bytes: int) -> None:
-        self.frames: list[Frame] = []
-        self._left_bytes = max_bytes
-
-    def add(self, frame: Frame) -> bool:
-        """Keep *frame*; return whether there was room for it."""
-        if isinstance(frame, bytes):
-            self._left_bytes -= len(frame)
-        if self._left_bytes < 0 or len(self.frames) >= MAX_OPEN:
-            return False
-        self.frames.append(frame)
-        return True
 
 
 class HostSide:

@@ -28,9 +28,10 @@ from toolwire_schemas.wire.messages import INTERNAL_ERROR, OVERLOADED
 from .. import log
 from ..protocol.catalog import Catalog
 from ..protocol.lifecycle import Identity
+from ..runtime.loading_filter import WaitingMessages
 from ..runtime.session import Session
 from ..transport.stdio import leave
-from .host_side import HostDeclaration, HostSide, WaitingMessages, read_declaration, refuse
+from .host_side import HostDeclaration, HostSide, read_declaration, refuse
 from .routes import (
     PassedRequests,
     Peers,

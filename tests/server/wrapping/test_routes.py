@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from toolwire.protocol.catalog import Catalog
 from toolwire.protocol.lifecycle import Identity
+from toolwire.runtime.loading_filter import WaitingMessages
 from toolwire.runtime.session import Session
 from toolwire.settings import Settings
 from toolwire.wrapping.host_side import (
     HostDeclaration,
     HostSide,
-    WaitingMessages,
     read_declaration,
     refuse,
 )

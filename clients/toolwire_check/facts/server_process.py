@@ -152,12 +152,13 @@ class ServerUnderTest:
             return set()
         mark = f"{_MARK}={self._mark}".encode()
         found = set()
-        for name in os.listdir("/proc"):
-            if not name.isdigit() or int(name) == self._process.pid:
-                continue
-            if mark in _read(int(name), "environ").split(b"\0"):
-                found.add(int(name))
-        return found
+        for pid in _list_processes():
+            if pid != self._process.pid and mark in _read(pid, "environ").split(b"\0"):
+                found.add(pid)
+        parents = set(found)
+        if self._process.exit_status() is None:  # else another process may have its number
+            parents.add(self._process.pid)
+        return found | _list_children(parents)
 
     def last_words(self) -> str:
         """Return the end of the server's stderr as the end of a sentence; empty if it is empty."""
@@ -195,6 +196,25 @@ def _kill_all(pids: Sequence[int]) -> None:
     for pid in pids:
         with contextlib.suppress(OSError):  # it has just ended
             os.kill(pid, _SIGKILL)
+
+
+def _list_processes() -> list[int]:
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+
+
+def _list_children(parents: set[int]) -> set[int]:
+    """Return the running children of *parents*, also those whose environment cannot be read: that
+    of a process is empty while it starts a program.
+    """
+    children = set()
+    for pid in _list_processes():
+        fields = _read(pid, "stat").rpartition(b") ")[2].split()
+        if not fields:
+            continue
+        state, parent = fields[0], int(fields[1])
+        if state != b"Z" and parent in parents:
+            children.add(pid)
+    return children
 
 
 def _read(pid: int, name: str) -> bytes:

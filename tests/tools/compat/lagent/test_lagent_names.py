@@ -1,6 +1,6 @@
 """Every public name of Lagent has a place here, or an ImportError that says what to use instead.
 
-`python tests/tools/actions/test_lagent_names.py` writes the table of MIGRATING.md anew.
+`python tests/tools/compat/lagent/test_lagent_names.py` writes the table of MIGRATING.md anew.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 from toolwire_compat import lagent
 from toolwire_compat.lagent import missing_names
 
-MIGRATING = Path(__file__).parents[3] / "MIGRATING.md"
+MIGRATING = Path(__file__).parents[4] / "MIGRATING.md"
 RECORDED = Path(__file__).with_name("lagent_public_names.txt")
 """The names that modules of Lagent 0.2.4 and 0.5 define or re-export, with the versions that have
 them.
@@ -78,7 +78,7 @@ def test_remedies_name_existing_objects(sentence: str) -> None:
 def test_table_of_the_page_matches_the_error_messages() -> None:
     found = _TABLE.search(MIGRATING.read_text("utf-8"))
     assert found is not None
-    assert found[0] == table(), "run: python tests/tools/actions/test_lagent_names.py"
+    assert found[0] == table(), "run: python tests/tools/compat/lagent/test_lagent_names.py"
 
 
 if __name__ == "__main__":

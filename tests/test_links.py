@@ -1,5 +1,5 @@
 """Links of the project: relative in every page, absolute in the metadata of the wheel, one address
-in one file.
+in one file. Paths in the packages' READMEs lead to files.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from toolwire_schemas import project_links
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 _LINK = re.compile(r"\]\((?P<target>[^)\s]+)\)|(?:src|srcset)=\"(?P<picture>[^\"]+)\"")
+_PATH = re.compile(r"`(?P<path>[a-z_][a-z_/.]*(?:\.py|/))`")
 _PLACEHOLDER = re.compile(r"\bOWNER\b.{0,3}toolwire")
 
 
@@ -36,6 +37,26 @@ def test_the_address_of_the_repository_stands_in_one_file() -> None:
         if path.is_file() and _PLACEHOLDER.search(path.read_text("utf-8", errors="replace")):
             holders.add(path)
     assert holders <= allowed
+
+
+def test_paths_in_readmes_of_packages_are_those_of_files() -> None:
+    packages = [ROOT / name for name in ("server", "tools", "schemas", "clients")]
+    readmes = set()
+    known = set()
+    for folder in (*packages, ROOT / "tests", ROOT / "docs"):
+        for path in folder.rglob("*"):
+            known.add(f"/{path.relative_to(ROOT)}")
+            if path.name == "README.md" and folder in packages:
+                readmes.add(path)
+    missing = []
+    for readme in readmes:
+        if "node_modules" in readme.parts:
+            continue
+        for found in _PATH.finditer(readme.read_text("utf-8")):
+            ending = "/" + found["path"].rstrip("/")
+            if not any(path.endswith(ending) for path in known):
+                missing.append(f"{readme.relative_to(ROOT)}: {found['path']}")
+    assert missing == []
 
 
 def test_the_go_module_has_the_address_of_the_repository() -> None:

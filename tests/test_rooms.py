@@ -115,7 +115,7 @@ ROOMS: dict[str, list[str]] = {
         "settings redaction",
         "host_config async_client",
         "client",
-        "connect typed",
+        "connecting typed",
         "servers",
         "pages",
         "toolwire_client",

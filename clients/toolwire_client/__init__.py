@@ -8,7 +8,7 @@ import toolwire_schemas
 
 from .async_client import AsyncClient
 from .client import Client, PendingCall
-from .connect import PendingConnection, connect
+from .connecting import PendingConnection, connect
 from .errors import (
     BadConfiguration,
     BrokenRules,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .async_client import START_TIMEOUT_SECONDS
 from .client import Client
-from .connect import connect
+from .connecting import connect
 from .errors import ClientError
 from .host_config import ServerConfig, read_config
 from .waiting.base import Waiting, run
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from toolwire_schemas.output import Output
 
     from .async_client import AsyncClient
-    from .connect import PendingConnection
+    from .connecting import PendingConnection
     from .protocol.events import OnLog
     from .session.elicitation import OnAsk
     from .session.handshake import Era

@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolwire_client.connect import connect
+from toolwire_client.connecting import connect
 from toolwire_client.errors import ClientError
 
 if TYPE_CHECKING:

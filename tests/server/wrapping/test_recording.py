@@ -19,7 +19,7 @@ from toolwire.wrapping.recording import BadRecording, Entry, Recorder, Recording
 from toolwire.wrapping.replaying import Replay, exchanges
 from toolwire_client import Client, RequestFailed, connect
 from toolwire_client.async_client import ClientSettings
-from toolwire_client.connect import PendingConnection
+from toolwire_client.connecting import PendingConnection
 from toolwire_client.transport.child_process import ServerProcess
 from toolwire_schemas.published import validator
 

@@ -6,79 +6,64 @@ from typing import TYPE_CHECKING
 
 import toolwire_schemas
 
-from .async_client import AsyncClient
-from .client import Client, PendingCall
-from .connecting import PendingConnection, connect
-from .errors import (
-    BadConfiguration,
-    BrokenRules,
-    CallCancelled,
-    ClientError,
-    Closed,
-    NotStarted,
-    RequestFailed,
-    ServerGone,
-    TimedOut,
-    ToolFailed,
-)
-from .protocol.events import LogEntry
-from .protocol.results import (
-    CallResult,
-    PromptArgument,
-    PromptDescription,
-    PromptMessage,
-    PromptResult,
-    ResourceContent,
-    ResourceDescription,
-    ResourceResult,
-    ResourceTemplate,
-    ToolDescription,
-)
-from .session.elicitation import Elicitation, NoAnswer
-from .session.request import AsyncPendingCall
-from .transport.child_process import server_environment
-
 if TYPE_CHECKING:
-    from .servers import PendingServers, Servers, connect_config
+    from .async_client import AsyncClient as AsyncClient
+    from .client import Client as Client
+    from .client import PendingCall as PendingCall
+    from .connecting import PendingConnection as PendingConnection
+    from .connecting import connect as connect
+    from .errors import BadConfiguration as BadConfiguration
+    from .errors import BrokenRules as BrokenRules
+    from .errors import CallCancelled as CallCancelled
+    from .errors import ClientError as ClientError
+    from .errors import Closed as Closed
+    from .errors import NotStarted as NotStarted
+    from .errors import RequestFailed as RequestFailed
+    from .errors import ServerGone as ServerGone
+    from .errors import TimedOut as TimedOut
+    from .errors import ToolFailed as ToolFailed
+    from .protocol.events import LogEntry as LogEntry
+    from .protocol.results import CallResult as CallResult
+    from .protocol.results import PromptArgument as PromptArgument
+    from .protocol.results import PromptDescription as PromptDescription
+    from .protocol.results import PromptMessage as PromptMessage
+    from .protocol.results import PromptResult as PromptResult
+    from .protocol.results import ResourceContent as ResourceContent
+    from .protocol.results import ResourceDescription as ResourceDescription
+    from .protocol.results import ResourceResult as ResourceResult
+    from .protocol.results import ResourceTemplate as ResourceTemplate
+    from .protocol.results import ToolDescription as ToolDescription
+    from .servers import PendingServers as PendingServers
+    from .servers import Servers as Servers
+    from .servers import connect_config as connect_config
+    from .session.elicitation import Elicitation as Elicitation
+    from .session.elicitation import NoAnswer as NoAnswer
+    from .session.request import AsyncPendingCall as AsyncPendingCall
+    from .transport.child_process import server_environment as server_environment
 
-__all__ = [
-    "AsyncClient",
-    "AsyncPendingCall",
-    "BadConfiguration",
-    "BrokenRules",
-    "CallCancelled",
-    "CallResult",
-    "Client",
-    "ClientError",
-    "Closed",
-    "Elicitation",
-    "LogEntry",
-    "NoAnswer",
-    "NotStarted",
-    "PendingCall",
-    "PendingConnection",
-    "PendingServers",
-    "PromptArgument",
-    "PromptDescription",
-    "PromptMessage",
-    "PromptResult",
-    "RequestFailed",
-    "ResourceContent",
-    "ResourceDescription",
-    "ResourceResult",
-    "ResourceTemplate",
-    "ServerGone",
-    "Servers",
-    "TimedOut",
-    "ToolDescription",
-    "ToolFailed",
-    "connect",
-    "connect_config",
-    "server_environment",
-]
-
-_MODULES = toolwire_schemas.modules_by_name({".servers": "PendingServers Servers connect_config"})
-"""Names imported at first use: a client of one server needs none of them."""
+_MODULES = toolwire_schemas.modules_by_name(
+    {
+        ".async_client": "AsyncClient",
+        ".client": "Client PendingCall",
+        ".connecting": "PendingConnection connect",
+        ".errors": (
+            "BadConfiguration BrokenRules CallCancelled ClientError Closed NotStarted "
+            "RequestFailed ServerGone TimedOut ToolFailed"
+        ),
+        ".protocol.events": "LogEntry",
+        ".protocol.results": (
+            "CallResult PromptArgument PromptDescription PromptMessage PromptResult "
+            "ResourceContent ResourceDescription ResourceResult ResourceTemplate "
+            "ToolDescription"
+        ),
+        ".servers": "PendingServers Servers connect_config",
+        ".session.elicitation": "Elicitation NoAnswer",
+        ".session.request": "AsyncPendingCall",
+        ".transport.child_process": "server_environment",
+    }
+)
+"""Names imported at first use: a server that only reads a config file starts no client."""
+__all__ = sorted(_MODULES)
 __getattr__ = toolwire_schemas.importer(__name__, _MODULES)
 
 

@@ -12,6 +12,17 @@ parts of an entry, which may be a foreign server's. Descriptions written by hand
 
 from __future__ import annotations
 
-from .tool_entry import Malformed
+from typing import TYPE_CHECKING
 
-__all__ = ["Malformed"]
+import toolwire_schemas
+
+if TYPE_CHECKING:
+    from .tool_entry import Malformed as Malformed
+
+_MODULES = toolwire_schemas.modules_by_name({".tool_entry": "Malformed"})
+__all__ = sorted(_MODULES)
+__getattr__ = toolwire_schemas.importer(__name__, _MODULES)
+
+
+def __dir__() -> list[str]:
+    return __all__

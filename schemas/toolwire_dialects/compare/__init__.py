@@ -8,16 +8,30 @@ unknown; it never guesses.
 
 from __future__ import annotations
 
-from .subset import SubsetVerdict, takes_all
-from .tool_lists import LEVELS, BadList, Change, Level, between, verdict
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "LEVELS",
-    "BadList",
-    "Change",
-    "Level",
-    "SubsetVerdict",
-    "between",
-    "takes_all",
-    "verdict",
-]
+import toolwire_schemas
+
+if TYPE_CHECKING:
+    from .subset import SubsetVerdict as SubsetVerdict
+    from .subset import takes_all as takes_all
+    from .tool_lists import LEVELS as LEVELS
+    from .tool_lists import BadList as BadList
+    from .tool_lists import Change as Change
+    from .tool_lists import Level as Level
+    from .tool_lists import between as between
+    from .tool_lists import verdict as verdict
+
+_MODULES = toolwire_schemas.modules_by_name(
+    {
+        ".subset": "SubsetVerdict takes_all",
+        ".tool_lists": "LEVELS BadList Change Level between verdict",
+    }
+)
+"""Names imported at first use: a lock needs none of them."""
+__all__ = sorted(_MODULES)
+__getattr__ = toolwire_schemas.importer(__name__, _MODULES)
+
+
+def __dir__() -> list[str]:
+    return __all__

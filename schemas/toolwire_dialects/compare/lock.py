@@ -183,10 +183,21 @@ def read(text: bytes) -> Lock:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadLock(f"it is not a lock: {error}") from None
     for kind in KEYS:
-        entries, faults = _index(kind, getattr(found, kind))
-        if faults or len(entries) < len(getattr(found, kind)):
+        entries = getattr(found, kind)
+        if not _have_own_keys(kind, entries):
             raise BadLock(f"it is not a lock: each of its {kind} needs a {KEYS[kind]} of its own")
     return found
+
+
+def _have_own_keys(kind: Kind, entries: Sequence[Entry]) -> bool:
+    """Return whether each of *entries* has a key that no other one has."""
+    known = set()
+    for entry in entries:
+        key = entry.get(KEYS[kind])
+        if not isinstance(key, str) or key in known:
+            return False
+        known.add(key)
+    return True
 
 
 def check(approved: Lock, offer: Offer, texts: Texts = "approved") -> Checked:

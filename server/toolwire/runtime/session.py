@@ -116,7 +116,7 @@ class Session:
 
         def read_and_decide() -> Answers | None:
             try:
-                if self._refusing:
+                if self.writer.is_full:
                     self.writer.wait_for_room()
                 data = read()
                 if self.is_ending:

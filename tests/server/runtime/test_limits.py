@@ -281,10 +281,19 @@ SLACK_BYTES = 1024 * 1024
 
 
 @pytest.mark.process
-def test_a_host_that_only_writes_is_not_read_beyond_twice_the_limit(tmp_path: Path) -> None:
+@pytest.mark.parametrize("when", ["while the tools load", "afterwards"])
+def test_a_host_that_only_writes_is_not_read_beyond_twice_the_limit(
+    tmp_path: Path, when: str
+) -> None:
     limit = 256 * 1024
-    with served(tmp_path, TOOLS, "--limit", f"max_unsent_bytes={limit}") as process:
+    gate = tmp_path / "gate"
+    os.mkfifo(gate)
+    source = TOOLS + f"open({str(gate)!r}).read()\n"
+    with served(tmp_path, source, "--limit", f"max_unsent_bytes={limit}") as process:
         assert process.popen.stdin is not None
+        if when == "afterwards":
+            gate.write_text("")
+            process.ask(request("tools/list"))
         message = line(request("tools/list", id="x"))
         written = SimpleQueue[int]()
 
@@ -296,6 +305,8 @@ def test_a_host_that_only_writes_is_not_read_beyond_twice_the_limit(tmp_path: Pa
         threading.Thread(target=write, daemon=True).start()
         wait_until(lambda: b"nothing is read until the host reads" in b"".join(process._stderr))
         assert written.empty()
+        if when == "while the tools load":
+            gate.write_text("")
 
         received = Counter("error" in process.receive() for _ in range(30_000))
 

@@ -479,7 +479,7 @@ def test_an_unreachable_scheduler_is_an_error_of_the_call(tmp_path: Path) -> Non
 
 def test_a_node_without_the_file_says_so(tmp_path: Path) -> None:
     with serving(tmp_path, "dask:local") as process:
-        process.ask(request("ping"))
+        process.ask(request("tools/list"))  # they are loaded
         (tmp_path / "tools_file.py").unlink()
 
         assert "failed to start: it ended with exit status 2" in text_of(process.ask(call("pid")))

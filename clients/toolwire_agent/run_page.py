@@ -5,18 +5,18 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from toolwire_client.pages.markdown import as_code, as_html, fence, fitted, folded_part
+from toolwire_client.pages.markdown import as_code, as_html, fence, fold_part, join_within_limit
 from toolwire_client.pages.markup import (
     Child,
     Html,
     block,
-    counted,
     cut,
     duration,
     element,
-    folded,
+    fold,
+    format_count,
+    join_html,
     pairs,
-    together,
 )
 from toolwire_client.pages.page import page
 from toolwire_client.pages.results import text_html, tree
@@ -97,7 +97,7 @@ def _call_html(call: shown.Call) -> Html:
     # A hostile reply may have any number of arguments.
     arguments = list(call.params.items())[:_MAX_PARAMS]
     tool = element("p", cut(call.tool, _MAX_TOOL_CHARS), class_="tool")
-    return together(tool, [tree(value, name) for name, value in arguments])
+    return join_html(tool, [tree(value, name) for name, value in arguments])
 
 
 def _value_html(part: shown.Value) -> Html:
@@ -108,11 +108,11 @@ def _value_html(part: shown.Value) -> Html:
 
 def _block_html(part: shown.Block) -> Html:
     caption = element("p", part.caption, class_="caption") if part.caption else None
-    return together(caption, block(part.text, _MAX_CHARS))
+    return join_html(caption, block(part.text, _MAX_CHARS))
 
 
-def _folded_html(part: shown.Folded) -> Html:
-    return folded(part.title, [_part_html(inner) for inner in part.parts])
+def _fold_part(part: shown.Folded) -> Html:
+    return fold(part.title, [_part_html(inner) for inner in part.parts])
 
 
 _PART_HTML: dict[type[shown.Part], Callable[[Any], Html | None]] = {
@@ -126,7 +126,7 @@ _PART_HTML: dict[type[shown.Part], Callable[[Any], Html | None]] = {
     shown.Detail: lambda part: _paragraph(part.text, "muted"),
     shown.Data: lambda part: tree(part.value, part.label),
     shown.Block: _block_html,
-    shown.Folded: _folded_html,
+    shown.Folded: _fold_part,
 }
 
 
@@ -159,7 +159,7 @@ def _timeline(record: Run, left: list[Run], depth: int = 0) -> Html:
     if fork is not None:
         items.insert(fork.events, _fork_label(fork))
     if len(record) > _MAX_EVENTS:
-        more = f"… {counted(len(record) - _MAX_EVENTS, 'more event')}"
+        more = f"… {format_count(len(record) - _MAX_EVENTS, 'more event')}"
         items.append(element("li", more, class_="cut"))
     return element("ol", items, class_="run")
 
@@ -188,7 +188,7 @@ def _run_inside(run: Run, left: list[Run], depth: int) -> Html:
     if fork is not None:
         kind, own_events = "fork: ", run[fork.events :]
     title = element("strong", kind, cut(_last_question(run), 200))
-    return folded([title, " ", _format_status(run)], _timeline(own_events, left, depth + 1))
+    return fold([title, " ", _format_status(run)], _timeline(own_events, left, depth + 1))
 
 
 def _fork_label(fork: events.ForkOf) -> Html:
@@ -279,7 +279,7 @@ def _summary(record: Run) -> Html:
     date = "" if started.at == events.NEVER else f"{started.at:%Y-%m-%d %H:%M:%S %Z}"
     instructions = None
     if started.instructions:
-        instructions = folded("added to the prompt", block(started.instructions, _MAX_CHARS))
+        instructions = fold("added to the prompt", block(started.instructions, _MAX_CHARS))
     return pairs(
         ("model", model),
         ("started", date),
@@ -315,7 +315,7 @@ def run_markdown(record: Run) -> str:
                 parts += _markdown_parts(event, calls.get(number, as_html("")))
             case events.Ended():
                 parts += _markdown_parts(event, "")
-    return fitted(parts)
+    return join_within_limit(parts)
 
 
 def _markdown_parts(event: Recorded, call: str) -> list[str]:
@@ -327,7 +327,7 @@ def _markdown_parts(event: Recorded, call: str) -> list[str]:
             case shown.Value(value):
                 text = value if isinstance(value, str) else shown.to_json(value)
                 failed = "failed: " if presentation.tone == "bad" else ""
-                parts.append(folded_part(f"{failed}{call}", fence([text])))
+                parts.append(fold_part(f"{failed}{call}", fence([text])))
             case shown.Answer(text):
                 parts.append(fence([text]))
     return parts

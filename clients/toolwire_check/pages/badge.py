@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolwire_client.pages.markup import Html, counted, element, together
+from toolwire_client.pages.markup import Html, element, format_count, join_html
 
 if TYPE_CHECKING:
     from ..report import Report
@@ -49,10 +49,10 @@ def _choose_message(report: Report) -> tuple[str, str]:
         return "no answer", _BAD
     rules = {one.case for one in report.failures("must")}
     if rules:
-        return f"{counted(len(rules), 'rule')} broken", _BAD
+        return f"{format_count(len(rules), 'rule')} broken", _BAD
     warnings = {one.case for one in report.failures("should")}
     if warnings:
-        return f"kept, {counted(len(warnings), 'warning')}", _WARN
+        return f"kept, {format_count(len(warnings), 'warning')}", _WARN
     return f"kept, {report.revisions[0]}", _GOOD
 
 
@@ -64,4 +64,4 @@ def _draw_part(start: int, width: int, text: str, colour: str) -> Html:
         "font_family": "Verdana, DejaVu Sans, sans-serif",
         "font_size": 11,
     }
-    return together(box, element("text", text, **place, **font))
+    return join_html(box, element("text", text, **place, **font))

@@ -6,19 +6,26 @@ import shlex
 from typing import TYPE_CHECKING
 
 import msgspec
-from toolwire_client.pages.markdown import as_code, as_html, fence, fitted, folded_part, table_of
+from toolwire_client.pages.markdown import (
+    as_code,
+    as_html,
+    fence,
+    fold_part,
+    join_within_limit,
+    table_of,
+)
 from toolwire_client.pages.markup import (
     Html,
     code,
-    counted,
     cut,
     duration,
     element,
-    folded,
+    fold,
+    format_count,
+    join_html,
     pairs,
     size,
     table,
-    together,
 )
 from toolwire_client.pages.page import page, section
 from toolwire_schemas.cases.rules import rule, rule_url
@@ -101,7 +108,7 @@ def rule_html(case: str) -> Html | None:
     titles = ("with Toolwire", "mcp, Python", "TypeScript SDK", "without an SDK")
     texts = msgspec.structs.astuple(found.fix)
     fixes = [(title, _mark_code(text)) for title, text in zip(titles, texts, strict=True)]
-    return folded(
+    return fold(
         "Why it matters, and how to fix it",
         element("p", _mark_code(found.why)),
         pairs(*fixes),
@@ -130,8 +137,8 @@ def exchange_html(lines: Sequence[str], title: str = "", *, open_: bool = False)
         items.append(element("li", cut(text, _MAX_CHARS), class_=_SPEAKERS.get(speaker, "event")))
     if len(lines) > _MAX_LINES:
         items.append(element("li", f"{len(lines) - _MAX_LINES:,} more", class_="event"))
-    title = title or f"{counted(len(lines), 'line')} of the exchange"
-    return folded(title, element("ol", items, class_="exchange"), open_=open_)
+    title = title or f"{format_count(len(lines), 'line')} of the exchange"
+    return fold(title, element("ol", items, class_="exchange"), open_=open_)
 
 
 def summary(report: Report) -> str:
@@ -142,15 +149,15 @@ def summary(report: Report) -> str:
     recommendations = {one.case for one in report.failures("advice")} - rules
     failures = []
     if rules:
-        failures.append(counted(len(rules), "rule"))
+        failures.append(format_count(len(rules), "rule"))
     if recommendations:
-        failures.append(counted(len(recommendations), "recommendation"))
+        failures.append(format_count(len(recommendations), "recommendation"))
     text = "It keeps every rule that applies to it."
     if failures:
         text = f"It breaks {' and '.join(failures)}."
     gaps = {one.case for one in report.verdicts if one.outcome == "known gap"}
     if gaps:
-        text += f" {counted(len(gaps), 'known gap')} not counted."
+        text += f" {format_count(len(gaps), 'known gap')} not counted."
     return text
 
 
@@ -164,7 +171,7 @@ def check_html(report: Report, *, again: Again | None = None) -> Html:
     areas = table(
         ("area", *OUTCOMES), _area_rows(report), caption="Verdicts by area", class_="numbers"
     )
-    return together(
+    return join_html(
         _head(report),
         section("Findings", list(_findings(report, again))),
         section("Tools", _tools(report) if report.costs else None),
@@ -172,8 +179,8 @@ def check_html(report: Report, *, again: Again | None = None) -> Html:
         section("Known gaps", _reasons(report, "known gap")),
         section(
             "Other cases",
-            _passed_cases(report),
-            folded(
+            _list_passed_cases(report),
+            fold(
                 "Not applicable, and notes",
                 _reasons(report, "not applicable"),
                 _reasons(report, "pass"),
@@ -196,7 +203,7 @@ def _findings(report: Report, again: Again | None) -> Iterator[Html]:
         yield element("p", f"… {len(findings) - _MAX_ROWS:,} more findings", class_="cut")
 
 
-def _passed_cases(report: Report) -> Html:
+def _list_passed_cases(report: Report) -> Html:
     cases: dict[str, None] = {}
     for verdict in report.verdicts:
         if verdict.outcome == "pass":
@@ -204,8 +211,8 @@ def _passed_cases(report: Report) -> Html:
     items = []
     for case in list(cases)[:_MAX_CASES]:
         items.append(element("li", _link_case(case)))
-    title = f"{counted(len(cases), 'case')} passed"
-    return folded(title, element("ul", items, class_="cases"))
+    title = f"{format_count(len(cases), 'case')} passed"
+    return fold(title, element("ul", items, class_="cases"))
 
 
 def check_page(report: Report, *, again: Again | None = None) -> str:
@@ -260,7 +267,7 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     speaks = ""
     if report.revisions:
         speaks = f"MCP {', '.join(report.revisions)}; {' and '.join(report.framings)}"
-    tools = counted(report.tools, "tool")
+    tools = format_count(report.tools, "tool")
     tokens = sum(one.tokens for one in report.costs)
     if tokens:
         tools += f", about {tokens:,} tokens"
@@ -315,7 +322,7 @@ def _pad(row: list[str]) -> list[str]:
 
 def _tools(report: Report) -> Html:
     costs = table(_COST, _cost_rows(report), caption="The cost of each tool", class_="numbers")
-    return together(
+    return join_html(
         element("div", costs, class_="wide"), element("p", _COST_NOTE, class_="caption")
     )
 
@@ -328,7 +335,7 @@ def _reasons(report: Report, outcome: Outcome) -> Iterator[Html]:
             reasons.append((why, ", ".join(cases)))
     if outcome == "known gap":
         for why, number in report.of_sdk().items():
-            reasons.append((why, counted(number, "finding")))
+            reasons.append((why, format_count(number, "finding")))
     for why, cases_text in reasons[:_MAX_ROWS]:
         cases_html = element("span", cut(cases_text, _MAX_CHARS), class_="muted")
         yield element("p", cut(why, _MAX_CHARS), ": ", cases_html)
@@ -359,17 +366,15 @@ def check_markdown(report: Report, *, again: Again | None = None) -> str:
         f"**{summary(report)}** {', '.join(counts)}.",
         "; ".join(facts),
         *table_of(("", "case", "expected", "came"), rows, len(findings)),
-        folded_part("Verdicts by area", *areas),
-        folded_part("The cost of each tool", *costs),
+        fold_part("Verdicts by area", *areas),
+        fold_part("The cost of each tool", *costs),
     ]
     for one in shown:
         lines = [one.behaviour]
         if again:
             lines.append(f"again: {again(one)}")
-        parts.append(
-            folded_part(f"{one.outcome}: {as_html(one.case)}", fence(lines + one.exchange))
-        )
-    return fitted(parts, len(findings[_MAX_ROWS:]))
+        parts.append(fold_part(f"{one.outcome}: {as_html(one.case)}", fence(lines + one.exchange)))
+    return join_within_limit(parts, len(findings[_MAX_ROWS:]))
 
 
 def _with_code(rows: Iterable[Sequence[str]]) -> list[list[str]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolwire_client.pages.markdown import as_code, fitted
-from toolwire_client.pages.markup import Html, code, cut, element, pairs, table, together
+from toolwire_client.pages.markdown import as_code, join_within_limit
+from toolwire_client.pages.markup import Html, code, cut, element, join_html, pairs, table
 from toolwire_client.pages.page import page, section
 from toolwire_dialects.compare.words import HEADINGS, WHOM, sentence
 
@@ -36,7 +36,7 @@ def diff_html(changes: Sequence[Change], *, old: str, new: str) -> Html:
     for each_level, heading in HEADINGS.items():
         changes_table = _make_table(heading, _select(changes, each_level))
         sections.append(section(heading, changes_table))
-    return together(head, *sections)
+    return join_html(head, *sections)
 
 
 def diff_page(changes: Sequence[Change], *, old: str, new: str) -> str:
@@ -55,7 +55,7 @@ def diff_markdown(changes: Sequence[Change]) -> str:
         for change in selected:
             who = WHOM[change.concerns]
             parts.append(f"- {as_code(change.where)}: {as_code(str(change))} ({who})")
-    return fitted(parts)
+    return join_within_limit(parts)
 
 
 def _select(changes: Sequence[Change], level: str) -> list[Change]:
@@ -74,4 +74,4 @@ def _make_table(heading: str, changes: Sequence[Change]) -> Html | None:
     if len(changes) <= _MAX_ROWS:
         return changes_table
     more = element("p", f"… {len(changes) - _MAX_ROWS:,} more", class_="cut")
-    return together(changes_table, more)
+    return join_html(changes_table, more)

@@ -61,13 +61,13 @@ def table_of(head: Sequence[str], rows: Sequence[Sequence[str]], total: int = 0)
     return ["\n".join(shown), *more] if lines else []
 
 
-def folded_part(title: str, *parts: str) -> str:
+def fold_part(title: str, *parts: str) -> str:
     """Return *parts* that a click on *title* shows."""
     inner = "\n\n".join(parts)
     return f"<details><summary>{title}</summary>\n\n{inner}\n\n</details>" if inner else ""
 
 
-def fitted(parts: Iterable[str], more: int = 0, most: int = MAX_CHARS) -> str:
+def join_within_limit(parts: Iterable[str], more: int = 0, most: int = MAX_CHARS) -> str:
     """Return *parts* as one text of at most *most* characters, and the number of those that do not
     fit, with *more*.
     """

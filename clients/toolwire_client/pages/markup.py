@@ -47,10 +47,10 @@ def element(tag: str, /, *children: Child, **attributes: str | int | bool | None
     if tag in _VOID:
         return Html(f"<{tag}{written}>")
     dropped = "\n" if tag == "pre" else ""  # by a parser, if it is the first character
-    return Html(f"<{tag}{written}>{dropped}{together(*children)}</{tag}>")
+    return Html(f"<{tag}{written}>{dropped}{join_html(*children)}</{tag}>")
 
 
-def together(*children: Child) -> Html:
+def join_html(*children: Child) -> Html:
     """Return *children* one after the other, as `element` writes them."""
     return Html("".join(map(_child, children)))
 
@@ -63,7 +63,7 @@ def _child(child: Child) -> str:
             return child
         case str():
             return escape(printable(child), quote=False)
-    return together(*child)
+    return join_html(*child)
 
 
 def _attribute(name: str, value: str | int) -> str:
@@ -93,7 +93,7 @@ def block(text: str, most: int = 20_000, *, class_: str | None = None) -> Html:
     return element("pre", element("code", cut(text, most)), class_=class_)
 
 
-def folded(summary: Child, *content: Child, open_: bool = False, class_: str | None = None) -> Html:
+def fold(summary: Child, *content: Child, open_: bool = False, class_: str | None = None) -> Html:
     """Return *content* that a click on *summary* shows."""
     return element("details", element("summary", summary), *content, open=open_, class_=class_)
 
@@ -103,7 +103,7 @@ def table(
 ) -> Html:
     """Return a table whose first column names the rows. The *caption* is for screen readers."""
     body = []
-    for first, *others in (map(together, row) for row in rows):
+    for first, *others in (map(join_html, row) for row in rows):
         body.append(
             element(
                 "tr", element("th", first, scope="row"), [element("td", cell) for cell in others]
@@ -133,7 +133,7 @@ def size(number: float) -> str:
     return f"{number:.0f} B"
 
 
-def counted(number: int, what: str) -> str:
+def format_count(number: int, what: str) -> str:
     """Return a count of *what*: `1 tool`, `2 tools`."""
     return f"{number:,} {what}{'' if number == 1 else 's'}"
 

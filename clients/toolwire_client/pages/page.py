@@ -9,7 +9,7 @@ from importlib.resources import files
 
 from toolwire_schemas import project_links
 
-from .markup import Child, Html, element, together
+from .markup import Child, Html, element, join_html
 
 
 @cache
@@ -20,7 +20,7 @@ def style() -> str:
 
 def section(heading: str, *content: Child) -> Html:
     """Return a part of a page; nothing without *content*."""
-    inner = together(*content)
+    inner = join_html(*content)
     return element("section", element("h2", heading), inner, aria_label=heading) if inner else inner
 
 

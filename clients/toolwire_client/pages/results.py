@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire import codec
 
-from .markup import Html, block, counted, cut, element, folded, size, together
+from .markup import Html, block, cut, element, fold, format_count, join_html, size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -65,8 +65,8 @@ def result_html(result: Mapping[str, Any], *, problems: Sequence[str] = ()) -> H
         if "structuredContent" in result
         else None,
         [blocks.html(role, one) for role, one in found[:_MAX_BLOCKS]],
-        element("p", f"… {counted(more, 'more block')}", class_="cut") if more > 0 else None,
-        folded("Further members", tree(others)) if others else None,
+        element("p", f"… {format_count(more, 'more block')}", class_="cut") if more > 0 else None,
+        fold("Further members", tree(others)) if others else None,
         class_="result",
     )
 
@@ -118,7 +118,7 @@ class _Blocks:
     def _text(self, text: str, mime: str) -> Html:
         most, self._chars = self._chars, max(self._chars - len(text), 0)
         if self._data is not None and len(text) <= most and _says(text, self._data):
-            return folded("The same as text", block(text, most))
+            return fold("The same as text", block(text, most))
         return text_html(text, mime, most)
 
     def _medium(self, raw: str, mime: str, words: list[str]) -> Html | None:
@@ -170,7 +170,7 @@ def text_html(text: str, mime: str = "", most: int = 20_000) -> Html:
     if mime != "text/markdown" and not all(signs):
         return shown
     rendered = _markdown(text)
-    return together(rendered, folded("As text", shown)) if rendered else shown
+    return join_html(rendered, fold("As text", shown)) if rendered else shown
 
 
 def _markdown(text: str) -> Html | None:
@@ -181,7 +181,7 @@ def _markdown(text: str) -> Html | None:
         from markdown_it.tree import SyntaxTreeNode
 
         parts = SyntaxTreeNode(_parser().parse(text)).children
-        return element("div", [_rendered(part) for part in parts], class_="markdown")
+        return element("div", [_render_node(part) for part in parts], class_="markdown")
     except (ImportError, RecursionError):
         return None
 
@@ -193,14 +193,14 @@ def _parser() -> Any:
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
-def _rendered(node: Any) -> Html:
+def _render_node(node: Any) -> Html:
     if node.type in ("fence", "code_block"):
         return block(node.content)
     if node.type == "code_inline":
         return element("code", node.content)
     if node.type == "softbreak":
-        return together("\n")
-    inner = together([_rendered(child) for child in node.children] or node.content)
+        return join_html("\n")
+    inner = join_html([_render_node(child) for child in node.children] or node.content)
     if node.type in ("link", "image"):  # a picture from elsewhere is not loaded, but linked
         address = str(node.attrs.get("href") or node.attrs.get("src"))
         return element("a", inner or address, href=address, rel="noreferrer noopener")
@@ -234,7 +234,7 @@ def _node(value: Any, name: str, left: list[int], depth: int) -> Html:
             break
         shown.append(_node(item, str(member), left, depth + 1))
     count = f"{{{len(value):,}}}" if isinstance(value, dict) else f"[{len(value):,}]"
-    return folded([key, element("span", count, class_="count")], *shown, open_=len(value) <= _OPEN)
+    return fold([key, element("span", count, class_="count")], *shown, open_=len(value) <= _OPEN)
 
 
 def _leaf(value: Any) -> Html:

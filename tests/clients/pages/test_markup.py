@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.parsed_html import Parsed
-from toolwire_client.pages.markup import duration, element, together
+from toolwire_client.pages.markup import duration, element, join_html
 from toolwire_schemas.output import printable
 
 
@@ -21,7 +21,7 @@ def test_html_is_not_escaped_twice_and_joined_text_is_escaped() -> None:
     bold = element("b", "a & b")
     assert bold == "<b>a &amp; b</b>"
     assert element("p", bold, [None, "<", [bold]]) == f"<p>{bold}&lt;{bold}</p>"
-    assert together("<i>" + bold) == "&lt;i&gt;&lt;b&gt;a &amp;amp; b&lt;/b&gt;"
+    assert join_html("<i>" + bold) == "&lt;i&gt;&lt;b&gt;a &amp;amp; b&lt;/b&gt;"
 
 
 @pytest.mark.parametrize(

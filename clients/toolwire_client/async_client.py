@@ -30,13 +30,13 @@ from .protocol.results import (
     completion_values,
     contents,
     describe,
-    described,
+    describe_entry,
     prompt_messages,
 )
 from .session.connection import Connection
 from .session.elicitation import ElicitationHandler
 from .session.handshake import HandshakeResult, shake_hands
-from .session.request import AsyncPendingCall, OnProgress, RequestHandle, completed
+from .session.request import AsyncPendingCall, OnProgress, RequestHandle, complete
 from .session.tool_list import CachedToolList, pages
 
 if TYPE_CHECKING:
@@ -396,7 +396,7 @@ class AsyncClient(ServerDetails):
             return []
         with self._open_request(running) as handle:
             entries, _ = await pages(handle, deadline, method, member)
-        return [described(entry, kind, word) for entry in entries]
+        return [describe_entry(entry, kind, word) for entry in entries]
 
     async def _complete(
         self,
@@ -408,7 +408,7 @@ class AsyncClient(ServerDetails):
         deadline = Deadline(timeout_seconds)
         with self._open_request(await self.ready(deadline), on_progress) as handle:
             handle.begin(method, params)
-            return await completed(handle, method, params, deadline)
+            return await complete(handle, method, params, deadline)
 
     def _open_request(
         self, running: Running, on_progress: OnProgress | None = None
@@ -495,7 +495,7 @@ class AsyncClient(ServerDetails):
         """Handle an event of no request, on the reading thread."""
         if isinstance(event, ListChanged):
             if event.what == "tools":
-                tools.changed()
+                tools.record_change()
             self.settings.on_list_changed(event.what)
         elif isinstance(event, SubscriptionConfirmed):
             tools.promise(will_notify=event.to_tools)

@@ -55,7 +55,7 @@ def read_config(
         where, given, folder = "the configuration", source, Path.cwd()
     else:
         path = Path(source)
-        where, given, folder = str(path), _parsed(path), path.absolute().parent
+        where, given, folder = str(path), _parse(path), path.absolute().parent
     table = next(
         (given[key] for key in _TABLES if isinstance(given, Mapping) and key in given), None
     )
@@ -78,7 +78,7 @@ def read_config(
     return servers
 
 
-def _parsed(path: Path) -> Any:
+def _parse(path: Path) -> Any:
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -155,7 +155,7 @@ class _Reader:
             line.strip().removeprefix("export ").partition("=") for line in lines if "=" in line
         ]
         return {
-            name.strip(): _unquoted(value.strip())
+            name.strip(): _unquote(value.strip())
             for name, _, value in pairs
             if not name.startswith("#")
         }
@@ -178,5 +178,5 @@ class _Reader:
         return value
 
 
-def _unquoted(text: str) -> str:
+def _unquote(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text

@@ -23,7 +23,7 @@ from .shapes import (
     UnionShape,
     ValuesShape,
 )
-from .tool_entry import Entry, as_json, described, printable
+from .tool_entry import Entry, as_json, describe, printable
 from .type_names import Definitions
 from .type_shapes import ToolShapes
 
@@ -77,7 +77,7 @@ def _rows(members: list[ShapeMember], depth: int) -> list[str]:
             _type(member.shape),
             "yes" if member.is_required else "no",
             _code(as_json(member.schema["default"])) if "default" in member.schema else "",
-            _escaped(described(member.schema)),
+            _escaped(describe(member.schema)),
         )
         rows += [f"| {' | '.join(cells)} |", *_rows(_inside(member.shape), depth + 1)]
     return rows

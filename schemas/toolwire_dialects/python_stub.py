@@ -33,7 +33,7 @@ from .shapes import (
     UnionShape,
     ValuesShape,
 )
-from .tool_entry import Entry, as_json, described, on_one_line
+from .tool_entry import Entry, as_json, describe, on_one_line
 from .type_names import Definitions
 from .type_shapes import ToolShapes, write_functions
 
@@ -133,7 +133,7 @@ def _docstring(tool: ToolShapes, members: list[ShapeMember], called: dict[str, s
     for member in members:
         name = called[member.name]
         note = f"called {as_json(member.name)}" if name != member.name else ""
-        if said := _cleaned(described(member.schema, note)):
+        if said := _cleaned(describe(member.schema, note)):
             arguments.append(indented(f"{name}: {indented(said).lstrip(' ')}"))
     if arguments:
         sections.append("\n".join(["Args:", *arguments]))
@@ -225,7 +225,7 @@ def _definition(definition: Definition) -> str:
 def _field(member: ShapeMember, is_class: bool) -> str:
     kind = type_of(member.shape) if member.is_required else f"NotRequired[{type_of(member.shape)}]"
     field = f"{member.name}: {kind}" if is_class else f"{literal(member.name)}: {kind},"
-    note = on_one_line(described(member.schema))
+    note = on_one_line(describe(member.schema))
     return f"{_INDENT}{field}{note and f'  # {note}'}"
 
 

@@ -76,7 +76,7 @@ def _own_limits(schema: Schema) -> list[str]:
     return found
 
 
-def described(schema: Schema, *more: str) -> str:
+def describe(schema: Schema, *more: str) -> str:
     """Return the description of *schema*, or of a part of it, then in parentheses its limits and
     *more* notes.
     """

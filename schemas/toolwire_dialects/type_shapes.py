@@ -35,7 +35,7 @@ from .shapes import (
     one_of,
     read_as_kinds,
 )
-from .tool_entry import Entry, Schema, described, schema_of, text
+from .tool_entry import Entry, Schema, describe, schema_of, text
 from .type_names import Definitions, renamed, within
 
 if TYPE_CHECKING:
@@ -402,7 +402,7 @@ def _meaning_of(shape: Shape) -> str:
         return str(shape)
     members = []
     for member in shape.members:
-        description = described(member.schema)
+        description = describe(member.schema)
         members.append((member.name, member.shape, member.is_required, description))
     return str((members, shape.rest))
 
@@ -426,7 +426,7 @@ class ToolShapes:
         # Structured content has to be an object, so any other result is its only member.
         self.is_wrapped = list(root.properties) == ["result"] and "result" in root.required
         place = root.properties["result"] if self.is_wrapped else root
-        self.about_result = described(place.keywords)
+        self.about_result = describe(place.keywords)
         self.result = reader.result(place) if output else None
         self.result_types = definitions.take()
 

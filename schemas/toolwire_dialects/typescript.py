@@ -25,7 +25,7 @@ from .shapes import (
     UnionShape,
     ValuesShape,
 )
-from .tool_entry import Entry, as_json, described, printable
+from .tool_entry import Entry, as_json, describe, printable
 from .type_shapes import ToolShapes, write_functions
 
 _SCALARS = {
@@ -118,7 +118,7 @@ def _member(member: ShapeMember) -> tuple[str, str]:
     """The comment about a *member*, and its declaration."""
     default = member.schema.get("default")  # null only means that it is optional
     about = comment(
-        described(member.schema, "" if default is None else f"default: {as_json(default)}")
+        describe(member.schema, "" if default is None else f"default: {as_json(default)}")
     )
     return (
         about,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_client.errors import CallCancelled, ClientError, RequestFailed
 from toolwire_client.session.elicitation import ElicitationHandler, NoAnswer
-from toolwire_client.session.request import RequestHandle, completed
+from toolwire_client.session.request import RequestHandle, complete
 from toolwire_client.waiting.base import Waiting, run
 from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.tracing import trace_members
@@ -25,7 +25,7 @@ from toolwire_tools.context.context import LEVELS
 from .errors import UpstreamError
 from .protocol import log_messages
 from .protocol.elicitation import COULD_NOT_ASK
-from .protocol.in_flight import cancelled
+from .protocol.in_flight import make_cancelled_error
 from .protocol.lifecycle import can_elicit
 
 if TYPE_CHECKING:
@@ -81,12 +81,12 @@ def forward(
             opened(handle)
             call.stop = partial(handle.cancel, "the call was cancelled or ran out of time")
             if call.ended:
-                raise cancelled(call)
+                raise make_cancelled_error(call)
             params = _with_meta(call, connection, params)
             handle.begin(method, params)
-            result = run(completed(handle, method, params, Deadline(None)))
+            result = run(complete(handle, method, params, Deadline(None)))
     except CallCancelled:
-        raise cancelled(call) from None
+        raise make_cancelled_error(call) from None
     except RequestFailed as error:
         raise UpstreamError(error.code, error.message, error.data) from None
     except EncodingError as error:
@@ -128,7 +128,7 @@ def _with_meta(call: Call, connection: Connection, params: dict[str, Any]) -> di
     meta: dict[str, Any] = {**params.get("_meta", {}), **trace_members(call.meta or {})}
     if connection.protocol.is_modern:
         meta[META_CLIENT_CAPABILITIES] = _capabilities_of(call)
-    if (level := log_messages.wanted_by(call)) is not None:
+    if (level := log_messages.find_wanted_level(call)) is not None:
         meta[META_LOG_LEVEL] = LEVELS[level]
     return {**params, "_meta": meta} if meta else params
 

@@ -50,13 +50,13 @@ class GuardedProcess(ServerProcess):
         try:
             self._group = strongest_group()
         except OSError as error:  # no descriptors are left
-            raise _not_started(error) from error
+            raise _make_start_error(error) from error
         try:
             super().__init__(command(self._group), descriptors=self._group.descriptors, **more)
         except BaseException as error:
             self._group.close()
             if isinstance(error, OSError):
-                raise _not_started(error) from error
+                raise _make_start_error(error) from error
             raise
         self._group.guard(self._process)
         RUNNING.add(self)
@@ -112,11 +112,11 @@ class GuardedProcess(ServerProcess):
                 os.close(-1 if descriptor is None else descriptor)
 
 
-def _not_started(error: OSError) -> NotStarted:
+def _make_start_error(error: OSError) -> NotStarted:
     return NotStarted(f"no process can be started: {error.strerror}")
 
 
-def guarded(command: Sequence[str], *, env: dict[str, str], **more: Any) -> GuardedProcess:
+def start_guarded(command: Sequence[str], *, env: dict[str, str], **more: Any) -> GuardedProcess:
     """Return the transport to the server that *command* starts; the parameters are those of
     `ServerProcess`.
 

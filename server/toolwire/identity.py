@@ -31,10 +31,10 @@ def identify(tools: Iterable[Tool]) -> tuple[str, str]:
     modules = list({module.__name__: module for module in _modules(tools)}.values())
     versions = {version for module in modules if (version := _version(module))}
     version = versions.pop() if len(versions) == 1 else UNKNOWN_VERSION
-    return joined(map(_name, modules)) or UNKNOWN_NAME, version
+    return join_names(map(_name, modules)) or UNKNOWN_NAME, version
 
 
-def joined(names: Iterable[str]) -> str:
+def join_names(names: Iterable[str]) -> str:
     """Return one name for a server of several modules or targets; "" without any."""
     first, *more = dict.fromkeys(filter(None, names)) or [""]
     rest = [f"{len(more) - _MAX_NAMES + 1}-more"] if len(more) >= _MAX_NAMES else []

@@ -44,7 +44,7 @@ def configure(*, level: str = "info", as_json: bool = False) -> None:
     _threshold, _as_json = LEVELS.index(level), as_json
 
 
-def configured() -> tuple[str, bool]:
+def get_configuration() -> tuple[str, bool]:
     """Return the level and whether lines are JSON, as configured."""
     return LEVELS[_threshold], _as_json
 
@@ -105,14 +105,14 @@ def traceback(message: str, exception: BaseException, **fields: Any) -> None:
     ):  # the tool has returned: no line of it is to blame
         trace = f"OutputError: {text_of(exception)}\n"
     else:
-        trace = _formatted(exception, where or exception.__traceback__)
+        trace = _format_traceback(exception, where or exception.__traceback__)
     if _as_json:
         write("error", message, {**fields, "traceback": trace})
     else:
         write("error", message, fields, trace)
 
 
-def _formatted(exception: BaseException, where: TracebackType | None) -> str:
+def _format_traceback(exception: BaseException, where: TracebackType | None) -> str:
     try:
         from traceback import (
             format_exception,

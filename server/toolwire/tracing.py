@@ -73,7 +73,7 @@ class _Traces:
         _replace(session, _begin_async=self._begin_async, end=self._end_session)
 
     def _handle(self, handle: Any, request: Request, size: int, batch: Any) -> tuple[Decision, ...]:
-        context = self._started(request, size)
+        context = self._start_span(request, size)
         span = self._trace.get_current_span(context)
         try:
             decisions: tuple[Decision, ...] = handle(request, size, batch)
@@ -94,7 +94,7 @@ class _Traces:
             self._open[call] = context
         return decisions
 
-    def _started(self, request: Request, size: int) -> Context:
+    def _start_span(self, request: Request, size: int) -> Context:
         params = request.params or {}
         given = params.get("_meta")
         meta: dict[str, Any] = given if type(given) is dict else {}

@@ -101,14 +101,14 @@ class LimitedHandler(OuterHandler, frozen=True, eq=False, kw_only=True):
         self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
     ) -> dict[str, Any]:
         """As `Handler.call`."""
-        with self.memory.limited(self.entry), _leaving_if_cancelled(caller):
+        with self.memory.limit(self.entry), _leave_if_cancelled(caller):
             return self.inner.call(arguments, caller, strict_arguments)
 
     async def call_async(
         self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
     ) -> dict[str, Any]:
         """As `Handler.call_async`."""
-        with self.memory.limited(self.entry), _leaving_if_cancelled(caller):
+        with self.memory.limit(self.entry), _leave_if_cancelled(caller):
             return await self.inner.call_async(arguments, caller, strict_arguments)
 
     def with_arguments(self, change: Callable[[Any], Any]) -> LimitedHandler:
@@ -123,7 +123,7 @@ class LimitedHandler(OuterHandler, frozen=True, eq=False, kw_only=True):
 
 
 @contextmanager
-def _leaving_if_cancelled(caller: Caller) -> Iterator[None]:
+def _leave_if_cancelled(caller: Caller) -> Iterator[None]:
     """End the process as soon as a cancelled tool has cleaned up: the server sends it no more
     calls.
     """
@@ -151,7 +151,7 @@ class Memory:
             _share_one_heap()
 
     @contextmanager
-    def limited(self, entry: Entry) -> Iterator[None]:
+    def limit(self, entry: Entry) -> Iterator[None]:
         """Limit the tool of *entry* inside the `with` block. If it runs out of memory, the process
         ends with `OUT_OF_MEMORY`.
         """

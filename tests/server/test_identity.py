@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.server_process import MODERN, request, running
 from toolwire import Server, tool_api
-from toolwire.identity import joined
+from toolwire.identity import join_names
 
 pytestmark = pytest.mark.process
 
@@ -108,5 +108,5 @@ def test_a_server_in_python_has_them_too(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_names_of_several_are_joined_each_once() -> None:
-    assert joined(["a", "b", "a", ""]) == "a-b"
-    assert joined([]) == ""
+    assert join_names(["a", "b", "a", ""]) == "a-b"
+    assert join_names([]) == ""

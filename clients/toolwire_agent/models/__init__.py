@@ -5,7 +5,7 @@ from __future__ import annotations
 from toolwire_schemas.retries import Retries
 
 from .arithmetic import ArithmeticModel
-from .by_name import known_names, model_from_name
+from .by_name import list_names, model_from_name
 from .errors import (
     ContextExceeded,
     EndpointRefused,
@@ -54,6 +54,6 @@ __all__ = [
     "Unreachable",
     "UnreadableReply",
     "as_model",
-    "known_names",
+    "list_names",
     "model_from_name",
 ]

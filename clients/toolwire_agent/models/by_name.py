@@ -64,7 +64,7 @@ def model_from_name(name: str, **settings: Any) -> Model:
     if kind == "replay" and rest:
         return ReplayModel(rest)
     if colon and rest:
-        return _own(name)
+        return _load_own(name)
     hint = "" if colon else "; a vendor's model is called PROVIDER:MODEL, as in openai:gpt-5"
     raise NotReady(unknown_name("model", kind, _FIRST_WORDS) + hint)
 
@@ -90,12 +90,12 @@ def is_small(name: str) -> bool:
     return any(float(size) * {"m": 1e6, "b": 1e9}[unit] <= _SMALL for size, unit in sizes)
 
 
-def known_names() -> list[str]:
+def list_names() -> list[str]:
     """Return the possible names, with placeholders."""
     return [*_PLAIN, "replay:FILE", *(f"{preset}:MODEL" for preset in PRESETS), "MODULE:OBJECT"]
 
 
-def _own(name: str) -> Model:
+def _load_own(name: str) -> Model:
     where, _, path = name.rpartition(":")
     found: Any = _file(where) if where.endswith(".py") else _module(where)
     for part in path.split("."):

@@ -190,7 +190,7 @@ class Conversation:
         Adjacent messages of one role are merged, since many models' templates require alternating
         roles.
         """
-        messages = [*self._opening, *self._kept_history()]
+        messages = [*self._opening, *self._shorten_history()]
         return merge_turns([rename_role(message, self.roles) for message in messages])
 
     @property
@@ -434,7 +434,7 @@ class Conversation:
         messages += self.protocol.list_examples(self.tools)
         return [_without_surrogates(message) for message in messages]
 
-    def _kept_history(self) -> list[Message]:
+    def _shorten_history(self) -> list[Message]:
         """Return the history, without what is too old to fit into `max_chars`."""
         history, questions = self._state.history, self._state.questions
         if self.max_chars is None or not questions:

@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from toolwire_dialects.tool_entry import described
+from toolwire_dialects.tool_entry import describe
 
 from .messages import Action, ActionResult, Ask, Error, Question, UserResponse, from_json
 from .result_text import to_text
@@ -146,7 +146,7 @@ class Evidence:
 
     def _find_terms(self, entry: Entry) -> set[str]:
         terms = {term.casefold() for term in _TERM.findall(entry["name"])}
-        for term in _TERM.findall(described(entry)):
+        for term in _TERM.findall(describe(entry)):
             is_sign = not term.isalnum()
             if is_sign or len(term) >= _MIN_TERM_CHARS:
                 terms.add(term.casefold())

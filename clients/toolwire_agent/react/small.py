@@ -15,7 +15,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from toolwire_dialects import python_stub as python
-from toolwire_dialects.tool_entry import described, on_one_line, properties, required, schema_of
+from toolwire_dialects.tool_entry import describe, on_one_line, properties, required, schema_of
 
 from .evidence import Evidence
 from .messages import Action, ActionResult, FinalAnswer, Question
@@ -106,7 +106,7 @@ class SmallProtocol(StructuredProtocol):
         if None in params.values():
             return []
         values = ", ".join(f"{name} = {value}" for name, value in params.items())
-        question = on_one_line(described(entry)).rstrip(".。")
+        question = on_one_line(describe(entry)).rstrip(".。")
         if values:
             question += f". {values}"
         return self._make_call(question, entry["name"], params)
@@ -143,7 +143,7 @@ def _make_sample(schema: Schema, place: int) -> Any:
 def _lines(entries: list[Entry]) -> str:
     """Return a line for each tool: its name, parameters and description."""
     return "\n".join(
-        f"- {entry['name']}{_parameters(entry)}: {on_one_line(described(entry))}"
+        f"- {entry['name']}{_parameters(entry)}: {on_one_line(describe(entry))}"
         for entry in entries
     )
 

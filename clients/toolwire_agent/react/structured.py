@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_dialects import python_stub as python
 from toolwire_schemas.did_you_mean import closest_first
-from toolwire_schemas.json_schema.error_text import shown
+from toolwire_schemas.json_schema.error_text import format_value
 
 from .answer_reader import JsonAnswerReader
 from .messages import Action, Ask, FinalAnswer, ResultKey, ToModel, to_json
@@ -148,7 +148,7 @@ def _read(members: dict[str, Any], tools: Tools, wanted: Thought) -> ValidReply 
     kind, thought = members.pop("type"), members.pop("thought", None)
     if not isinstance(kind, str) or kind not in _REPLIES:
         allowed = ", ".join(closest_first(str(kind).upper(), tuple(_REPLIES)))
-        return InvalidReply((remark("type", given=shown(kind), allowed=allowed),))
+        return InvalidReply((remark("type", given=format_value(kind), allowed=allowed),))
     odd: list[Remark] = []
     if not isinstance(thought, str | None):
         odd.append(remark("odd", member="thought"))
@@ -187,7 +187,8 @@ def _take_members(
         value = members.pop(name)
         if not isinstance(value, of_type):
             wanted = _IN_JSON[of_type]
-            wrong.append(remark("wrong_type", member=name, wanted=wanted, given=shown(value)))
+            given = format_value(value)
+            wrong.append(remark("wrong_type", member=name, wanted=wanted, given=given))
         elif name in ("content", "tool") and not str(value).strip():
             wrong.append(remark("blank", member=name))
         else:

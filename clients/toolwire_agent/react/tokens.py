@@ -11,7 +11,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.json_schema.error_text import shown
+from toolwire_schemas.json_schema.error_text import format_value
 from toolwire_schemas.wire import codec
 
 from .messages import Action, FinalAnswer
@@ -152,7 +152,7 @@ class BaseProtocol(Protocol):
             closing = _CLOSING_FENCE.match(text, end)
             return action, closing.end() if closing else end
         if language not in _PYTHON:
-            raise Unreadable("code_language", language=shown(language))
+            raise Unreadable("code_language", language=format_value(language))
         code, end = self._code(text, fence)
         tool, parameter = self.code_tool or _CODE
         return {"name": tool, "parameters": {parameter: code}}, end
@@ -196,7 +196,7 @@ class BaseProtocol(Protocol):
         if start in before or start in after:
             raise Unreadable("several")
         if found and before.strip():
-            raise Unreadable("between", end=end, found=shown(before.strip()))
+            raise Unreadable("between", end=end, found=format_value(before.strip()))
 
 
 class DoubaoProtocol(BaseProtocol):
@@ -241,7 +241,8 @@ def check_action(members: Any) -> dict[str, Any]:
         Unreadable: if one is missing or of another type.
     """
     if not isinstance(members, dict):
-        raise Unreadable("wrong_type", member="action", wanted="object", given=shown(members))
+        given = format_value(members)
+        raise Unreadable("wrong_type", member="action", wanted="object", given=given)
     name, parameters = members.get("name"), _parse_parameters(members.get("parameters"))
     for member, value, kind, wanted in (
         ("name", name, str, "string"),
@@ -250,7 +251,7 @@ def check_action(members: Any) -> dict[str, Any]:
         if member not in members:
             raise Unreadable("missing", member=member)
         if not isinstance(value, kind):
-            raise Unreadable("wrong_type", member=member, wanted=wanted, given=shown(value))
+            raise Unreadable("wrong_type", member=member, wanted=wanted, given=format_value(value))
     return {"name": name, "parameters": parameters}
 
 

@@ -124,14 +124,14 @@ class ClientProtocol:
         }
         return number, messages.request(number, "initialize", params)
 
-    def initialized(self) -> bytes:
+    def notify_initialized(self) -> bytes:
         return messages.notification("notifications/initialized")
 
     def listen(self) -> tuple[int, bytes]:
         wanted = {f"{what}ListChanged": True for what in LISTS}
         return self.request("subscriptions/listen", {"notifications": wanted})
 
-    def cancelled(self, number: int, reason: str) -> bytes:
+    def cancel(self, number: int, reason: str) -> bytes:
         params: dict[str, Any] = {"requestId": number, "reason": reason}
         if self.is_modern:
             params["_meta"] = self._modern_meta
@@ -154,9 +154,9 @@ class ClientProtocol:
             return None
         if isinstance(message.get("method"), str):
             return (
-                self._asked(message)
+                self._receive_request(message)
                 if "id" in message
-                else _noticed(message["method"], message.get("params"))
+                else _read_notification(message["method"], message.get("params"))
             )
         number, error = _number(message.get("id")), message.get("error")
         if number is not None and error is not None:
@@ -171,7 +171,7 @@ class ClientProtocol:
             )
         return _failure(None, error) if error is not None and message.get("id") is None else None
 
-    def _asked(self, message: dict[str, Any]) -> Event | None:
+    def _receive_request(self, message: dict[str, Any]) -> Event | None:
         identity, method = message["id"], message["method"]
         if not isinstance(identity, str | int) or isinstance(identity, bool):
             return None
@@ -205,13 +205,13 @@ def _failure(number: int | None, error: Any) -> Failure:
     )
 
 
-def _noticed(method: str, params: Any) -> Event:
+def _read_notification(method: str, params: Any) -> Event:
     members = params if isinstance(params, dict) else {}
     if method in _CHANGES:
         return ListChanged(_CHANGES[method])
     match method:
         case "notifications/progress":
-            return _progress(members) or ignored(method, params)
+            return _progress(members) or log_ignored(method, params)
         case "notifications/cancelled" if isinstance(
             identity := members.get("requestId"), str | int
         ):
@@ -228,10 +228,10 @@ def _noticed(method: str, params: Any) -> Event:
             return LogEntry(
                 level if isinstance(level, str) else "info", "server", text, data, named
             )
-    return ignored(method, params)
+    return log_ignored(method, params)
 
 
-def ignored(method: str, params: Any) -> LogEntry:
+def log_ignored(method: str, params: Any) -> LogEntry:
     """Return the log entry of a message without a receiver."""
     return LogEntry("debug", "client", f"ignored: {method}", params)
 

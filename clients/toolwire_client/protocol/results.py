@@ -143,10 +143,10 @@ def describe(entry: Any) -> ToolDescription:
     """Return the description of an entry of `tools/list`. Raises `BrokenRules` if it is
     malformed.
     """
-    return described(entry, ToolDescription, "tool")
+    return describe_entry(entry, ToolDescription, "tool")
 
 
-def described(entry: Any, kind: type[Described], word: str) -> Described:
+def describe_entry(entry: Any, kind: type[Described], word: str) -> Described:
     """Return the description of an entry in the list of *kind*. Raises `BrokenRules` if it is
     malformed.
     """

@@ -217,7 +217,7 @@ _OPENING = re.compile(_QUOTE)
 
 
 @lru_cache(64)
-def _end_of_quoted(quote: str) -> re.Pattern[str]:
+def _find_end_of_quoted(quote: str) -> re.Pattern[str]:
     """Return what finds the end of a text that *quote*, with its backslashes, has opened.
 
     A quote at the same depth of JSON has as many backslashes; escaped backslashes of the text can
@@ -235,7 +235,7 @@ def _find_quoted(text: str, start: int) -> Secret | None:
     if opening is None:
         return None
     first = opening.end()
-    end = _end_of_quoted(opening[0]).search(text, first)
+    end = _find_end_of_quoted(opening[0]).search(text, first)
     if end is None and opening[0] == "'":  # an apostrophe
         return None
     last = len(text) if end is None else end.end()

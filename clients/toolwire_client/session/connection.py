@@ -15,7 +15,7 @@ from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.framing import Lines
 
 from ..errors import BrokenRules, ClientError, Closed, RequestFailed, ServerGone
-from ..protocol.client_protocol import ignored
+from ..protocol.client_protocol import log_ignored
 from ..protocol.events import (
     AutomaticReply,
     ElicitationRequest,
@@ -73,7 +73,7 @@ class Connection:
         self._inboxes: dict[int, Inbox] = {}
         self._elicitations: dict[str | int, OpenElicitation] = {}
         self._untaken: deque[OpenElicitation] = deque()
-        transport.start(self._read, self._ended)
+        transport.start(self._read, self._fail_all)
 
     # From this side
 
@@ -95,7 +95,7 @@ class Connection:
                 return False
         # MCP forbids cancelling the handshake; it ends with the process.
         if self.protocol.version is not None:
-            self.send(self.protocol.cancelled(number, reason))
+            self.send(self.protocol.cancel(number, reason))
         return True
 
     def is_open(self, number: int) -> bool:
@@ -160,7 +160,7 @@ class Connection:
             for event in self.protocol.receive(frame):
                 self._take(event)
 
-    def _ended(self, gone: ServerGone) -> None:
+    def _fail_all(self, gone: ServerGone) -> None:
         try:
             self._read(b"\n")  # the last line may lack its newline
         finally:
@@ -195,7 +195,7 @@ class Connection:
         if inbox is not None:
             inbox.put(event)
         elif self.end is None:  # cancelled before the response, answered twice, or never sent
-            self._on_event(ignored("response to no open request", number))
+            self._on_event(log_ignored("response to no open request", number))
 
     def _report(self, progress: Progress) -> None:
         with self._lock:

@@ -123,7 +123,7 @@ async def _initialize(
     if version not in messages.LEGACY_VERSIONS:
         raise BrokenRules(f"the server speaks MCP {version!r}, which this client does not know")
     welcome = _welcome(connection, version, answer, answer.get("serverInfo"))
-    connection.send(connection.protocol.initialized())
+    connection.send(connection.protocol.notify_initialized())
     return welcome
 
 

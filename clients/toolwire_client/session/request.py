@@ -178,10 +178,10 @@ class AsyncPendingCall:
 
     async def _finish(self, deadline: Deadline) -> CallResult:
         with self._handle as handle:
-            return outcome(await completed(handle, "tools/call", self._params, deadline))
+            return outcome(await complete(handle, "tools/call", self._params, deadline))
 
 
-async def completed(
+async def complete(
     handle: RequestHandle, method: str, params: dict[str, Any], deadline: Deadline
 ) -> Any:
     """Return the result of the request that *handle* has sent, after all rounds of questions to the

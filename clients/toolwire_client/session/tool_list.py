@@ -39,7 +39,7 @@ class CachedToolList:
         self._fresh_until = 0.0
         self._was_promised = False
 
-    def changed(self) -> None:
+    def record_change(self) -> None:
         """Record a change notification. From any thread."""
         self._changes += 1
 

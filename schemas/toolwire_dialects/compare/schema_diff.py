@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.json_schema.bounded_validator import identity
+from toolwire_schemas.json_schema.error_text import format_value
 from toolwire_schemas.json_schema.error_text import place as place_text
-from toolwire_schemas.json_schema.error_text import shown
 from toolwire_schemas.json_schema.subschemas import ASSERTIONS
 
 from .nodes import ComparedSchema, equal
@@ -323,12 +323,12 @@ def _changed_words(old: SchemaNode, new: SchemaNode) -> str:
 
 def _change_of_word(word: str, old: dict[str, Any], new: dict[str, Any]) -> str:
     if word not in new:
-        return f"{word} {shown(old[word])} removed"
+        return f"{word} {format_value(old[word])} removed"
     if word not in old:
-        return f"{word} {shown(new[word])} added"
+        return f"{word} {format_value(new[word])} added"
     if word == "enum":
         return _change_of_values(old[word], new[word])
-    return f"{word} {shown(old[word])} -> {shown(new[word])}"
+    return f"{word} {format_value(old[word])} -> {format_value(new[word])}"
 
 
 def _change_of_values(old: list[Any], new: list[Any]) -> str:
@@ -344,4 +344,4 @@ def _change_of_values(old: list[Any], new: list[Any]) -> str:
 
 def _values_without(values: list[Any], others: list[Any]) -> list[str]:
     known = {identity(value) for value in others}
-    return [shown(value) for value in values if identity(value) not in known]
+    return [format_value(value) for value in values if identity(value) not in known]

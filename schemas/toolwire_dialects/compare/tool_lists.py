@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from toolwire_schemas.json_schema.bounded_validator import Budget
-from toolwire_schemas.json_schema.error_text import shown
+from toolwire_schemas.json_schema.error_text import format_value
 
 from .nodes import equal
 from .schema_diff import Difference, differences
@@ -66,7 +66,7 @@ class Change(msgspec.Struct, frozen=True):
         if self.example is msgspec.UNSET:
             return self.text
         effect = "is not taken any more" if self.concerns == "callers" else "may be given now"
-        return f"{self.text}; {shown(self.example)} {effect}"
+        return f"{self.text}; {format_value(self.example)} {effect}"
 
 
 class BadList(ValueError):

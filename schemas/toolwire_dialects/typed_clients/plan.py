@@ -27,7 +27,7 @@ from ..shapes import (
     UnionShape,
     ValuesShape,
 )
-from ..tool_entry import Entry, as_json, described, schema_of, text
+from ..tool_entry import Entry, as_json, describe, schema_of, text
 from ..type_names import Definitions
 from ..type_shapes import ToolShapes
 from .source_text import to_lines
@@ -246,7 +246,7 @@ def _texts_of(entry: Entry, tool: ToolShapes, name: str) -> str:
 def _docs_of(member: ShapeMember) -> list[str]:
     default = member.schema.get("default")  # null only means that it is optional
     return to_lines(
-        described(member.schema, "" if default is None else f"default: {as_json(default)}")
+        describe(member.schema, "" if default is None else f"default: {as_json(default)}")
     )
 
 

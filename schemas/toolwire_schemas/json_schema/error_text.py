@@ -50,7 +50,7 @@ def place(root: str, path: Iterable[str | int]) -> str:
     return written
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return *value* as JSON, cut to a readable length."""
     if isinstance(value, str | list):
         value = value[: 2 * _MAX_VALUE]
@@ -126,7 +126,7 @@ def _alternatives(error: Any, root: str) -> Iterable[Fault]:
             return _faults(error.context[0], root)
         neither = say(
             "{value} is neither {kinds}",
-            value=shown(error.instance),
+            value=format_value(error.instance),
             kinds=say(" nor ").join(unique),
         )
         return [(place(root, error.absolute_path), neither)]
@@ -138,7 +138,9 @@ def _alternatives(error: Any, root: str) -> Iterable[Fault]:
     if are_enums and len(meant) > 1:
         allowed = [value for found in meant for value in found[0].validator_value]
         none = say(
-            "{value} is not one of {values}", value=shown(error.instance), values=_listed(allowed)
+            "{value} is not one of {values}",
+            value=format_value(error.instance),
+            values=_listed(allowed),
         )
         return [(place(root, error.absolute_path), none)]
     best = min(
@@ -184,7 +186,7 @@ _WITH_ARTICLE = {
 
 
 def _listed(values: Sequence[Any]) -> str:
-    listed = ", ".join(shown(value) for value in values[:_MAX_LIST])
+    listed = ", ".join(format_value(value) for value in values[:_MAX_LIST])
     return listed + (", …" if len(values) > _MAX_LIST else "")
 
 
@@ -203,7 +205,7 @@ def _sentence(error: Any) -> str:
         case "type":
             wanted = _types(wanted)
         case "const":
-            wanted = shown(wanted)
+            wanted = format_value(wanted)
         case "enum":
             keyword = "enum" if len(wanted) > 1 else "const"
             named = with_names(wanted, names_in(error.schema))
@@ -218,7 +220,7 @@ def _sentence(error: Any) -> str:
         return str(error.message[:300])
     count = len(instance) if isinstance(instance, list | dict) else 0
     return say(
-        _TEMPLATES[keyword], value=shown(instance), wanted=wanted, values=wanted, count=count
+        _TEMPLATES[keyword], value=format_value(instance), wanted=wanted, values=wanted, count=count
     )
 
 

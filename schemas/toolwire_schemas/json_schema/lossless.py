@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..wire.codec import MAX_DIGITS, DecodingError, decode
-from .error_text import MAX_FAULTS, place, shown
+from .error_text import MAX_FAULTS, format_value, place
 from .member_names import names_in, with_names
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ class Reading(msgspec.Struct, frozen=True):
         """Return the changes as one line, long values cut, at most ten of them."""
         lines = []
         for path, (sent, meant) in islice(self.changes.items(), MAX_FAULTS):
-            result = "left out" if meant is ABSENT else f"read as {shown(meant)}"
-            lines.append(f"{place(root, path)}: {shown(sent)} {result}")
+            result = "left out" if meant is ABSENT else f"read as {format_value(meant)}"
+            lines.append(f"{place(root, path)}: {format_value(sent)} {result}")
         more = len(self.changes) - len(lines)
         if more:
             lines.append(f"{more} more")

@@ -66,7 +66,7 @@ def _find_in_command(command: ToolCommand, folder: str) -> Iterator[str]:
     """Yield each file that is a word of *command*: in the folder where it runs, or in that of the
     YAML file.
     """
-    for word in (command.program, *_fixed_words(command)):
+    for word in (command.program, *_find_fixed_words(command)):
         for start in (command.cwd, folder):
             path = os.path.normpath(os.path.join(start, word))
             if os.path.isfile(path) and not os.path.isabs(word):
@@ -76,7 +76,7 @@ def _find_in_command(command: ToolCommand, folder: str) -> Iterator[str]:
         yield os.path.normpath(command.program)
 
 
-def _fixed_words(command: ToolCommand) -> Iterator[str]:
+def _find_fixed_words(command: ToolCommand) -> Iterator[str]:
     """Yield the words that are the same in every call; those of a script for the shell, as the
     shell splits it.
     """

@@ -161,14 +161,14 @@ _LIMITS = {"turns": "max_turns", "tokens": "max_tokens", "reply_tokens": "reply_
 
 def make_model(options: dict[str, Any]) -> Model:
     """Return the model of `--model`, or of the transcript to resume."""
-    from toolwire_agent.models import ModelError, known_names, model_from_name
+    from toolwire_agent.models import ModelError, list_names, model_from_name
 
     from ..loading.importing import run_user_code
 
     name = options.get("model") or _find_recorded_model(options)
     if name is None:
         raise UsageError(
-            f"say which model to ask, with --model NAME. Known: {', '.join(known_names())}"
+            f"say which model to ask, with --model NAME. Known: {', '.join(list_names())}"
         )
     settings = {name: options[name] for name in _OF_ENDPOINTS if name in options}
 

@@ -74,7 +74,7 @@ def _dispatch(words: list[str]) -> int:
         from ..version import version_text
 
         return _print(version_text(is_verbose=bool({"-v", "--verbose"} & set(rest))))
-    command = module(first) if first in COMMANDS else _announced_command(first)
+    command = module(first) if first in COMMANDS else _find_announced_command(first)
     if command is None:
         raise UsageError(_no_command(words))
     asked = command.COMMAND
@@ -98,7 +98,7 @@ def _dispatch(words: list[str]) -> int:
     return status
 
 
-def _announced_command(name: str) -> Any:
+def _find_announced_command(name: str) -> Any:
     """Return the module of a command that an installed distribution announces, or None."""
     from toolwire_schemas.extensions import ExtensionFailed, find_extension
 

@@ -95,11 +95,11 @@ class Page:
             case "POST", name if name in _POSTS:
                 if self.server is None:
                     raise HTTPException(409, "no server runs")
-                return await _called(getattr(self.server, name), request)
+                return await _call_method(getattr(self.server, name), request)
         raise HTTPException(404, "not found")
 
 
-async def _called(method: Callable[..., Awaitable[Any]], request: Request) -> Response:
+async def _call_method(method: Callable[..., Awaitable[Any]], request: Request) -> Response:
     """Call *method* with the members of the body of *request*."""
     body = bytearray()
     async for chunk in request.stream():

@@ -30,7 +30,7 @@ from toolwire_schemas.output import printable
 from toolwire_schemas.wire.codec import EncodingError, decode, encode
 
 from .. import log
-from ..guarded_process import guarded
+from ..guarded_process import start_guarded
 from ..wrapping.recording import Recorder
 from .form_nodes import FormNode, write_form
 from .snippets import snippets
@@ -114,7 +114,7 @@ class InspectedServer:
         self._life.cancel()
 
     def _launch(self) -> Recorder:
-        process = guarded(self._command, env=dict(os.environ), show_stderr=self._traffic)
+        process = start_guarded(self._command, env=dict(os.environ), show_stderr=self._traffic)
         return Recorder(process, self._traffic, self._command, self._wake)
 
     def _wake(self, cause: object) -> None:
@@ -265,7 +265,7 @@ class InspectedServer:
             "--",
             *self._command,
         ]
-        process = self._check = guarded(words, env=dict(os.environ))
+        process = self._check = start_guarded(words, env=dict(os.environ))
         process.start(arrived.put, arrived.put)
         try:
             while isinstance(data := await arrived.next(None), bytes):

@@ -153,7 +153,7 @@ def _data_of(name: str) -> bytes:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             remedy = "write @- and pipe it into standard input"
             raise UsageError(f"cannot read {name}: it is a pipe or a device; {remedy}")
-        return _limited(name, file.read(_MAX_FILE_BYTES + 1))
+        return _check_size(name, file.read(_MAX_FILE_BYTES + 1))
 
 
 def _open_at_once(name: str, flags: int) -> int:
@@ -163,10 +163,10 @@ def _open_at_once(name: str, flags: int) -> int:
 
 def _standard_input() -> _File:
     name = "standard input"
-    return _File(name, _limited(name, sys.stdin.buffer.read(_MAX_FILE_BYTES + 1)))
+    return _File(name, _check_size(name, sys.stdin.buffer.read(_MAX_FILE_BYTES + 1)))
 
 
-def _limited(name: str, data: bytes) -> bytes:
+def _check_size(name: str, data: bytes) -> bytes:
     if len(data) > _MAX_FILE_BYTES:
         most = _MAX_FILE_BYTES // 1024**2
         raise UsageError(

@@ -29,7 +29,7 @@ from .. import log
 from ..forwarding import BLOCKING, forward
 from ..protocol import log_messages
 from ..protocol.catalog import LIST_METHODS
-from ..protocol.in_flight import cancelled
+from ..protocol.in_flight import make_cancelled_error
 from ..protocol.lifecycle import can_elicit
 from .listed_entries import Kept, MountedEntries
 
@@ -89,7 +89,7 @@ class Mount:
         """What its lists hold, by kind; `None` before they were read."""
         self.running: Running | None = None
         settings = msgspec.structs.replace(
-            settings, restart=True, on_log=self._log, on_list_changed=self._list_changed
+            settings, restart=True, on_log=self._log, on_list_changed=self._schedule_reading
         )
         self.client = AsyncClient(settings, BLOCKING)
         self.client.open()
@@ -237,7 +237,7 @@ class Mount:
             kind, f"the list of {kind} of {self.title} cannot be read, and is left out: {error}"
         )
 
-    def _list_changed(self, what: str) -> None:
+    def _schedule_reading(self, what: str) -> None:
         with self._lock:
             if not self._is_reading_due:
                 self.reading = in_daemon_thread(partial(self._read_again, self.reading))
@@ -294,4 +294,4 @@ def wait_for(starts: Sequence[Future[Any]], call: Call, seconds: float | None) -
                 wait([start, stopped], deadline.left(), FIRST_COMPLETED)
     call.stop = None
     if call.ended:
-        raise cancelled(call)
+        raise make_cancelled_error(call)

@@ -13,7 +13,7 @@ from toolwire_client.protocol.results import (
     ResourceDescription,
     ResourceTemplate,
     ToolDescription,
-    described,
+    describe_entry,
     outcome,
 )
 from toolwire_dialects.lint.audit import about_members
@@ -49,7 +49,7 @@ def problem_of(entry: Any, kind: str, keys: set[tuple[str, str]]) -> str | None:
     """
     try:
         encode([[[entry]]])  # as deep as it is in a response
-        described(entry, *_KINDS[kind])
+        describe_entry(entry, *_KINDS[kind])
     except (BrokenRules, EncodingError) as error:
         return str(error)
     present = {name: value for name, value in entry.items() if value is not None}

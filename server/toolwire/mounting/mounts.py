@@ -94,7 +94,7 @@ class Mounts:
             TypeError: if *command* is a text.
             ValueError: if names of two servers could be the same.
         """
-        from ..guarded_process import guarded
+        from ..guarded_process import start_guarded
         from .foreign_stderr import ForeignStderr
 
         if isinstance(command, str):
@@ -117,7 +117,9 @@ class Mounts:
             title
         )  # one for all starts: a server that ends again and again has one limit, too
         settings = ClientSettings(
-            launch=partial(guarded, list(command), env=environment, cwd=cwd, show_stderr=stderr),
+            launch=partial(
+                start_guarded, list(command), env=environment, cwd=cwd, show_stderr=stderr
+            ),
             max_message_bytes=self._max_message_bytes,
         )
         mount = Mount(title, prefix, settings, self._changed, self._sessions, lock)

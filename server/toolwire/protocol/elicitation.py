@@ -19,7 +19,7 @@ from toolwire_tools import CannotAsk, NotAnswered
 
 from .. import log
 from ..errors import RequestError
-from .in_flight import cancelled
+from .in_flight import make_cancelled_error
 from .lifecycle import can_elicit
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Elicitations:
         assert call.id is not None
         is_parked = call.origin.modern and self._in_flight.get(call.id) is not call
         if call.ended or is_parked:
-            raise cancelled(call)
+            raise make_cancelled_error(call)
         if call.elicitation not in (None, pending):
             raise RuntimeError(
                 "ask one question at a time, or several as the fields of a dataclass"
@@ -104,7 +104,7 @@ class Elicitations:
                 INVALID_PARAMS, "params.inputResponses has no answer, and the client cannot elicit"
             )
         with self._in_flight.lock:
-            pending = self._parked(key, again)
+            pending = self._find_parked(key, again)
             call = pending.call
             if reply is None:
                 if again.id is not None:
@@ -160,7 +160,7 @@ class Elicitations:
             if self.close(pending, pending.call.origin.modern)
         ]
 
-    def _parked(self, key: object, again: Call) -> PendingElicitation:
+    def _find_parked(self, key: object, again: Call) -> PendingElicitation:
         pending = self._open.get(key) if isinstance(key, str) else None
         if pending is None or pending.call.ended or not pending.call.origin.modern:
             raise RequestError(

@@ -129,7 +129,7 @@ class InFlight:
             self.lock.release()
         pending = call.elicitation
         if pending is not None:
-            pending.wake(cancelled(call))
+            pending.wake(make_cancelled_error(call))
         if self._when_idle is not None and not self._calls:
             self._when_idle()
         return is_awaited
@@ -338,7 +338,7 @@ class InFlight:
         return self._failure(call, ToolError(problem), last=True)
 
 
-def cancelled(call: Call) -> Cancelled:
+def make_cancelled_error(call: Call) -> Cancelled:
     """Return the exception for the tool of a *call* that has ended."""
     return Cancelled(f"the call of {call.entry.name} was cancelled")
 

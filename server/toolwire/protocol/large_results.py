@@ -123,12 +123,12 @@ class LargeResults:
             structured = len(encode_plain(result["structuredContent"])) + len(
                 ',"structuredContent":'
             )
-            made = self._fitted(entry, content, room - structured, _COMPLETE + ending)
+            made = self._fit(entry, content, room - structured, _COMPLETE + ending)
             if made is not None:
                 return {**result, "content": made}
             unstructured["isError"] = True
         ending = _MISSING + ending if has_promise else ending
-        made = self._fitted(entry, content, room, ending, always=has_promise)
+        made = self._fit(entry, content, room, ending, always=has_promise)
         return None if made is None else {**unstructured, "content": made}
 
     def read(self, id: str, part: int) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class LargeResults:
             )
         return {member: str(value, "utf-8") for member, value in parts[part - 1].items()}
 
-    def _fitted(
+    def _fit(
         self, entry: Entry, blocks: list[Block], room: int, ending: str, *, always: bool = False
     ) -> list[Block] | None:
         """Return *blocks*, made smaller, with a note about it; `None` if that is not possible."""

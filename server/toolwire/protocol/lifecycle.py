@@ -95,11 +95,11 @@ class Eras:
             )
         return False
 
-    def saw_initialize(self) -> None:
+    def record_initialize(self) -> None:
         """Note that a client has sent `initialize`, whatever the response."""
         self._seen_initialize, self.requires_version = True, False
 
-    def initialized(self, params: dict[str, Any], result: dict[str, Any]) -> None:
+    def record_agreement(self, params: dict[str, Any], result: dict[str, Any]) -> None:
         """Note the capabilities of a legacy client, and the version agreed on."""
         self.version = result["protocolVersion"]
         declared = params.get("capabilities")

@@ -33,7 +33,7 @@ def severity(level: object, where: str) -> int:
     return LEVELS.index(level)
 
 
-def wanted_by(call: Call) -> int | None:
+def find_wanted_level(call: Call) -> int | None:
     """Return the least severe level of log messages that the client wants from *call*; `None` if it
     wants none.
     """
@@ -43,7 +43,7 @@ def wanted_by(call: Call) -> int | None:
 
 def send(call: Call, params: dict[str, Any]) -> None:
     """Send the log message *params* of *call*, unless the client does not want it."""
-    wanted = wanted_by(call)
+    wanted = find_wanted_level(call)
     if wanted is None or LEVELS.index(params["level"]) < wanted or call.ended:
         return
     message = _notification(params)

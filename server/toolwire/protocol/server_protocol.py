@@ -91,7 +91,7 @@ class ServerProtocol:
             "logging/setLevel": self._set_log_level,
             "notifications/cancelled": self._cancel,
             "$/cancelRequest": self._cancel,
-            "notifications/initialized": self._notified,
+            "notifications/initialized": self._accept_notification,
         }
         self._routes = self._routes_by_method
         # Served even under overload: their responses are no longer than a refusal, or they end
@@ -418,11 +418,11 @@ class ServerProtocol:
         self, request: Request, params: dict[str, Any], origin: Origin
     ) -> tuple[Decision, ...]:
         if not origin.modern:
-            self._eras.saw_initialize()
+            self._eras.record_initialize()
         result = lifecycle.initialize(
             self._identity, self._capabilities, params, modern=origin.modern
         )
-        self._eras.initialized(params, result)
+        self._eras.record_agreement(params, result)
         return self.answer(request.id, encode_plain(result), origin.batch)
 
     def _discover(
@@ -457,7 +457,7 @@ class ServerProtocol:
         """End a call: in MCP without a response, in LSP with an error which says that it was
         cancelled.
         """
-        noted = self._notified(request, params, origin)
+        noted = self._accept_notification(request, params, origin)
         is_lsp = request.method == "$/cancelRequest"
         error = RequestError(REQUEST_CANCELLED, "Request cancelled") if is_lsp else None
         id = params.get("id" if is_lsp else "requestId")
@@ -472,7 +472,7 @@ class ServerProtocol:
         ended = _send(batch, None) if error is None else self.answer(call.id, error, batch)
         return (Cancel(call), *ended, *noted)
 
-    def _notified(
+    def _accept_notification(
         self, request: Request, params: dict[str, Any], origin: Origin
     ) -> tuple[Decision, ...]:
         if request.id is not UNSET:

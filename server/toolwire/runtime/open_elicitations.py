@@ -71,7 +71,7 @@ class OpenElicitations:
             if message is not None:
                 self._writer.write(message)
             reply = replies.get()
-        return _checked(reply)
+        return _unwrap_reply(reply)
 
     async def ask_async(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
         """Ask the user, on the event loop."""
@@ -92,7 +92,7 @@ class OpenElicitations:
             if message is not None:
                 self._writer.enqueue(message)
             await replied.wait()
-        return _checked(replies[0])
+        return _unwrap_reply(replies[0])
 
     def fail_all(self) -> None:
         """Wake every tool that waits: the client has gone."""
@@ -127,7 +127,7 @@ class OpenElicitations:
             self._session.stop(call)
 
 
-def _checked(reply: Reply) -> dict[str, Any]:
+def _unwrap_reply(reply: Reply) -> dict[str, Any]:
     if isinstance(reply, BaseException):
         raise reply
     return reply

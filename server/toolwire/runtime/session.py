@@ -414,7 +414,7 @@ class Session:
 
     def enqueue_notification(self, make: Callable[[], bytes | None], size: int) -> None:
         """Send the notification that *make* returns, unless too much is waiting. Never blocks."""
-        if self.writer.enqueued() < _MAX_WAITING_NOTIFICATIONS and not (
+        if self.writer.count_waiting() < _MAX_WAITING_NOTIFICATIONS and not (
             self.writer.is_full or self.is_ending
         ):
             self.writer.enqueue_made(make, size)

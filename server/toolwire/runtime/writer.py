@@ -177,7 +177,7 @@ class MessageWriter:
         for message in messages:
             self.enqueue(message)
 
-    def enqueued(self) -> int:
+    def count_waiting(self) -> int:
         """Return how many entries wait in the outbox."""
         return self._outbox.qsize()
 

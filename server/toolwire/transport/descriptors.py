@@ -36,7 +36,7 @@ def private(descriptor: int) -> int:
         return os.dup(descriptor)
 
 
-def moved(descriptor: int) -> int:
+def move_high(descriptor: int) -> int:
     """Give *descriptor* a high number, and return that."""
     try:
         return private(descriptor)
@@ -47,7 +47,7 @@ def moved(descriptor: int) -> int:
 def private_pipe() -> tuple[int, int]:
     """Return a new pipe, the end to read first, with high numbers."""
     read, write = os.pipe()
-    return moved(read), moved(write)
+    return move_high(read), move_high(write)
 
 
 def unchanged(descriptor: int) -> Callable[[], object]:

@@ -94,7 +94,7 @@ def make_options(
     grace_seconds: float, stuck_seconds: float, layout: tuple[int, int], *, ends_children: bool
 ) -> list[str]:
     """Return the arguments of the program of watchdog_process.py; *layout* is that of the board."""
-    level, as_json = log.configured()
+    level, as_json = log.get_configuration()
     style = "json" if as_json else "text"
     if level in ("error", "off"):
         style = ""

@@ -29,7 +29,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .. import log
-from ..transport.descriptors import moved, private_pipe, unchanged
+from ..transport.descriptors import move_high, private_pipe, unchanged
 from .board import NAME_BYTES, SLOTS, Board
 from .loading_watch import make_options
 
@@ -153,7 +153,7 @@ class Watchdog:
             passed[0] = theirs
             with suppress(OSError):  # without shared memory, reports name no tools
                 board = Board()
-                passed[6] = moved(board.descriptor)
+                passed[6] = move_high(board.descriptor)
                 self._session.show_calls(board)
             if min(passed.values()) < _LOWEST_DESCRIPTOR:
                 raise OSError("too few file descriptors are free")

@@ -46,7 +46,7 @@ def _is_wanted(tool: Tool, settings: Settings) -> bool:
     return is_in_this_process and (settings.isolate or tool.entry.options.runs_in is not None)
 
 
-def loaded(
+def isolate_loaded(
     tools: list[Tool], loading: dict[str, Any], settings: Settings, sources: Iterable[str] = ()
 ) -> list[Tool]:
     """Return *tools*, which `load` has returned for the arguments in *loading*.
@@ -54,10 +54,11 @@ def loaded(
     Those to be isolated run in processes that load the same. *sources* are the loaded files that
     may change.
     """
-    if not any(_is_wanted(tool, settings) for tool in tools):
+    wanted = [tool for tool in tools if _is_wanted(tool, settings)]
+    if not wanted:
         return tools
     spec = _spec(loading, tools, settings, sources=sources)
-    return _isolated(tools, [tool for tool in tools if _is_wanted(tool, settings)], spec, settings)
+    return _isolate_wanted(tools, wanted, spec, settings)
 
 
 def isolate_found(
@@ -81,10 +82,10 @@ def isolate_found(
     if place is None and lifespan is not None:
         raise RegistrationError(_NOT_IMPORTABLE, tool="lifespan", remedy=_AT_THE_TOP)
     loading = {"targets": list(dict.fromkeys(wanted.values()))}
-    return _isolated(tools, wanted, _spec(loading, tools, settings, lifespan=place), settings)
+    return _isolate_wanted(tools, wanted, _spec(loading, tools, settings, lifespan=place), settings)
 
 
-def _isolated(
+def _isolate_wanted(
     tools: list[Tool], wanted: Container[Tool], spec: WorkerSpec, settings: Settings
 ) -> list[Tool]:
     limited = _has_memory_limits(tools, settings)
@@ -251,7 +252,7 @@ def _spec(
     sources: Iterable[str] = (),
     lifespan: str | None = None,
 ) -> WorkerSpec:
-    level, as_json = log.configured()
+    level, as_json = log.get_configuration()
     assert not isinstance(settings.memory_limit, str)
     stamps = {path: stamp(path) for path in sources}
     lives = any(tool.entry.lifespan is not None for tool in tools)

@@ -150,11 +150,11 @@ class ProcessPool(ConcurrencyLimit):
 
         try:
             with call.host.pause(call):
-                return WorkerProcess(partial(self._started, call), call)
+                return WorkerProcess(partial(self._start_process, call), call)
         except InterruptedError:
             return None
 
-    def _started(self, call: Call) -> GuardedProcess | NodeTransport:
+    def _start_process(self, call: Call) -> GuardedProcess | NodeTransport:
         news: News = SimpleQueue()
         self._starting.append(news)
         if self._idle:  # since a moment ago

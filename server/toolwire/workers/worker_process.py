@@ -31,7 +31,7 @@ from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 from .. import log
 from ..errors import UpstreamError
 from ..forwarding import forward, pass_on_log
-from ..protocol.in_flight import cancelled
+from ..protocol.in_flight import make_cancelled_error
 from ..protocol.lifecycle import can_elicit
 from ..protocol.server_protocol import META_CALL_ID
 from .worker_spec import NO_LIMIT, STALE, TIMERS
@@ -131,7 +131,7 @@ class WorkerProcess(Connection):
             if self.end is None:
                 raise
             if call.ended:
-                raise cancelled(call) from None
+                raise make_cancelled_error(call) from None
             if not self._was_sent:
                 return None
             raise self._failure(call) from None

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_client.redaction.hidden import stands_for
-from toolwire_schemas.json_schema.error_text import shown
+from toolwire_schemas.json_schema.error_text import format_value
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
 from toolwire_schemas.wire.messages import META_SERVER_INFO, META_SUBSCRIPTION_ID, Fault
@@ -46,7 +46,7 @@ class Exchange(msgspec.Struct, eq=False):
         return str(self.request["method"])
 
     @property
-    def asked(self) -> Object:
+    def params(self) -> Object:
         return {
             name: value
             for name, value in object_in(self.request, "params").items()
@@ -56,11 +56,11 @@ class Exchange(msgspec.Struct, eq=False):
     def fits(self, other: Exchange) -> bool:
         """Return whether the request of *other* is the recorded one, apart from secrets."""
         return self.method == other.method and (
-            self.method in _ANY_TIME or stands_for(self.asked, other.asked)
+            self.method in _ANY_TIME or stands_for(self.params, other.params)
         )
 
     def __str__(self) -> str:
-        return f"{self.method} with {shown(self.asked)}"
+        return f"{self.method} with {format_value(self.params)}"
 
 
 def exchanges(entries: Iterable[tuple[int, Entry]]) -> list[Exchange]:
@@ -79,12 +79,14 @@ def exchanges(entries: Iterable[tuple[int, Entry]]) -> list[Exchange]:
                     )
             unanswered = {}
         batch = entry.message if isinstance(entry.message, list) else [entry.message]
-        for message in (member for member in batch if isinstance(member, dict)):
-            (_sent if entry.sender == "client" else _received)(message, line, found, unanswered)
+        take = _take_from_client if entry.sender == "client" else _take_from_server
+        for message in batch:
+            if isinstance(message, dict):
+                take(message, line, found, unanswered)
     return found
 
 
-def _sent(
+def _take_from_client(
     message: Object, line: int, found: list[Exchange], unanswered: dict[Any, Exchange]
 ) -> None:
     if message.get("method") == "notifications/cancelled":  # its request gets no response
@@ -94,7 +96,7 @@ def _sent(
         unanswered[id] = found[-1]
 
 
-def _received(
+def _take_from_server(
     message: Object, line: int, found: list[Exchange], unanswered: dict[Any, Exchange]
 ) -> None:
     if "method" not in message:
@@ -161,7 +163,7 @@ class Replay:
     def _answer(self, request: Object) -> list[bytes]:
         exchange = self._find(asked := Exchange(0, request))
         if isinstance(exchange, Exchange):
-            return self._continue(_played(exchange, request))
+            return self._continue(_replay(exchange, request))
         result = (
             {}
             if asked.method == "ping"
@@ -238,7 +240,7 @@ class Replay:
         return sent
 
 
-def _played(exchange: Exchange, request: Object) -> Iterator[Object]:
+def _replay(exchange: Exchange, request: Object) -> Iterator[Object]:
     """Yield the messages of *exchange* with the ids of *request*, without progress that its client
     does not want.
     """

@@ -18,7 +18,7 @@ from toolwire_client.transport.child_process import ServerProcess
 from toolwire_schemas.output import printable
 
 from .. import log
-from ..guarded_process import GuardedProcess, guarded
+from ..guarded_process import GuardedProcess, start_guarded
 from ..mounting.foreign_stderr import ForeignStderr
 from ..mounting.mount import Mount
 from ..protocol.catalog import Catalog
@@ -187,7 +187,7 @@ class WrappedServer:
     def _launch(self) -> Transport:
         self.count_orphans()
         self._counts["restart"] += self.running is not None
-        start = ServerProcess if "orphans" in self._settings.without else guarded
+        start = ServerProcess if "orphans" in self._settings.without else start_guarded
         command = list(self._settings.command)
         self._process = start(command, env=dict(os.environ), show_stderr=self._stderr)
         return Recorder(self._process, self._settings.recording, command, self._on_end)

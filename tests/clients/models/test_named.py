@@ -30,7 +30,7 @@ from toolwire_agent.models import (
     Retries,
     ScriptedModel,
     Unreachable,
-    known_names,
+    list_names,
     model_from_name,
 )
 from toolwire_agent.models.by_name import is_small
@@ -168,7 +168,7 @@ def test_exception_of_a_model_file_is_raised(tmp_path: Path) -> None:
 
 def test_known_names_are_listed() -> None:
     assert {"arithmetic", "human", "openai:MODEL", "anthropic:MODEL", "ollama:MODEL"} <= set(
-        known_names()
+        list_names()
     )
 
 

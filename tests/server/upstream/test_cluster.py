@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pytest
 from support.server_process import Process, call, request, running, served, wait_until
 from toolwire.settings import settings_of
-from toolwire.workers.isolated_tool import loaded
+from toolwire.workers.isolated_tool import isolate_loaded
 from toolwire_tools import RegistrationError, tool_api, tools_of
 
 pytestmark = [
@@ -525,7 +525,7 @@ def test_an_engine_whose_package_is_missing_says_how_to_install_it(
     monkeypatch.setattr("toolwire.workers.cluster.engines.find_spec", lambda name: None)
 
     with pytest.raises(ValueError, match=r"pip install 'toolwire\[dask\]'"):
-        loaded(
+        isolate_loaded(
             tools_of(tool),
             {"targets": ["file.py"]},
             settings_of({"run_on": {"there": "dask:local"}}),
@@ -542,4 +542,4 @@ def test_a_tool_of_an_unknown_engine_is_named() -> None:
     def tool() -> None: ...
 
     with pytest.raises(RegistrationError, match="tool 'tool': it runs in 'there'"):
-        loaded(tools_of(tool), {"targets": ["file.py"]}, settings_of({}))
+        isolate_loaded(tools_of(tool), {"targets": ["file.py"]}, settings_of({}))

@@ -15,7 +15,7 @@ from queue import SimpleQueue
 
 import pytest
 from support.server_process import PATIENCE_SECONDS, wait_until
-from toolwire.guarded_process import guarded
+from toolwire.guarded_process import start_guarded
 from toolwire_client import NotStarted, ServerGone
 
 pytestmark = [
@@ -33,7 +33,7 @@ class Run:
     """A started command, with its output and how it ended."""
 
     def __init__(self, *command: str, env: dict[str, str] = PATH, cwd: Path | None = None) -> None:
-        self.process = guarded(command, env=env, cwd=cwd)
+        self.process = start_guarded(command, env=env, cwd=cwd)
         self.output: SimpleQueue[bytes] = SimpleQueue()
         self._ends: SimpleQueue[ServerGone] = SimpleQueue()
         self.process.start(self.output.put, self._ends.put)
@@ -116,7 +116,7 @@ def test_what_cannot_be_started_is_an_error_at_once(tmp_path: Path) -> None:
         (["cat"], tmp_path / "missing"),
     ]:
         with pytest.raises(NotStarted):
-            guarded(command, env=PATH, cwd=cwd)
+            start_guarded(command, env=PATH, cwd=cwd)
 
 
 def test_a_command_below_the_working_directory_is_found_there(tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_nothing_outlives_the_process_that_started_it(
 
 
 def test_a_process_without_a_thread_for_it_is_let_go_of(monkeypatch: pytest.MonkeyPatch) -> None:
-    process = guarded(["cat"], env=PATH)
+    process = start_guarded(["cat"], env=PATH)
 
     def refuse(thread: threading.Thread) -> None:
         raise RuntimeError("can't start new thread")
@@ -271,7 +271,7 @@ def test_without_descriptors_nothing_is_started(monkeypatch: pytest.MonkeyPatch)
     for available in range(4):
         left = available
         with pytest.raises(NotStarted, match="Too many open files"):
-            guarded(["cat"], env=PATH)
+            start_guarded(["cat"], env=PATH)
 
 
 def test_to_kill_or_close_one_that_was_let_go_of_does_nothing() -> None:

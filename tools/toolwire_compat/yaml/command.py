@@ -14,7 +14,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from toolwire_schemas.json_schema.error_text import Fault, place, shown
+from toolwire_schemas.json_schema.error_text import Fault, format_value, place
 from toolwire_schemas.wire.codec import DecodingError, decode, encode
 from toolwire_tools.byte_sizes import format_size
 from toolwire_tools.errors import ArgumentsError, ToolError
@@ -228,7 +228,7 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
                 yield where, problem
             if is_at_start and text.startswith("-") and not self._allows_dash(part):
                 problem = f'begins with "-", so {self._called} could read it as an option'
-                yield where, f"{shown(values[part.name])} {problem}"
+                yield where, f"{format_value(values[part.name])} {problem}"
             is_at_start = is_at_start and not text
 
     def _allows_dash(self, part: Place) -> bool:
@@ -254,7 +254,9 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
         try:
             return decode(text)
         except DecodingError as error:
-            problem = f"{self._called} did not print JSON: {error}. It printed {shown(text)}."
+            problem = (
+                f"{self._called} did not print JSON: {error}. It printed {format_value(text)}."
+            )
             raise ToolError(problem) from None
 
     @property

@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.did_you_mean import unknown_name
-from toolwire_schemas.json_schema.error_text import shown
+from toolwire_schemas.json_schema.error_text import format_value
 from toolwire_tools.byte_sizes import parse_size
 
 from .command import (
@@ -91,7 +91,7 @@ class CommandReader:
         try:
             return parse_size(str(size))
         except ValueError as error:
-            self._add("max_output", f"{shown(size)} is not {error}")
+            self._add("max_output", f"{format_value(size)} is not {error}")
             return 0
 
     def _refuse_unused(self, is_script: bool) -> None:

@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any
 
 import yaml
-from toolwire_schemas.json_schema.error_text import place, shown
+from toolwire_schemas.json_schema.error_text import format_value, place
 
 from .model import ConfigError, ConfigFault
 
@@ -83,11 +83,11 @@ class YamlDocument:
             text.encode()  # a lone surrogate raises a ValueError
             value = self._loader.construct_object(node)
         except (yaml.YAMLError, ValueError, KeyError) as error:
-            reason = _reason_of(error)
-            self._refuse(node, key, f"{shown(text)} cannot be read as {_kind_of(node)}: {reason}")
+            problem = f"{format_value(text)} cannot be read as {_kind_of(node)}"
+            self._refuse(node, key, f"{problem}: {_reason_of(error)}")
             return None
         if _is_surprising(text, value):
-            problem = f"{text} is read as {shown(value)}; write that, or put it in quotes"
+            problem = f"{text} is read as {format_value(value)}; write that, or put it in quotes"
             self._refuse(node, key, problem)
         elif isinstance(value, float) and not isfinite(value):
             self._refuse(node, key, f"{text} is not a number in JSON; {_QUOTE}")

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.did_you_mean import closest
-from toolwire_schemas.json_schema.error_text import place, shown
+from toolwire_schemas.json_schema.error_text import format_value, place
 from toolwire_schemas.published import bundle
 from toolwire_tools.schema.validator import ToolSchemaValidator
 
@@ -36,7 +36,7 @@ _WORDED_HERE = ("allOf", "dependentRequired")
 def find_shape_faults(document: Any) -> Iterator[Fault]:
     """Yield each place where *document* does not have the shape of a tool, and the problem."""
     if not isinstance(document, dict):
-        yield "", f"{shown(document)} does not describe a tool, which has at least {LEAST}"
+        yield "", f"{format_value(document)} does not describe a tool, which has at least {LEAST}"
         return
     faults = _validator().faults(document, "")
     problems = dict(faults)

@@ -144,7 +144,7 @@ class Messages:
                 {"type": "text", "text": system, "cache_control": {"type": "ephemeral"}}
             ]
         if request.tools:
-            body["tools"] = [anthropic.from_entry(entry) for entry in request.named_tools()]
+            body["tools"] = [anthropic.from_entry(entry) for entry in request.rename_tools()]
         if request.temperature is not None:
             body["temperature"] = request.temperature
         if request.schema is not None and form.formats[0] == "json_schema":

@@ -155,7 +155,7 @@ class ChatCompletions:
             "messages": [_message(message, request) for message in request.messages],
         }
         if request.tools:
-            body["tools"] = [openai.from_entry(entry) for entry in request.named_tools()]
+            body["tools"] = [openai.from_entry(entry) for entry in request.rename_tools()]
             if form.takes_parallel:
                 body["parallel_tool_calls"] = False
         if request.temperature is not None:

@@ -70,7 +70,7 @@ class Endpoint:
         proxy: str | None,
     ) -> None:
         self._url = url
-        self.shown = _shown(url)
+        self.shown = _remove_credentials(url)
         self._headers = {
             "content-type": "application/json",
             "accept": "text/event-stream, application/json",
@@ -267,8 +267,8 @@ def address(base_url: str, path: str) -> str:
         raise NotReady(f"the base_url is not an address: {error}") from None
     if parts.scheme not in ("http", "https") or not host:
         raise NotReady(
-            f"the base_url {_shown(base_url)!r} is not an address: it must start with http:// or"
-            " https:// and a host"
+            f"the base_url {_remove_credentials(base_url)!r} is not an address: it must start with"
+            " http:// or https:// and a host"
         )
     if parts.username or parts.password:
         raise NotReady(
@@ -288,7 +288,7 @@ def _sendable(name: str, value: object) -> str:
     return value
 
 
-def _shown(url: str) -> str:
+def _remove_credentials(url: str) -> str:
     parts = urlsplit(url)
     if not parts.netloc:
         return url.rpartition("@")[2]

@@ -29,7 +29,7 @@ class HttpRequest(msgspec.Struct, frozen=True, kw_only=True):
     stream: bool = True
     body: dict[str, Any] = {}
 
-    def named_tools(self) -> list[Entry]:
+    def rename_tools(self) -> list[Entry]:
         """Return the tools under the names that the vendor allows."""
         return [{**tool, "name": self.names.theirs[tool["name"]]} for tool in self.tools]
 

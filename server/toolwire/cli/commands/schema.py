@@ -81,7 +81,7 @@ def _answer(words: Words) -> str:
     try:
         match what, rest:
             case "list", []:
-                return _listed()
+                return _list_schemas()
             case "show", [name]:
                 return text(name).rstrip()
             case "export", [folder]:
@@ -95,7 +95,7 @@ def _answer(words: Words) -> str:
     raise UsageError(f"usage: {usages[what]}")
 
 
-def _listed() -> str:
+def _list_schemas() -> str:
     rows = [
         (name, re.split(r"[.:] ", load(name)["description"])[0].rstrip(".")) for name in names()
     ]

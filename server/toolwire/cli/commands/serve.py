@@ -264,14 +264,14 @@ def _find_tools(
     if not settings.get("isolate") and not any(tool.entry.options.runs_in for tool in tools):
         return tools
     from ...settings import Settings
-    from ...workers.isolated_tool import loaded
+    from ...workers.isolated_tool import isolate_loaded
 
     sources: Iterable[str] = ()
     if reloads:
         from ...loading import reload
 
         sources = reload.find_sources()
-    return loaded(tools, {"targets": targets, **words}, Settings(**settings), sources)
+    return isolate_loaded(tools, {"targets": targets, **words}, Settings(**settings), sources)
 
 
 def _make_reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader:
@@ -286,9 +286,9 @@ def choose_name(targets: list[str]) -> str:
     """Return the default name of a server: that of its target, or of its first few."""
     if len(targets) == 1:
         return _name_target(targets[0]) or "tools"
-    from ...identity import joined
+    from ...identity import join_names
 
-    return joined(map(_name_target, targets)) or "tools"
+    return join_names(map(_name_target, targets)) or "tools"
 
 
 def _name_target(target: str) -> str:

@@ -19,7 +19,7 @@ from toolwire_client.errors import NotStarted
 from toolwire_client.waiting.base import in_daemon_thread
 from toolwire_schemas.install_command import install_command
 
-from ...protocol.in_flight import cancelled
+from ...protocol.in_flight import make_cancelled_error
 from ...settings import __version__
 from . import node
 from .connections import NodeTransport, listener
@@ -155,7 +155,7 @@ class Engine:
             raise TimeoutError(f"none was free within {self._wait_seconds:g} seconds") from None
         if call.ended:
             news.put(found)
-            raise cancelled(call)
+            raise make_cancelled_error(call)
         if found is None:
             raise InterruptedError
         if isinstance(found, Future):

@@ -198,9 +198,9 @@ while True:
 
 OWNER = """
 import os, sys, time
-from toolwire.guarded_process import guarded
+from toolwire.guarded_process import start_guarded
 
-process = guarded(["sh", "-c", sys.argv[1]], env={"PATH": os.environ["PATH"]})
+process = start_guarded(["sh", "-c", sys.argv[1]], env={"PATH": os.environ["PATH"]})
 process.start(lambda data: None, lambda end: None)
 if sys.argv[2] == "forked" and os.fork() == 0:
     time.sleep(600)

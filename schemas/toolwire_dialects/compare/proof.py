@@ -82,22 +82,28 @@ class Proof:
 
     def _has_same_words(self, one: SchemaNode, other: SchemaNode) -> bool:
         self._budget.spend()
-        if one.assertions.keys() != other.assertions.keys():
+        words = one.assertions.keys()
+        if words != other.assertions.keys():
             return False
-        return all(self._restates(word, one, other) for word in one.assertions)
+        return self._restates_all(words, one, other)
+
+    def _restates_all(self, words: Iterable[str], one: SchemaNode, other: SchemaNode) -> bool:
+        return all(self._restates(word, one, other) for word in words)
 
     def _restates(self, word: str, one: SchemaNode, other: SchemaNode) -> bool:
         """Return whether both have the same under *word*, wherever its schemas are: in place or
         referenced.
         """
-        if word not in one.assertions or word not in other.assertions:
-            return word not in one.assertions and word not in other.assertions
+        is_in_one = word in one.assertions
+        is_in_other = word in other.assertions
+        if not is_in_one or not is_in_other:
+            return is_in_one == is_in_other
         if word not in HOLDING:
             return equal(one.assertions[word], other.assertions[word])
         mine, theirs = one.under(word), other.under(word)
         if mine.keys() != theirs.keys():
             return False
-        return all(self.same(mine[name], theirs[name]) for name in mine)
+        return all(self.same(inner, theirs[name]) for name, inner in mine.items())
 
     # --- a case fits a schema ---
 
@@ -113,10 +119,12 @@ class Proof:
         return self._fits_words(case, right, followed | {right}) or self._is_void(case)
 
     def _fits_words(self, case: Case, right: SchemaNode, followed: Nodes) -> bool:
+        rest = []
         for word in right.assertions:
-            if word in _ABOUT_ANY and not self._fits_any(word, case, right, followed):
+            if word not in _ABOUT_ANY:
+                rest.append(word)
+            elif not self._fits_any(word, case, right, followed):
                 return False
-        rest = [word for word in right.assertions if word not in _ABOUT_ANY]
         if not rest:
             return True
         return self._fits_rest(rest, case, right)
@@ -133,32 +141,29 @@ class Proof:
                 return any(self._fits(case, part, followed) for part in right.any_of)
             case "oneOf":
                 return self._fits_one(case, right, followed)
-        parts = right.under(word).values()
-        return all(self._fits(case, part, followed) for part in parts)
+        return all(self._fits(case, part, followed) for part in right.under(word).values())
 
     def _fits_one(self, case: Case, right: SchemaNode, followed: Nodes) -> bool:
         """Return whether *case* fits exactly one schema of `oneOf`."""
         if case.value is not msgspec.UNSET:
             schema = {"oneOf": right.assertions["oneOf"]}
             return judge(right, schema, case.value, self._budget) is True
-        for place, part in enumerate(right.one_of):
-            others = [*right.one_of[:place], *right.one_of[place + 1 :]]
+        parts = right.one_of
+        for place, part in enumerate(parts):
             if not self._fits(case, part, followed):
                 continue
-            if all(self._is_apart(case, part, other) for other in others):
+            others = parts[:place] + parts[place + 1 :]
+            if all(_is_apart(case, part, other) for other in others):
                 return True
         return False
 
-    @staticmethod
-    def _is_apart(case: Case, part: SchemaNode, other: SchemaNode) -> bool:
-        """Return whether no value of *case* that fits *part* fits *other*."""
-        return case.kind not in own_kinds_of(other.target) or are_apart(part, other)
-
     def _listed_under(self, word: str, right: SchemaNode) -> set[Any]:
+        """Return the identities of the values of `enum`, or of the one of `const`."""
         key = (right, word)
         if key not in self._listed:
             value = right.assertions[word]
-            self._listed[key] = set(map(identity, value if word == "enum" else [value]))
+            values = value if word == "enum" else [value]
+            self._listed[key] = set(map(identity, values))
         return self._listed[key]
 
     def _fits_rest(self, rest: list[str], case: Case, right: SchemaNode) -> bool:
@@ -197,9 +202,7 @@ class Proof:
         """Return whether one schema of *case* says the same under *word*, which has no rule."""
         group = _GROUPS.get(word, (word,))
         for node in case.nodes:
-            if word not in node.assertions:
-                continue
-            if all(self._restates(name, node, right) for name in group):
+            if word in node.assertions and self._restates_all(group, node, right):
                 return True
         return False
 
@@ -223,12 +226,16 @@ class Proof:
     def _fits_items(self, case: Case, right: SchemaNode) -> bool:
         most = case.most("maxItems")
         longest = max(len(node.under("prefixItems")) for node in (*case.nodes, right))
+        # All elements after the longest tuple are like the first of them.
         for index in range(longest + 1):
+            if index == most:
+                return True
             element = case.element(index)
-            if (most is not None and index >= most) or not self.cases(element):
+            if not self.cases(element):
                 return True  # no array is that long
-            if not all(self.holds(element, wanted) for wanted in elements(right, index)):
-                return False
+            for wanted in elements(right, index):
+                if not self.holds(element, wanted):
+                    return False
         return True
 
     def _is_void(self, case: Case) -> bool:
@@ -236,6 +243,11 @@ class Proof:
         if case.kind != "object":
             return False
         return any(not self.cases(case.member(name)) for name in case.required())
+
+
+def _is_apart(case: Case, part: SchemaNode, other: SchemaNode) -> bool:
+    """Return whether no value of *case* that fits *part* fits *other*."""
+    return case.kind not in own_kinds_of(other.target) or are_apart(part, other)
 
 
 def are_apart(one: SchemaNode, other: SchemaNode) -> bool:
@@ -247,14 +259,24 @@ def are_apart(one: SchemaNode, other: SchemaNode) -> bool:
         return True
     if not own_kinds_of(one) == own_kinds_of(other) == {"object"}:
         return False
-    mine, theirs = one.under("properties"), other.under("properties")
-    required = {*one.assertions.get("required", ())} & {*other.assertions.get("required", ())}
-    described = required & mine.keys() & theirs.keys()
-    return any(_are_disjoint(mine[name].target, theirs[name].target) for name in described)
+    mine = _required_members(one)
+    theirs = _required_members(other)
+    return any(_are_disjoint(mine[name], theirs[name]) for name in mine.keys() & theirs.keys())
+
+
+def _required_members(node: SchemaNode) -> dict[str, SchemaNode]:
+    """Return the schemas of the members that *node* describes and requires."""
+    described = node.under("properties")
+    found = {}
+    for name in node.assertions.get("required", ()):
+        if name in described:
+            found[name] = described[name].target
+    return found
 
 
 def _are_disjoint(one: SchemaNode, other: SchemaNode) -> bool:
     mine, theirs = listed_by(one), listed_by(other)
     if mine and theirs:
-        return set(map(identity, mine[0])).isdisjoint(map(identity, theirs[0]))
-    return own_kinds_of(one.target).isdisjoint(own_kinds_of(other.target))
+        my_values = set(map(identity, mine[0]))
+        return my_values.isdisjoint(map(identity, theirs[0]))
+    return own_kinds_of(one).isdisjoint(own_kinds_of(other))

@@ -44,8 +44,10 @@ def example_values(nodes: Iterable[SchemaNode]) -> Iterator[Any]:
     describes.
     """
     for node in nodes:
+        values = [node.keywords.get("default")]
         examples = node.keywords.get("examples")
-        values = [node.keywords.get("default"), *(examples if isinstance(examples, list) else ())]
+        if isinstance(examples, list):
+            values += examples
         for value in values:
             if not isinstance(value, dict | list):
                 yield value
@@ -54,36 +56,48 @@ def example_values(nodes: Iterable[SchemaNode]) -> Iterator[Any]:
 def number_values(nodes: Sequence[SchemaNode]) -> Iterator[Any]:
     """Yield numbers, those at the bounds of *nodes* among them."""
     yield from _NUMBERS
+    for bound in _bounds_of_numbers(nodes):
+        yield bound
+        yield bound + 1
+        yield bound - 1
+        if abs(bound) < 2**50:  # a float beyond that has no room for a half
+            yield bound + 0.5
+            yield bound - 0.5
+
+
+def _bounds_of_numbers(nodes: Sequence[SchemaNode]) -> dict[Any, None]:
+    """Return the numbers at which the verdict about a number may change."""
     bounds = [value for value in listed_values(nodes) if kind_of(value) in NUMBERS]
     for word in _BOUNDS:
         bounds += _assertions(nodes, word)
     for multiple in _assertions(nodes, "multipleOf"):
-        bounds += [multiple * times for times in (2, 3, 7)]
-    for bound in dict.fromkeys(bounds):
-        yield from (bound, bound + 1, bound - 1)
-        if abs(bound) < 2**50:
-            yield from (bound + 0.5, bound - 0.5)
+        bounds += (multiple * 2, multiple * 3, multiple * 7)
+    return dict.fromkeys(bounds)
 
 
 def text_values(nodes: Sequence[SchemaNode]) -> Iterator[str]:
     """Yield texts, those of the lengths at the bounds of *nodes* among them."""
     yield from _TEXTS
-    if any("format" in node.assertions or "pattern" in node.assertions for node in nodes):
+    if _assertions(nodes, "format") or _assertions(nodes, "pattern"):
         yield from _FORMATS
     for size in sizes(nodes, "minLength", "maxLength"):
-        yield from ("a" * size, "1" * size)
+        yield "a" * size
+        yield "1" * size
     for value in listed_values(nodes):
         if isinstance(value, str):
-            yield from (value, f"{value}a")
+            yield value
+            yield f"{value}a"
 
 
 def sizes(nodes: Iterable[SchemaNode], *words: str) -> list[int]:
     """Return the lengths at the bounds that *nodes* have under *words*, and small ones."""
     found = {1, 2, 3}
     for word in words:
-        for bound in map(int, _assertions(nodes, word)):
+        for value in _assertions(nodes, word):
+            bound = int(value)
             found |= {bound - 1, bound, bound + 1}
-    return sorted(size for size in found if 0 <= size <= MAX_LENGTH)
+    possible = [size for size in found if 0 <= size <= MAX_LENGTH]
+    return sorted(possible)
 
 
 def _assertions(nodes: Iterable[SchemaNode], word: str) -> list[Any]:
@@ -101,19 +115,23 @@ class PartKeys(msgspec.Struct, frozen=True):
 
 def index_keys(case: Case, hints: list[SchemaNode], most: int) -> PartKeys:
     """Return the indexes of *most* elements."""
-    longest = max((len(node.under("prefixItems")) for node in (*case.nodes, *hints)), default=0)
-    return PartKeys(range(most), range(min(longest, _MAX_PREFIX) + 1))
+    longest = 0
+    for node in (*case.nodes, *hints):
+        longest = max(longest, len(node.under("prefixItems")))
+    described = min(longest, _MAX_PREFIX)
+    return PartKeys(range(most), range(described + 1))
 
 
 def name_keys(case: Case, hints: list[SchemaNode], most: int) -> PartKeys:
     """Return the names of *most* members."""
-    special = dict.fromkeys([*case.names(), OTHER])
+    extra = OTHER
+    special = [*case.names(), OTHER]
     if not case.is_closed():
+        extra = "extra"
         for hint in hints:
-            special |= dict.fromkeys(hint.assertions.get("properties", ()))
-            special |= dict.fromkeys(hint.assertions.get("required", ()))
-        special |= dict.fromkeys(_NAMES)
-    extra = OTHER if case.is_closed() else "extra"
+            special += hint.assertions.get("properties", ())
+            special += hint.assertions.get("required", ())
+        special += _NAMES
     others = [f"{extra}{number}" for number in range(most)]
     first = dict.fromkeys([*case.required(), *case.names(), *others])
-    return PartKeys(list(first), special)
+    return PartKeys(list(first), dict.fromkeys(special))

@@ -32,7 +32,13 @@ _OF_OBJECTS = {"type", "properties", "required", "additionalProperties", "proper
 _OF_OBJECTS |= {"minProperties", "maxProperties", "dependentRequired"}
 _OF_ARRAYS = {"type", "items", "minItems", "maxItems", "uniqueItems"}
 
+_STEPS = {"additionalProperties": ".*", "items": "[]"}
+"""How a place goes on below a keyword whose schema is that of all members or elements."""
+
 _KINDS = {("yes", "no"): "widened", ("no", "yes"): "narrowed", ("no", "no"): "changed"}
+"""The kind of a difference, by whether the new schema takes all old values, and the other way
+round.
+"""
 
 _WHOLE_CHANGED = "more of it may have changed: to compare all of it takes too many steps"
 
@@ -55,10 +61,16 @@ class Difference(msgspec.Struct, frozen=True):
             found = msgspec.structs.replace(found, new_takes_old=YES)
         if whole.old_takes_new == YES:
             found = msgspec.structs.replace(found, old_takes_new=YES)
-        is_harmless = (found.new_takes_old, found.old_takes_new) == (YES, YES)
-        is_explained = found != self and is_harmless
+        is_explained = found != self and found.is_harmless
         is_about_values = self.kind in ("undecided", *_KINDS.values())
-        return None if is_explained and is_about_values else found
+        if is_explained and is_about_values:
+            return None
+        return found
+
+    @property
+    def is_harmless(self) -> bool:
+        """Whether each schema takes all that the other one takes."""
+        return self.new_takes_old == YES and self.old_takes_new == YES
 
 
 def differences(old: Any, new: Any, place: str, budget: Budget) -> list[Difference]:
@@ -81,24 +93,35 @@ def _differences_between(
 ) -> list[Difference]:
     walk = _Walk(budget)
     whole = walk.values(old.target, new.target, place) or Difference(place, "same", "")
-    found = []
+    parts = []
     for below in walk.below(old, new, place):
         part = below.within(whole)
         if part is not None:
-            found.append(part)
-    # What parts explain, the whole does not repeat.
-    explains_old = any(part.new_takes_old != YES for part in found)
-    explains_new = any(part.old_takes_new != YES for part in found)
-    new_takes_old = YES if explains_old else whole.new_takes_old
-    old_takes_new = YES if explains_new else whole.old_takes_new
-    answers = (new_takes_old.answer, old_takes_new.answer)
-    is_left = answers != ("yes", "yes") and not budget.is_spent
-    if "no" in answers or is_left:
-        kind = _kind_of(new_takes_old, old_takes_new)
-        found.insert(0, Difference(place, kind, whole.text, new_takes_old, old_takes_new))
+            parts.append(part)
+    found = []
     if budget.is_spent:
-        found.insert(0, Difference(place, "undecided", _WHOLE_CHANGED, UNKNOWN, UNKNOWN))
-    return found if found or whole.kind == "same" else [whole]
+        found.append(Difference(place, "undecided", _WHOLE_CHANGED, UNKNOWN, UNKNOWN))
+    rest = _unexplained(whole, parts)
+    answers = (rest.new_takes_old.answer, rest.old_takes_new.answer)
+    # Without budget, only what is refuted is certain.
+    if "no" in answers or ("unknown" in answers and not budget.is_spent):
+        found.append(rest)
+    found += parts
+    if not found and whole.kind != "same":
+        return [whole]
+    return found
+
+
+def _unexplained(whole: Difference, parts: list[Difference]) -> Difference:
+    """Return the difference of the *whole* without what its *parts* explain."""
+    new_takes_old, old_takes_new = whole.new_takes_old, whole.old_takes_new
+    for part in parts:
+        if part.new_takes_old != YES:
+            new_takes_old = YES
+        if part.old_takes_new != YES:
+            old_takes_new = YES
+    kind = _kind_of(new_takes_old, old_takes_new)
+    return Difference(whole.place, kind, whole.text, new_takes_old, old_takes_new)
 
 
 class _Walk:
@@ -134,12 +157,16 @@ class _Walk:
     def _about_null(self, old: SchemaNode, new: SchemaNode) -> str:
         if self._is_nullable_form(old, new):
             return "may be null now"
-        return "may not be null any more" if self._is_nullable_form(new, old) else ""
+        if self._is_nullable_form(new, old):
+            return "may not be null any more"
+        return ""
 
     def _is_nullable_form(self, one: SchemaNode, other: SchemaNode) -> bool:
         """Return whether *other* is *one* or null."""
         inner = _besides_null(other)
-        return inner is not None and _besides_null(one) is None and self._described.same(one, inner)
+        if inner is None or _besides_null(one) is not None:
+            return False
+        return self._described.same(one, inner)
 
     def below(self, old: SchemaNode, new: SchemaNode, place: str) -> Iterator[Difference]:
         """Yield the differences at *place*, and at all places below it."""
@@ -165,10 +192,11 @@ class _Walk:
             yield whole
         if "properties" in words:
             yield from self._members(old, new, place)
-        for word, where in (("additionalProperties", ".*"), ("items", "[]")):
+        for word, step in _STEPS.items():
             if word in words:
-                (inner,), (inner_now,) = old.under(word).values(), new.under(word).values()
-                yield from self.below(inner, inner_now, place + where)
+                (inner,) = old.under(word).values()
+                (inner_now,) = new.under(word).values()
+                yield from self.below(inner, inner_now, place + step)
 
     def _members(self, old: SchemaNode, new: SchemaNode, place: str) -> Iterator[Difference]:
         before, after = old.under("properties"), new.under("properties")
@@ -191,13 +219,15 @@ class _Walk:
         text = "removed"
         if new_takes_old == YES:
             text = "removed; values are still accepted, but may be ignored"
-        old_takes_new = self._requires(new, name) if name in old.required else YES
+        old_takes_new = YES
+        if name in old.required:
+            old_takes_new = self._requires(new, name)
         return Difference(where, "member-removed", text, new_takes_old, old_takes_new)
 
     def _added_member(self, old: SchemaNode, new: SchemaNode, name: str, where: str) -> Difference:
-        is_required = name in new.required
-        text = "new, required" if is_required else "new, optional"
-        new_takes_old = self._requires(old, name) if is_required else YES
+        text, new_takes_old = "new, optional", YES
+        if name in new.required:
+            text, new_takes_old = "new, required", self._requires(old, name)
         old_takes_new = self._takes_among_others(old, new.under("properties")[name])
         return Difference(where, "member-added", text, new_takes_old, old_takes_new)
 
@@ -213,7 +243,8 @@ class _Walk:
 
     def _requires(self, node: SchemaNode, name: str) -> SubsetVerdict:
         """Return whether all that *node* describes has a member called *name*."""
-        return self._described.verdict(node, node.graph.node({"required": [name]}))
+        with_member = node.graph.node({"required": [name]})
+        return self._described.verdict(node, with_member)
 
     def _takes_among_others(self, node: SchemaNode, member: SchemaNode) -> SubsetVerdict:
         """Return whether a member with a name that *node* does not know may be any *member*."""
@@ -235,28 +266,36 @@ def _words_of_parts(old: SchemaNode, new: SchemaNode) -> tuple[str, ...]:
     # The other keywords are compared within the other document, where their references would lead
     # elsewhere.
     for word in ("additionalProperties", "propertyNames"):
-        for inner in new.under(word).values() if word not in words else ():
-            if _has_reference(inner):
-                return ()
+        if word in words:
+            continue
+        if any(map(_has_reference, new.under(word).values())):
+            return ()
     return words
 
 
 def _words_of_objects(old: SchemaNode, new: SchemaNode) -> tuple[str, ...]:
-    if not old.assertions.keys() | new.assertions.keys() <= _OF_OBJECTS:
+    used = old.assertions.keys() | new.assertions.keys()
+    if not used <= _OF_OBJECTS:
         return ()
     for node in (old, new):
         if "properties" not in node.assertions and node.types != ("object",):
             return ()
-    are_maps = isinstance(old.assertions.get("additionalProperties"), dict) and isinstance(
-        new.assertions.get("additionalProperties"), dict
-    )
-    return ("properties", "required", *(("additionalProperties",) if are_maps else ()))
+    if _is_map(old) and _is_map(new):
+        return ("properties", "required", "additionalProperties")
+    return ("properties", "required")
+
+
+def _is_map(node: SchemaNode) -> bool:
+    return isinstance(node.assertions.get("additionalProperties"), dict)
 
 
 def _words_of_arrays(old: SchemaNode, new: SchemaNode) -> tuple[str, ...]:
     used = old.assertions.keys() | new.assertions.keys()
-    have_items = "items" in old.assertions and "items" in new.assertions
-    return ("items",) if used <= _OF_ARRAYS and have_items else ()
+    if not used <= _OF_ARRAYS:
+        return ()
+    if "items" not in old.assertions or "items" not in new.assertions:
+        return ()
+    return ("items",)
 
 
 def _has_reference(node: SchemaNode) -> bool:
@@ -277,7 +316,9 @@ def _besides_null(node: SchemaNode) -> SchemaNode | None:
     if list(node.assertions) not in (["anyOf"], ["oneOf"]):
         return None
     others = [branch for branch in node.variants if branch.assertions != {"type": "null"}]
-    return others[0] if len(node.variants) == 2 and len(others) == 1 else None
+    if len(node.variants) != 2 or len(others) != 1:
+        return None
+    return others[0]
 
 
 def _with_parts_of(old: SchemaNode, new: SchemaNode, words: tuple[str, ...]) -> SchemaNode:
@@ -285,7 +326,9 @@ def _with_parts_of(old: SchemaNode, new: SchemaNode, words: tuple[str, ...]) -> 
     if not words:
         return new
     made = {word: value for word, value in new.assertions.items() if word not in words}
-    made |= {word: value for word, value in old.assertions.items() if word in words}
+    for word, value in old.assertions.items():
+        if word in words:
+            made[word] = value
     return old.graph.node(made)
 
 
@@ -298,7 +341,8 @@ def _remarks(old: SchemaNode, new: SchemaNode, place: str) -> list[Difference]:
     found = []
     texts = [word for word in _TEXTS if _differs(before, after, word)]
     if texts:
-        found.append(Difference(place, "text-changed", f"{', '.join(texts)} changed"))
+        text = ", ".join(texts)
+        found.append(Difference(place, "text-changed", f"{text} changed"))
     if _differs(before, after, "default"):
         text = _change_of_word("default", before, after)
         found.append(Difference(place, "default-changed", text))
@@ -332,16 +376,17 @@ def _change_of_word(word: str, old: dict[str, Any], new: dict[str, Any]) -> str:
 
 
 def _change_of_values(old: list[Any], new: list[Any]) -> str:
-    removed = _values_without(old, new)
-    added = _values_without(new, old)
+    removed = _list_values_without(old, new)
+    added = _list_values_without(new, old)
     changes = []
     if removed:
-        changes.append(f"enum {', '.join(removed)} removed")
+        changes.append(f"enum {removed} removed")
     if added:
-        changes.append(f"enum {', '.join(added)} added")
+        changes.append(f"enum {added} added")
     return "; ".join(changes)
 
 
-def _values_without(values: list[Any], others: list[Any]) -> list[str]:
-    known = {identity(value) for value in others}
-    return [format_value(value) for value in values if identity(value) not in known]
+def _list_values_without(values: list[Any], others: list[Any]) -> str:
+    known = set(map(identity, others))
+    left = [format_value(value) for value in values if identity(value) not in known]
+    return ", ".join(left)

@@ -56,6 +56,8 @@ _OF_LATER_REVISIONS = frozenset(("title", "outputSchema", "icons", "execution", 
 a tool for them.
 """
 
+_BEHAVIOUR_OF_LATER_REVISIONS = _OF_LATER_REVISIONS.difference(_TEXTS_OF_ENTRY)
+
 INSTRUCTIONS = "instructions"
 """The place of the server's instructions in differences and refusals."""
 
@@ -147,13 +149,15 @@ class Checked(msgspec.Struct, frozen=True):
         made = {}
         for (kind, key), why in self.refused.items():
             made[kind, key] = printable(f"{_name_entry(kind, key)} is refused: {why}")
-        outcome = "the approved text is shown" if texts == "approved" else "the new text is shown"
+        outcome = "the new text is shown"
+        if texts == "approved":
+            outcome = "the approved text is shown"
         for one in self.differences:
-            if not one.is_text or (one.kind, one.key) in self.refused:
+            entry = (one.kind, one.key)
+            if not one.is_text or entry in made:
                 continue
-            entry = _name_entry(one.kind, one.key)
-            sentence = f"{entry}: {outcome}; the server changed {one.path}"
-            made.setdefault((one.kind, one.key), printable(sentence))
+            name = _name_entry(one.kind, one.key)
+            made[entry] = printable(f"{name}: {outcome}; the server changed {one.path}")
         return made
 
 
@@ -167,7 +171,8 @@ def lock_offer(offer: Offer) -> Lock:
     for kind in KEYS:
         entries, faults = _index(kind, offer.entries.get(kind, ()))
         if faults:
-            raise BadLock("; ".join(f"{key}: {why}" for key, why in faults.items()))
+            sentences = [f"{key}: {why}" for key, why in faults.items()]
+            raise BadLock("; ".join(sentences))
         lists[kind] = [entries[key] for key in sorted(entries)]
     return Lock(version=2, instructions=offer.instructions, **lists)
 
@@ -293,21 +298,23 @@ def compare_entries(kind: Kind, key: str, was: Entry, now: Entry) -> list[Differ
 def _is_within(path: str, found: Sequence[Difference]) -> bool:
     """Return whether *path* is the place of a difference that was *found*, or within it."""
     paths = [known.path for known in found]
-    return any(known == path or path.startswith(f"{known}.") for known in paths)
+    return any(path == known or path.startswith(f"{known}.") for known in paths)
 
 
 def _refuse(found: Sequence[Difference], texts: Texts) -> str:
     """Return why an entry with these differences is refused; "" if it is not."""
-    reasons = [one for one in found if texts == "refuse" or not one.is_text]
-    if not reasons:
-        return ""
-    shown = "; ".join(map(str, reasons[:_MAX_SHOWN]))
+    reasons = [str(one) for one in found if texts == "refuse" or not one.is_text]
+    shown = "; ".join(reasons[:_MAX_SHOWN])
     more = len(reasons) - _MAX_SHOWN
-    return f"{shown}; and {more} more changes" if more > 0 else shown
+    if more > 0:
+        return f"{shown}; and {more} more changes"
+    return shown
 
 
 def _name_entry(kind: str, key: str) -> str:
-    return f"the {_NOUNS[kind]} {key}" if kind in _NOUNS else f"the {kind}"
+    if kind not in _NOUNS:
+        return f"the {kind}"
+    return f"the {_NOUNS[kind]} {key}"
 
 
 def _index(kind: Kind, entries: Sequence[Any]) -> tuple[dict[str, Entry], dict[str, str]]:
@@ -315,14 +322,19 @@ def _index(kind: Kind, entries: Sequence[Any]) -> tuple[dict[str, Entry], dict[s
     none.
     """
     member, noun = KEYS[kind], _NOUNS[kind]
-    keys = [entry.get(member) if isinstance(entry, dict) else None for entry in entries]
+    counts: Counter[str] = Counter()
+    for entry in entries:
+        key = _key_of(entry, member)
+        if key is not None:
+            counts[key] += 1
     found: dict[str, Entry] = {}
     faults: dict[str, str] = {}
-    for repeated, count in Counter(key for key in keys if isinstance(key, str)).items():
+    for key, count in counts.items():
         if count > 1:
-            faults[repeated] = f"{count} {noun}s have this {member}"
-    for place, (key, entry) in enumerate(zip(keys, entries, strict=True), 1):
-        if not isinstance(key, str):
+            faults[key] = f"{count} {noun}s have this {member}"
+    for place, entry in enumerate(entries, 1):
+        key = _key_of(entry, member)
+        if key is None:
             faults[f"#{place}"] = f"it is not a {noun} with a {member}"
             continue
         if key in faults:
@@ -333,6 +345,15 @@ def _index(kind: Kind, entries: Sequence[Any]) -> tuple[dict[str, Entry], dict[s
         except (RecursionError, ValueError):
             faults[key] = _TOO_DEEP
     return found, faults
+
+
+def _key_of(entry: Any, member: str) -> str | None:
+    if not isinstance(entry, dict):
+        return None
+    key = entry.get(member)
+    if not isinstance(key, str):
+        return None
+    return key
 
 
 def _canonical_entry(entry: Entry) -> Entry:
@@ -377,9 +398,9 @@ def _without_texts(entry: Entry, approved: Entry | None = None) -> Entry:
     *approved*.
     """
     made = {name: value for name, value in entry.items() if name not in _TEXTS_OF_ENTRY}
-    for name in _OF_LATER_REVISIONS.intersection(approved or ()).difference(_TEXTS_OF_ENTRY):
-        if name not in entry and approved is not None:
-            made[name] = approved[name]
+    for name, value in (approved or {}).items():
+        if name in _BEHAVIOUR_OF_LATER_REVISIONS and name not in entry:
+            made[name] = value
     if isinstance(made.get("annotations"), dict):
         annotations = dict(made["annotations"])
         annotations.pop("title", None)
@@ -416,19 +437,23 @@ class _Change(msgspec.Struct, frozen=True):
 def _compare(was: Any, now: Any, path: str) -> Iterator[_Change]:
     """Yield the places in which two JSON values differ."""
     if isinstance(was, dict) and isinstance(now, dict):
-        for name in sorted(was.keys() | now.keys()):
-            inner = f"{path}.{name}" if path else name
-            if name not in now:
-                yield _Change(inner, _show(was[name]), _ABSENT)
-            elif name not in was:
-                yield _Change(inner, _ABSENT, _show(now[name]))
-            else:
-                yield from _compare(was[name], now[name], inner)
+        yield from _compare_members(was, now, path)
     elif isinstance(was, list) and isinstance(now, list) and len(was) == len(now):
-        for place, (before, after) in enumerate(zip(was, now, strict=True)):
-            yield from _compare(before, after, f"{path}[{place}]")
+        for place, before in enumerate(was):
+            yield from _compare(before, now[place], f"{path}[{place}]")
     elif encode(was) != encode(now):
         yield _Change(path, _show(was), _show(now))
+
+
+def _compare_members(was: Entry, now: Entry, path: str) -> Iterator[_Change]:
+    for name in sorted(was.keys() | now.keys()):
+        inner = f"{path}.{name}" if path else name
+        if name not in now:
+            yield _Change(inner, _show(was[name]), _ABSENT)
+        elif name not in was:
+            yield _Change(inner, _ABSENT, _show(now[name]))
+        else:
+            yield from _compare(was[name], now[name], inner)
 
 
 _MAX_VALUE_CHARACTERS = 2_000

@@ -67,10 +67,15 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         """Return the `_meta` that clients get: with the tags, and the template of the question, or
         true for another.
         """
-        shown: dict[str, Any] = {"toolwire/tags": sorted(self.tags)} if self.tags else {}
-        shown |= self.meta or {}
-        if self.confirm is not None:
-            shown["toolwire/confirm"] = self.confirm if isinstance(self.confirm, str) else True
+        shown: dict[str, Any] = {}
+        if self.tags:
+            shown["toolwire/tags"] = sorted(self.tags)
+        if self.meta is not None:
+            shown |= self.meta
+        if isinstance(self.confirm, str):
+            shown["toolwire/confirm"] = self.confirm
+        elif self.confirm is not None:
+            shown["toolwire/confirm"] = True
         return shown
 
 
@@ -81,7 +86,14 @@ def options_of(thing: object) -> Options | None:
     found = getattr(thing, ATTRIBUTE, None)
     if found is None and isinstance(thing, partial):  # which hides the attributes of what it wraps
         return options_of(thing.func)
-    return found if isinstance(found, Options) else None
+    return _as_options(found)
+
+
+def _as_options(found: Any) -> Options | None:
+    """Return *found* if it is really ours: proxies and mocks have an attribute of any name."""
+    if isinstance(found, Options):
+        return found
+    return None
 
 
 def options_for(function: Callable[..., Any]) -> Options:
@@ -96,7 +108,9 @@ def name_of(function: Any) -> str:
     while isinstance(function, partial):
         function = function.func
     name = getattr(function, "__name__", None) or getattr(function, "name", None)
-    return name if isinstance(name, str) else type(function).__name__
+    if not isinstance(name, str):
+        return type(function).__name__
+    return name
 
 
 def own_attributes(thing: object) -> Mapping[str, Any]:
@@ -112,11 +126,15 @@ def own_attributes(thing: object) -> Mapping[str, Any]:
 
 def own_options(thing: object) -> Options | None:
     """The options that were put on *thing* itself; None if it is not decorated."""
-    found = own_attributes(thing).get(ATTRIBUTE)
-    return found if isinstance(found, Options) else None
+    return _as_options(own_attributes(thing).get(ATTRIBUTE))
 
 
 def is_stale(*functions: Any) -> bool:
     """Return whether the module of one of *functions* has been loaded again since."""
-    modules = ((sys.modules.get(f.__module__), f) for f in functions if isinstance(f, FunctionType))
-    return any(getattr(module, "__dict__", None) is not f.__globals__ for module, f in modules)
+    for function in functions:
+        if not isinstance(function, FunctionType):
+            continue
+        module = sys.modules.get(function.__module__)
+        if getattr(module, "__dict__", None) is not function.__globals__:
+            return True
+    return False

@@ -20,22 +20,48 @@ LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 HOLDING = ("$ref", *ONE, *LISTS, *NAMED)
 """Keywords that have schemas, or refer to one."""
-ASSERTIONS: dict[str, str] = {
-    **dict.fromkeys(("type", "enum", "const"), "any"),
-    **dict.fromkeys(
-        ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"), "number"
-    ),
-    **dict.fromkeys(("minLength", "maxLength", "pattern"), "string"),
+ASSERTIONS = {
+    "type": "any",
+    "enum": "any",
+    "const": "any",
+    "minimum": "number",
+    "maximum": "number",
+    "exclusiveMinimum": "number",
+    "exclusiveMaximum": "number",
+    "multipleOf": "number",
+    "minLength": "string",
+    "maxLength": "string",
+    "pattern": "string",
     "format": "any",  # some schemas have a format of numbers, such as `int32`
-    **dict.fromkeys(("contentEncoding", "contentMediaType"), "string"),
-    **dict.fromkeys(("prefixItems", "items", "minItems", "maxItems", "uniqueItems"), "array"),
-    **dict.fromkeys(("contains", "minContains", "maxContains", "unevaluatedItems"), "array"),
-    **dict.fromkeys(
-        ("properties", "patternProperties", "additionalProperties", "propertyNames"), "object"
-    ),
-    **dict.fromkeys(("required", "minProperties", "maxProperties"), "object"),
-    **dict.fromkeys(("dependentRequired", "dependentSchemas", "unevaluatedProperties"), "object"),
-    **dict.fromkeys(("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$ref"), "any"),
+    "contentEncoding": "string",
+    "contentMediaType": "string",
+    "prefixItems": "array",
+    "items": "array",
+    "minItems": "array",
+    "maxItems": "array",
+    "uniqueItems": "array",
+    "contains": "array",
+    "minContains": "array",
+    "maxContains": "array",
+    "unevaluatedItems": "array",
+    "properties": "object",
+    "patternProperties": "object",
+    "additionalProperties": "object",
+    "propertyNames": "object",
+    "required": "object",
+    "minProperties": "object",
+    "maxProperties": "object",
+    "dependentRequired": "object",
+    "dependentSchemas": "object",
+    "unevaluatedProperties": "object",
+    "allOf": "any",
+    "anyOf": "any",
+    "oneOf": "any",
+    "not": "any",
+    "if": "any",
+    "then": "any",
+    "else": "any",
+    "$ref": "any",
 }
 """The keywords that may refuse a value, each with the type of values that it is about. Others are
 annotations.
@@ -92,9 +118,12 @@ def target(root: Any, reference: str) -> Any:
     Raises:
         LookupError: if it leads nowhere, out of *root*, or to an anchor.
     """
-    pointer, at = reference.removeprefix("#"), root
-    if pointer == reference or pointer[:1] not in ("", "/"):
+    pointer = reference.removeprefix("#")
+    is_local = pointer != reference
+    is_anchor = pointer != "" and not pointer.startswith("/")
+    if not is_local or is_anchor:
         raise LookupError(reference)
+    at = root
     for name in names_in_pointer(pointer)[1:]:
         if isinstance(at, list) and _INDEX.fullmatch(name):
             at = at[int(name)]

@@ -25,7 +25,7 @@ _INNER_START = re.compile("(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 """Where a word starts within another: `get|Status`, `HTTP|Status`."""
 
 
-class Rule(msgspec.Struct, frozen=True):
+class NameRule(msgspec.Struct, frozen=True):
     """The rule of a dialect for names: which letters, which of them at the beginning, and how many.
 
     *convention* is how names are written there, such as `snake`; it comes before the other rules.
@@ -93,17 +93,17 @@ _WORDS_OF_TYPESCRIPT = (
 # Where the numbers are from is said in `vendors.py`. Python reads identifiers in Unicode's form
 # NFKC; TypeScript's are kept to ASCII, which all of its tools take.
 RULES = {
-    "openai": Rule(_OF_APIS, 64),
-    "anthropic": Rule(_OF_APIS, 128),
-    "anthropic parameters": Rule((_ASCII | {"-", "."}).__contains__, 64),
-    "bedrock": Rule(_OF_APIS, 64),
-    "gemini": Rule(_OF_APIS, 64, may_begin=lambda letter: letter.isalpha() or letter == "_"),
-    "python": Rule(
+    "openai": NameRule(_OF_APIS, 64),
+    "anthropic": NameRule(_OF_APIS, 128),
+    "anthropic parameters": NameRule((_ASCII | {"-", "."}).__contains__, 64),
+    "bedrock": NameRule(_OF_APIS, 64),
+    "gemini": NameRule(_OF_APIS, 64, may_begin=lambda letter: letter.isalpha() or letter == "_"),
+    "python": NameRule(
         lambda letter: f"_{letter}".isidentifier(),
         may_begin=str.isidentifier,
         is_reserved=lambda name: keyword.iskeyword(name) or name == "__debug__",
     ),
-    "typescript": Rule(
+    "typescript": NameRule(
         (_ASCII | {"$"}).__contains__,
         may_begin=lambda letter: not letter.isdigit(),
         is_reserved=frozenset(_WORDS_OF_TYPESCRIPT.split()).__contains__,
@@ -123,7 +123,7 @@ class Names:
         ValueError: if there is no such dialect.
     """
 
-    def __init__(self, names: Iterable[str], dialect: str | Rule) -> None:
+    def __init__(self, names: Iterable[str], dialect: str | NameRule) -> None:
         rule = RULES.get(dialect) if isinstance(dialect, str) else dialect
         if rule is None:
             raise ValueError(
@@ -133,7 +133,7 @@ class Names:
         self.ours = {theirs: name for name, theirs in self.theirs.items()}
 
 
-def _called(names: list[str], rule: Rule) -> dict[str, str]:
+def _called(names: list[str], rule: NameRule) -> dict[str, str]:
     called = {name: name for name in names if rule.allows(name)}
     wanted: dict[str, list[str]] = {}
     for name in sorted(set(names) - called.keys()):
@@ -148,7 +148,7 @@ def _called(names: list[str], rule: Rule) -> dict[str, str]:
     return {name: called[name] for name in names}
 
 
-def _with_digest(name: str, rule: Rule, taken: set[str]) -> str:
+def _with_digest(name: str, rule: NameRule, taken: set[str]) -> str:
     for salt in count():
         digest = hashlib.sha256((name + "'" * salt).encode("utf-8", "surrogatepass")).hexdigest()
         if (made := rule.nearest(name, f"_{digest[:_DIGITS_OF_DIGEST]}")) not in taken:

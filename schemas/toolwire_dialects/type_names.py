@@ -15,7 +15,7 @@ from .shapes import Definition, ObjectShape, Shape, UnionShape, ValuesShape
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from .name_mapping import Rule
+    from .name_mapping import NameRule
 
 _WITHIN = "\0"
 _MAX_HINT = 80
@@ -36,7 +36,7 @@ class Definitions:
 
     def __init__(
         self,
-        rule: Rule | None = None,
+        rule: NameRule | None = None,
         taken: Iterable[str] = (),
         *,
         of_objects: bool = False,

@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from toolwire.loading.bundled_targets import _constructor_of
-from toolwire_bundled import BUNDLED, Entry, class_of
+from toolwire_bundled import BUNDLED, BundledTool, class_of
 from toolwire_dialects.markdown import from_entry
 from toolwire_tools import tools_of
 
@@ -47,13 +47,13 @@ def _overview() -> str:
     return "\n".join(["| tool | what it does | needs |", "| --- | --- | --- |", *rows, ""])
 
 
-def _needs(name: str, entry: Entry) -> str:
+def _needs(name: str, entry: BundledTool) -> str:
     needs = [*([f"toolwire[{entry.extra}]"] if entry.extra else ()), *entry.keys]
     needs += [f"--set {name}.{setting}=…" for setting in entry.settings]
     return ", ".join(f"`{need}`" for need in needs)
 
 
-def _section(name: str, entry: Entry) -> str:
+def _section(name: str, entry: BundledTool) -> str:
     cls = class_of(name)
     about = inspect.cleandoc(cls.__doc__ or entry.summary)
     parts = [f"## {name}", about, _wants(entry), _settings(cls, name)]
@@ -65,7 +65,7 @@ def _section(name: str, entry: Entry) -> str:
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _wants(entry: Entry) -> str:
+def _wants(entry: BundledTool) -> str:
     lines = [f"- Install: `pip install 'toolwire[{entry.extra}]'`"] if entry.extra else []
     lines += [f"- Key: the environment's `{key}`" for key in entry.keys]
     lines += [f"- Read if it is set: `{variable}`" for variable in entry.variables]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .web_browser import WebSearch as WebSearch
 
 
-class Entry(msgspec.Struct, frozen=True):
+class BundledTool(msgspec.Struct, frozen=True):
     """Facts about a bundled tool that need no import of it.
 
     `module` has the class; it may be relative to this package. `pip install 'toolwire[EXTRA]'`
@@ -43,71 +43,71 @@ class Entry(msgspec.Struct, frozen=True):
     settings: tuple[str, ...] = ()
 
 
-BUNDLED: dict[str, Entry] = {
-    "FinishAction": Entry(
+BUNDLED: dict[str, BundledTool] = {
+    "FinishAction": BundledTool(
         "toolwire_compat.lagent.executor", "Takes the final answer of a conversation."
     ),
-    "ArxivSearch": Entry(".arxiv", "Finds articles on arXiv.", extra="web"),
-    "BINGMap": Entry(
+    "ArxivSearch": BundledTool(".arxiv", "Finds articles on arXiv.", extra="web"),
+    "BINGMap": BundledTool(
         ".maps",
         "Distances, routes and places, from OpenStreetMap.",
         extra="web",
         variables=("NOMINATIM_URL", "OSRM_URL", "OVERPASS_URL"),
     ),
-    "BingBrowser": Entry(
+    "BingBrowser": BundledTool(
         ".web_browser",
         "WebBrowser, by the name that it has in Lagent 0.2.4.",
         extra="web",
         variables=("BRAVE_API_KEY", "SEARXNG_URL", "SERPER_API_KEY"),
     ),
-    "Calculator": Entry(".calculator", "Calculates, exactly where that is possible."),
-    "Clock": Entry(".clock", "Tells the time in any time zone, and calculates with times."),
-    "CodeExecutor": Entry(
+    "Calculator": BundledTool(".calculator", "Calculates, exactly where that is possible."),
+    "Clock": BundledTool(".clock", "Tells the time in any time zone, and calculates with times."),
+    "CodeExecutor": BundledTool(
         ".python_interpreter",
         "PythonInterpreter, by the name that Groot has for it, and for its parameter.",
         programs=("bwrap",),
     ),
-    "Files": Entry(
+    "Files": BundledTool(
         ".files",
         "Lists, reads, searches, writes and edits files inside of folders that you name.",
         settings=("roots",),
     ),
-    "GoogleScholar": Entry(
+    "GoogleScholar": BundledTool(
         ".scholar",
         "Finds papers, authors and citations on Google Scholar, by way of SerpApi.",
         extra="web",
         keys=("SERPAPI_API_KEY",),
     ),
-    "GoogleSearch": Entry(
+    "GoogleSearch": BundledTool(
         ".google_search",
         "Short answers from Google, by way of Serper.",
         extra="web",
         keys=("SERPER_API_KEY",),
     ),
-    "IPythonInterpreter": Entry(
+    "IPythonInterpreter": BundledTool(
         ".ipython",
         "Runs Python code in a Jupyter session that keeps its variables; without a sandbox.",
         extra="ipython",
         variables=("USER_DATA_DIR",),
         programs=("bwrap",),
     ),
-    "PPT": Entry(
+    "PPT": BundledTool(
         ".ppt",
         "Makes presentations: text, lists and pictures, in a few styles.",
         extra="ppt",
     ),
-    "PythonInterpreter": Entry(
+    "PythonInterpreter": BundledTool(
         ".python_interpreter",
         "Runs Python code, each call in a process of its own, in a sandbox where there is one.",
         programs=("bwrap",),
     ),
-    "WebBrowser": Entry(
+    "WebBrowser": BundledTool(
         ".web_browser",
         "Searches the web and reads its pages.",
         extra="web",
         variables=("BRAVE_API_KEY", "SEARXNG_URL", "SERPER_API_KEY"),
     ),
-    "WebSearch": Entry(
+    "WebSearch": BundledTool(
         ".web_browser",
         "WebBrowser, by the name that Groot has for it.",
         extra="web",
@@ -116,7 +116,7 @@ BUNDLED: dict[str, Entry] = {
 }
 """All of them by name."""
 
-__all__ = sorted([*BUNDLED, "BUNDLED", "Entry", "class_of"])
+__all__ = sorted([*BUNDLED, "BUNDLED", "BundledTool", "class_of"])
 
 
 def class_of(name: str) -> Any:

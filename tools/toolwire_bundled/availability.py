@@ -10,7 +10,7 @@ from importlib.util import find_spec
 
 import msgspec
 
-from . import BUNDLED, Entry
+from . import BUNDLED, BundledTool
 from .requirements import EXTRAS, how_to_install
 
 _PROGRAMS = {
@@ -41,7 +41,7 @@ def readiness() -> list[Readiness]:
     return [_of(name, entry) for name, entry in BUNDLED.items()]
 
 
-def _of(name: str, entry: Entry) -> Readiness:
+def _of(name: str, entry: BundledTool) -> Readiness:
     lacking = [module for module in EXTRAS.get(entry.extra, ()) if find_spec(module) is None]
     missing = [how_to_install(entry.extra)] if lacking else []
     missing += [f"set {key} in the environment" for key in entry.keys if not os.environ.get(key)]

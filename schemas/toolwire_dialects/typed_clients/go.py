@@ -14,7 +14,7 @@ import unicodedata
 
 from toolwire_schemas import project_links
 
-from ..name_mapping import Names, Rule, words
+from ..name_mapping import NameRule, Names, words
 from ..shapes import (
     NULL,
     ArrayShape,
@@ -57,8 +57,8 @@ def _exported(name: str) -> str:
     )
 
 
-def _rule(*reserved: str) -> Rule:
-    return Rule(
+def _rule(*reserved: str) -> NameRule:
+    return NameRule(
         lambda letter: letter == "_" or unicodedata.category(letter) in _LETTERS,
         may_begin=lambda letter: unicodedata.category(letter) == "Lu",
         is_reserved=reserved.__contains__,

@@ -11,7 +11,7 @@ from __future__ import annotations
 import string
 from typing import Any
 
-from ..name_mapping import Rule, pascal, snake
+from ..name_mapping import NameRule, pascal, snake
 from ..shapes import (
     ArrayShape,
     Definition,
@@ -41,8 +41,8 @@ _SCALARS = {
 }
 
 
-def _rule(convention: Any, *reserved: str) -> Rule:
-    return Rule(
+def _rule(convention: Any, *reserved: str) -> NameRule:
+    return NameRule(
         _LETTERS.__contains__,
         may_begin=lambda letter: not letter.isdigit(),
         is_reserved=frozenset((*_KEYWORDS.split(), *reserved)).__contains__,

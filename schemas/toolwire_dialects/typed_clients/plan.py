@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..circles import find_circles
-from ..name_mapping import Names, Rule, words
+from ..name_mapping import NameRule, Names, words
 from ..shapes import (
     ArrayShape,
     Definition,
@@ -41,10 +41,10 @@ if TYPE_CHECKING:
 class Naming(msgspec.Struct, frozen=True, kw_only=True):
     """How a language writes names, and which shapes cannot stand within another without a name.
 
-    A `Rule` says which letters a name may have, which words are reserved (they get an underscore),
-    and the convention (`camel`, `pascal`, `snake` of `name_mapping`, or `str` for none). *members*
-    is for fields of objects, variants of unions and constants. No type gets a name of
-    *taken_types*, which the language or the runtime has already.
+    A `NameRule` says which letters a name may have, which words are reserved (they get an
+    underscore), and the convention (`camel`, `pascal`, `snake` of `name_mapping`, or `str` for
+    none). *members* is for fields of objects, variants of unions and constants. No type gets a name
+    of *taken_types*, which the language or the runtime has already.
 
     With *names_objects*, an object with members has a name wherever it is (Python, Go, Rust, Lua).
     With *names_unions* (Go, Rust), unions and lists of texts have one too. What remains within
@@ -53,9 +53,9 @@ class Naming(msgspec.Struct, frozen=True, kw_only=True):
     *names_arguments*, the arguments of each tool are a type too (`Function.arguments_type`).
     """
 
-    functions: Rule
-    types: Rule
-    members: Rule
+    functions: NameRule
+    types: NameRule
+    members: NameRule
     taken_types: frozenset[str] = frozenset()
     names_objects: bool = False
     names_unions: bool = False

@@ -26,7 +26,7 @@ from .source_text import to_lines
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..name_mapping import Rule
+    from ..name_mapping import NameRule
     from .plan import Field, Function, Plan
 
 _TYPING = ("Any", "Literal", "Never", "NotRequired", "TypeAlias", "TypedDict")
@@ -36,7 +36,7 @@ _IN_TYPES = frozenset((*_BUILTINS, *_TYPING, *_OURS, "AsyncTools", "COMMAND", "T
 _LINE = 100
 
 
-def _rule(convention: Callable[[str], str], *reserved: str) -> Rule:
+def _rule(convention: Callable[[str], str], *reserved: str) -> NameRule:
     is_reserved = {*keyword.kwlist, "__debug__", *reserved}.__contains__
     return replace(RULES["python"], convention=convention, is_reserved=is_reserved)
 

@@ -14,7 +14,7 @@ import string
 from textwrap import indent
 from typing import TYPE_CHECKING
 
-from ..name_mapping import Names, Rule, pascal, snake
+from ..name_mapping import NameRule, Names, pascal, snake
 from ..shapes import (
     NULL,
     ArrayShape,
@@ -43,9 +43,9 @@ _NOT_RAW = ("crate", "self", "super")
 _OF_THIS_FILE = "BTreeMap Box Deserialize Err None Ok Option Result Serialize Some String Tools Vec"
 
 
-def _rule(convention: Callable[[str], str], prefix: str, *reserved: str) -> Rule:
+def _rule(convention: Callable[[str], str], prefix: str, *reserved: str) -> NameRule:
     # Longer names would not fit on a line with what must stand next to them.
-    return Rule(
+    return NameRule(
         _LETTERS.__contains__, 40, str.isalpha, frozenset(reserved).__contains__, convention, prefix
     )
 

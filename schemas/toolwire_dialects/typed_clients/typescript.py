@@ -11,7 +11,7 @@ from __future__ import annotations
 from textwrap import indent
 from typing import TYPE_CHECKING
 
-from ..name_mapping import RULES, Rule, camel, words
+from ..name_mapping import RULES, NameRule, camel, words
 from ..tool_entry import as_json
 from ..typescript import comment, definition_text, key, members_text, type_text
 from .plan import Naming
@@ -38,14 +38,14 @@ _TAKEN = (
 
 NAMING = Naming(
     # A member `then` would make a promise of the object with all tools.
-    functions=Rule(
+    functions=NameRule(
         lambda letter: f"_{letter}".isidentifier(),
         may_begin=str.isidentifier,
         is_reserved=frozenset(("then", "constructor")).__contains__,
         convention=lambda name: camel(name) if words(name) else name,
     ),
     types=RULES["typescript"],
-    members=Rule(lambda letter: True),
+    members=NameRule(lambda letter: True),
     taken_types=frozenset(_TAKEN.split()),
     names_objects=True,
 )

@@ -20,7 +20,7 @@ from toolwire_client import pages
 from toolwire_client.errors import ClientError
 from toolwire_schemas.wire.codec import decode
 
-from .guard import HEADERS, Guard
+from .guard import HEADERS, RequestGuard
 from .peer_user import is_own_connection
 from .traffic import Feed, encode
 
@@ -50,7 +50,10 @@ class Page:
     """The page at *port* that shows *feed*, *state*, and `server` as soon as that is set."""
 
     def __init__(self, port: int, feed: Feed, state: dict[str, Any]) -> None:
-        self.guard, self.feed = Guard(port, partial(is_own_connection, server_port=port)), feed
+        self.guard, self.feed = (
+            RequestGuard(port, partial(is_own_connection, server_port=port)),
+            feed,
+        )
         nothing = {
             "command": None,
             "target": None,

@@ -33,7 +33,7 @@ HEADERS = {
 """Headers of every response."""
 
 
-class Guard:
+class RequestGuard:
     """Lets in the requests to *port* that know the token.
 
     *is_own* receives the port of a client and says whether a process of this user has it.

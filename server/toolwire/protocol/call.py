@@ -130,7 +130,7 @@ class Origin(msgspec.Struct, frozen=True, gc=False):
     modern: bool
 
 
-class Report(msgspec.Struct):
+class ProgressReport(msgspec.Struct):
     """The latest progress of a call, `at` a monotonic time. `by_tool`: the tool has reported some,
     now or earlier.
     """
@@ -177,7 +177,7 @@ class Call(msgspec.Struct, eq=False):
     """The elicitation that its tool waits for."""
     sent: bytes = b""
     """The arguments as JSON, if a modern client may be asked."""
-    last_report: Report | None = None
+    last_report: ProgressReport | None = None
     """The latest progress; `None` without a token."""
     log_level: int | None = None
     """The least severe level of log messages that this request asks for."""
@@ -225,7 +225,7 @@ class Call(msgspec.Struct, eq=False):
             return None
         if last.done is not None and done <= last.done:
             done = _just_above(last.done)
-        self.last_report = Report(time.monotonic(), done, total, by_tool)
+        self.last_report = ProgressReport(time.monotonic(), done, total, by_tool)
         params: dict[str, Any] = {"progressToken": self.token, "progress": done}
         if total is not None:
             params["total"] = total

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from toolwire_tools import Tool
 
     from ..settings import Settings
-    from .call import Call, Origin, Report
+    from .call import Call, Origin, ProgressReport
     from .large_results import LargeResults
     from .lifecycle import Identity
 
@@ -134,7 +134,7 @@ class InFlight:
             self._when_idle()
         return is_awaited
 
-    def reporting(self) -> list[tuple[Call, Report]]:
+    def reporting(self) -> list[tuple[Call, ProgressReport]]:
         """Return the calls with a progress token, each with its latest report."""
         pairs = [(call, call.last_report) for call in list(self._calls.values())]
         return [(call, report) for call, report in pairs if report is not None]

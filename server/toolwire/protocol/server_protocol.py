@@ -30,7 +30,7 @@ from toolwire_schemas.wire.messages import (
 from .. import log
 from ..errors import RequestError
 from . import lifecycle
-from .call import Call, Cancel, ElicitationReply, Origin, Report, Request, Send
+from .call import Call, Cancel, ElicitationReply, Origin, ProgressReport, Request, Send
 from .catalog import ALL_CAPABILITIES, LIST_METHODS
 from .in_flight import InFlight
 
@@ -274,7 +274,7 @@ class ServerProtocol:
                 call.id_in_log = id_in_log
             token = meta.get("progressToken")
             if type(token) is str or type(token) is int:
-                call.token, call.last_report = token, Report(time.monotonic())
+                call.token, call.last_report = token, ProgressReport(time.monotonic())
             if META_LOG_LEVEL in meta:  # in any era: a server sends it to its worker processes
                 from .log_messages import severity
 

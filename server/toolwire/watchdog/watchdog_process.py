@@ -52,7 +52,7 @@ _KILL_ATTEMPTS = 20
 _POLL_SECONDS = 0.02
 
 
-class Guard:
+class WatchedServer:
     """The state of the server, as seen from outside."""
 
     def __init__(
@@ -330,10 +330,10 @@ if __name__ == "__main__":
     posix.chdir("/")
     posix.closerange(7, 65536)
     _, server, end_seconds, stuck_seconds, style, slots, name_bytes, children = sys.argv
-    guard = Guard(
+    watched = WatchedServer(
         int(server), float(end_seconds), float(stuck_seconds), style, int(slots), int(name_bytes)
     )
-    guard.watch()
+    watched.watch()
     if children != "keep":
-        guard.wait_for_end()
-        end_children(guard.server, frozenset(map(int, children.split(",")[1:])))
+        watched.wait_for_end()
+        end_children(watched.server, frozenset(map(int, children.split(",")[1:])))

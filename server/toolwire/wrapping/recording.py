@@ -49,7 +49,7 @@ _NOTE = (
 _FIRST_LINE_BYTES = 4 * 1024 * 1024  # longer than any command
 
 
-class Entry(
+class RecordedLine(
     msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=True
 ):
     """A line of a recording (the schema `recording-entry`): *type* decides which members it has."""
@@ -74,7 +74,7 @@ class BadRecording(ValueError):
     """A file is not a recording. The message says where and why."""
 
 
-def read(path: str) -> list[tuple[int, Entry]]:
+def read(path: str) -> list[tuple[int, RecordedLine]]:
     """Return the entries of the file *path* with the numbers of their lines, without a last line
     that was cut off.
 
@@ -95,9 +95,9 @@ def read(path: str) -> list[tuple[int, Entry]]:
     return entries
 
 
-def _entry(line: bytes, number: int) -> Entry:
+def _entry(line: bytes, number: int) -> RecordedLine:
     try:
-        return msgspec.convert(decode(line), Entry)
+        return msgspec.convert(decode(line), RecordedLine)
     except (DecodingError, msgspec.ValidationError) as error:
         raise BadRecording(f"line {number} is not an entry of a recording: {error}") from None
 
@@ -129,7 +129,7 @@ class Entries(ABC):
         share = f"toolwire replay {shlex.quote(self._name)} --shapes OUT"
         note = _NOTE.format(command=share)
         self._encode(
-            Entry(
+            RecordedLine(
                 type="Started",
                 version=1,
                 command=words,
@@ -154,7 +154,7 @@ class Entries(ABC):
         except (DecodingError, RecursionError):
             pass
         text = self._redactor.text(data[:_SEARCHED_NOISE_BYTES].decode(errors="replace"))
-        self._encode(Entry(type="Noise", text=text[:_NOISE_CHARACTERS]))
+        self._encode(RecordedLine(type="Noise", text=text[:_NOISE_CHARACTERS]))
 
     def add(self, **members: Any) -> None:
         """Add an entry, its texts without secrets. Never raises."""
@@ -163,13 +163,13 @@ class Entries(ABC):
                 members[name] = self._redactor.value(members[name])
         except RecursionError as error:
             members = {"type": "Noise", "text": f"[not kept: {error}]"}
-        self._encode(Entry(**members))
+        self._encode(RecordedLine(**members))
 
-    def _encode(self, entry: Entry) -> None:
+    def _encode(self, entry: RecordedLine) -> None:
         try:
             self._keep(msgspec.json.encode(entry))
         except (ValueError, RecursionError) as error:
-            self._keep(msgspec.json.encode(Entry(type="Noise", text=f"[not kept: {error}]")))
+            self._keep(msgspec.json.encode(RecordedLine(type="Noise", text=f"[not kept: {error}]")))
 
     @abstractmethod
     def _keep(self, line: bytes) -> None:
@@ -214,7 +214,7 @@ class Recording(Entries):
                 return
             try:
                 if len(line) >= self._left:
-                    line = msgspec.json.encode(Entry(type="Cut", max_bytes=self._max_bytes))
+                    line = msgspec.json.encode(RecordedLine(type="Cut", max_bytes=self._max_bytes))
                     log.warning(
                         f"{self._path} has reached {self._max_bytes} bytes: nothing more is"
                         " recorded"

@@ -19,7 +19,7 @@ from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, en
 from toolwire_schemas.wire.messages import META_SERVER_INFO, META_SUBSCRIPTION_ID, Fault
 
 from . import object_in
-from .recording import Entry
+from .recording import RecordedLine
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -63,11 +63,11 @@ class Exchange(msgspec.Struct, eq=False):
         return f"{self.method} with {format_value(self.params)}"
 
 
-def exchanges(entries: Iterable[tuple[int, Entry]]) -> list[Exchange]:
+def exchanges(entries: Iterable[tuple[int, RecordedLine]]) -> list[Exchange]:
     """Return the exchanges in the *entries* of a recording, which come with their lines."""
     found: list[Exchange] = []
     unanswered: dict[Any, Exchange] = {}
-    for line, entry in [*entries, (0, Entry(type="Ended"))]:
+    for line, entry in [*entries, (0, RecordedLine(type="Ended"))]:
         if entry.type in ("Started", "Ended"):
             problem = (
                 f"The recording has no response: {entry.reason or 'the recording ends before it'}"

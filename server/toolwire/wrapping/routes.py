@@ -93,8 +93,8 @@ def read_head(frame: Frame) -> Head:
 
 # The tables
 
-Rule = Callable[[Head, Peers], Route]
-Table = Mapping[str, Route | Rule]
+RouteRule = Callable[[Head, Peers], Route]
+Table = Mapping[str, Route | RouteRule]
 
 
 def _pass_tasks(head: Head, peers: Peers) -> Route:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.wire.messages import LEGACY_VERSIONS, MODERN_VERSIONS
 
-from .recording import Entry
+from .recording import RecordedLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -106,7 +106,7 @@ class Shapes:
         self._key = os.urandom(32)
         self._first: datetime | None = None
 
-    def copy(self, entries: Iterable[Entry]) -> list[Entry]:
+    def copy(self, entries: Iterable[RecordedLine]) -> list[RecordedLine]:
         """Return *entries* with shapes in place of texts and numbers."""
         return [self._copy_entry(entry) for entry in entries]
 
@@ -125,10 +125,10 @@ class Shapes:
                 return [self.shape(item) for item in value]
         return {self.shape(name): self.shape(item) for name, item in value.items()}
 
-    def _copy_entry(self, entry: Entry) -> Entry:
+    def _copy_entry(self, entry: RecordedLine) -> RecordedLine:
         if self._first is None:
             self._first = entry.at
-        return Entry(
+        return RecordedLine(
             type=entry.type,
             at=_START + (entry.at - self._first),
             version=entry.version,
@@ -228,7 +228,7 @@ class Shapes:
         return f"<{kind} {len(text)} {digest}>"
 
 
-def copy_shapes(entries: Iterable[Entry]) -> bytes:
+def copy_shapes(entries: Iterable[RecordedLine]) -> bytes:
     """Return the copy of *entries* as the contents of a recording."""
     copied = Shapes().copy(entries)
     return b"".join(msgspec.json.encode(entry) + b"\n" for entry in copied)

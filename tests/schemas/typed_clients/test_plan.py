@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from msgspec import structs
 from support.examples import examples
 from support.tool_entry_strategies import ENTRIES, JSON
-from toolwire_dialects.name_mapping import Rule, camel, pascal, snake, words
+from toolwire_dialects.name_mapping import NameRule, camel, pascal, snake, words
 from toolwire_dialects.shapes import (
     ArrayShape,
     Definition,
@@ -31,7 +31,7 @@ from toolwire_dialects.typed_clients import LANGUAGES, generate, list_languages,
 
 ROOT = Path(__file__).parents[3]
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_").__contains__
-PASCAL = Rule(_LETTERS, may_begin=str.isupper, convention=pascal, prefix="X")
+PASCAL = NameRule(_LETTERS, may_begin=str.isupper, convention=pascal, prefix="X")
 STRICT = plan.Naming(
     functions=PASCAL,
     types=PASCAL,

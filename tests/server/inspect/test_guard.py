@@ -20,7 +20,7 @@ from server.inspect.inspecting import foreign_page, tools_page
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from support.server_process import PATIENCE_SECONDS
-from toolwire.inspect.guard import HEADERS, POLICY, Guard
+from toolwire.inspect.guard import HEADERS, POLICY, RequestGuard
 from toolwire.inspect.listener import MAX_STRANGERS
 
 JSON = (b"content-type", b"application/json")
@@ -29,7 +29,7 @@ OWN_PORT, FOREIGN_PORT = 40_001, 40_002
 """The ports of a client of this user, and of another one."""
 
 
-def judged(guard: Guard, method: str, path: str, *headers: tuple[bytes, bytes]) -> int | str:
+def judged(guard: RequestGuard, method: str, path: str, *headers: tuple[bytes, bytes]) -> int | str:
     """Return the path below the token, or the status of the rejection."""
     try:
         return guard.path(request(method, path, *headers))
@@ -44,26 +44,26 @@ def request(method: str, path: str, *headers: tuple[bytes, bytes], port: int = O
     )
 
 
-def new_guard() -> Guard:
-    return Guard(80, is_own=lambda client_port: client_port == OWN_PORT)
+def new_guard() -> RequestGuard:
+    return RequestGuard(80, is_own=lambda client_port: client_port == OWN_PORT)
 
 
 @pytest.fixture
-def guard() -> Guard:
+def guard() -> RequestGuard:
     return new_guard()
 
 
 @pytest.fixture
-def start(guard: Guard) -> str:
+def start(guard: RequestGuard) -> str:
     return urlsplit(guard.url).path
 
 
-def test_the_token_is_long_and_new_each_time(guard: Guard, start: str) -> None:
+def test_the_token_is_long_and_new_each_time(guard: RequestGuard, start: str) -> None:
     assert len(start) == 45  # 32 bytes, and two slashes
     assert new_guard().url != guard.url
 
 
-def test_a_path_below_the_token_is_let_in(guard: Guard, start: str) -> None:
+def test_a_path_below_the_token_is_let_in(guard: RequestGuard, start: str) -> None:
     assert judged(guard, "GET", start, HOST) == ""
     assert judged(guard, "GET", start + "app.js", HOST) == "app.js"
     assert judged(guard, "POST", start + "call", HOST, JSON) == "call"
@@ -77,7 +77,7 @@ def test_no_other_path_is_found(path: str) -> None:
 
 
 @pytest.mark.parametrize("host", [b"localhost:80", b"[::1]:80", b"LocalHost:80"])
-def test_the_names_of_this_machine_are_let_in(guard: Guard, start: str, host: bytes) -> None:
+def test_the_names_of_this_machine_are_let_in(guard: RequestGuard, start: str, host: bytes) -> None:
     assert judged(guard, "GET", start, (b"host", host)) == ""
     assert judged(guard, "GET", start, (b"host", host), (b"origin", b"http://" + host)) == ""
 
@@ -86,7 +86,7 @@ def test_the_names_of_this_machine_are_let_in(guard: Guard, start: str, host: by
     "host", [b"evil.example:80", b"127.0.0.1", b"127.0.0.1:81", b"", b"127.0.0.1:80.evil.example"]
 )
 def test_a_name_that_was_rebound_to_this_machine_is_refused(
-    guard: Guard, start: str, host: bytes
+    guard: RequestGuard, start: str, host: bytes
 ) -> None:
     assert judged(guard, "GET", start, (b"host", host)) == 403
     assert judged(guard, "GET", start) == 403
@@ -95,13 +95,13 @@ def test_a_name_that_was_rebound_to_this_machine_is_refused(
 @pytest.mark.parametrize(
     "origin", [b"https://evil.example", b"null", b"http://127.0.0.1:81", b"https://127.0.0.1:80"]
 )
-def test_another_origin_is_refused(guard: Guard, start: str, origin: bytes) -> None:
+def test_another_origin_is_refused(guard: RequestGuard, start: str, origin: bytes) -> None:
     assert judged(guard, "POST", start + "call", HOST, JSON, (b"origin", origin)) == 403
     assert judged(guard, "GET", start + "state", HOST, (b"origin", origin)) == 403
 
 
 @pytest.mark.parametrize("site", [b"cross-site", b"same-site", b"none"])
-def test_what_another_page_posts_is_refused(guard: Guard, start: str, site: bytes) -> None:
+def test_what_another_page_posts_is_refused(guard: RequestGuard, start: str, site: bytes) -> None:
     assert judged(guard, "POST", start + "call", HOST, JSON, (b"sec-fetch-site", site)) == 403
     assert (
         judged(guard, "POST", start + "call", HOST, JSON, (b"sec-fetch-site", b"same-origin"))
@@ -113,7 +113,7 @@ def test_what_another_page_posts_is_refused(guard: Guard, start: str, site: byte
 @pytest.mark.parametrize(
     "kind", [b"text/plain", b"application/x-www-form-urlencoded", b"multipart/form-data", b""]
 )
-def test_what_a_form_can_send_is_refused(guard: Guard, start: str, kind: bytes) -> None:
+def test_what_a_form_can_send_is_refused(guard: RequestGuard, start: str, kind: bytes) -> None:
     assert judged(guard, "POST", start + "call", HOST, (b"content-type", kind)) == 415
     assert (
         judged(
@@ -127,7 +127,7 @@ def test_what_a_form_can_send_is_refused(guard: Guard, start: str, kind: bytes) 
     )
 
 
-def test_the_address_for_the_browser_works_once(guard: Guard, start: str) -> None:
+def test_the_address_for_the_browser_works_once(guard: RequestGuard, start: str) -> None:
     ticket = urlsplit(guard.url_once).path
     assert judged(guard, "GET", ticket, (b"host", b"evil.example")) == 403
     with pytest.raises(HTTPException) as moved:
@@ -137,7 +137,9 @@ def test_the_address_for_the_browser_works_once(guard: Guard, start: str) -> Non
     assert judged(guard, "GET", start, HOST) == ""
 
 
-def test_the_address_for_the_browser_is_not_for_another_user(guard: Guard, start: str) -> None:
+def test_the_address_for_the_browser_is_not_for_another_user(
+    guard: RequestGuard, start: str
+) -> None:
     ticket = urlsplit(guard.url_once).path
     with pytest.raises(HTTPException) as refused:
         guard.path(request("GET", ticket, HOST, port=FOREIGN_PORT))

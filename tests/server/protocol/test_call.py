@@ -7,7 +7,7 @@ from typing import Any
 import anyio
 import pytest
 from support.server_process import NoHost
-from toolwire.protocol.call import Call, Origin, Report
+from toolwire.protocol.call import Call, Origin, ProgressReport
 from toolwire_schemas.wire.codec import decode
 from toolwire_tools import make_tool
 
@@ -107,7 +107,7 @@ def test_progress_has_a_total_and_a_message_if_the_tool_gave_them(
     total: float | None, message: str | None, members: dict[str, Any], size: int
 ) -> None:
     host = RecordingHost()
-    made = call_of(host, token="t", last_report=Report(0.0))
+    made = call_of(host, token="t", last_report=ProgressReport(0.0))
 
     made.progress(1, total, message)
 
@@ -125,7 +125,7 @@ def test_progress_has_a_total_and_a_message_if_the_tool_gave_them(
 
 @pytest.mark.parametrize("before", [10**400, 2**1024])
 def test_progress_beyond_the_range_of_floats_increases_by_one(before: int) -> None:
-    made = call_of(RecordingHost(), token="t", last_report=Report(0.0, done=before))
+    made = call_of(RecordingHost(), token="t", last_report=ProgressReport(0.0, done=before))
 
     message = made.progress_message(1, None, None)
 
@@ -135,7 +135,7 @@ def test_progress_beyond_the_range_of_floats_increases_by_one(before: int) -> No
 
 @pytest.mark.parametrize("by_tool", [True, False])
 def test_a_report_says_whether_it_is_the_tools(by_tool: bool) -> None:
-    made = call_of(RecordingHost(), token="t", last_report=Report(0.0))
+    made = call_of(RecordingHost(), token="t", last_report=ProgressReport(0.0))
     made.progress_message(1, 5, None, by_tool=by_tool)
 
     assert made.last_report is not None

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.server_process import call, request, running
 from support.tool_entry_strategies import JSON
-from toolwire.wrapping.recording import BadRecording, Entry, Recorder, Recording, read
+from toolwire.wrapping.recording import BadRecording, RecordedLine, Recorder, Recording, read
 from toolwire.wrapping.replaying import Replay, exchanges
 from toolwire_client import Client, RequestFailed, connect
 from toolwire_client.async_client import ClientSettings
@@ -364,7 +364,7 @@ _MESSAGES = st.dictionaries(
     _MEMBERS, _IDS | JSON | st.sampled_from(["initialize", "tools/call", "notifications/cancelled"])
 )
 _ENTRIES = st.builds(
-    Entry,
+    RecordedLine,
     type=st.sampled_from(["Started", "Message", "Ended"]),
     sender=st.sampled_from(["client", "server", ""]),
     message=_MESSAGES | st.lists(_MESSAGES | JSON, max_size=3),
@@ -373,7 +373,7 @@ _ENTRIES = st.builds(
 
 @given(st.lists(_ENTRIES, max_size=8), st.lists(_MESSAGES, max_size=5), st.booleans())
 def test_whatever_was_recorded_and_comes_a_replay_answers_each_request_or_none(
-    entries: list[Entry], sent: list[Any], strictly: bool
+    entries: list[RecordedLine], sent: list[Any], strictly: bool
 ) -> None:
     replay = Replay(exchanges(enumerate(entries, 1)), strictly=strictly, report=lambda _: None)
     for message in sent:
@@ -399,8 +399,8 @@ def test_a_recorded_message_that_is_too_deep_to_be_sent_is_an_error() -> None:
     deep: Any = "x"
     for _ in range(300):
         deep = [deep]
-    sent = Entry(type="Message", sender="client", message=request("tools/list"))
-    came = Entry(
+    sent = RecordedLine(type="Message", sender="client", message=request("tools/list"))
+    came = RecordedLine(
         type="Message",
         sender="server",
         message={"jsonrpc": "2.0", "id": 1, "result": {"tools": deep}},

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.server_process import request
 from support.tool_entry_strategies import JSON
-from toolwire.wrapping.recording import Entry
+from toolwire.wrapping.recording import RecordedLine
 from toolwire.wrapping.replaying import Replay, exchanges
 from toolwire.wrapping.shapes import Shapes, copy_shapes
 from toolwire_schemas.published import validator
@@ -26,7 +26,9 @@ SCHEMA = {
 
 def copy(*messages: Any) -> list[Any]:
     """The messages in a copy of a recording of *messages*."""
-    entries = [Entry(type="Message", sender="client", message=message) for message in messages]
+    entries = [
+        RecordedLine(type="Message", sender="client", message=message) for message in messages
+    ]
     return [entry.message for entry in Shapes().copy(entries)]
 
 
@@ -98,14 +100,15 @@ def test_codes_of_json_rpc_stay_and_those_of_applications_do_not() -> None:
 def test_times_count_from_the_first_entry() -> None:
     at = datetime(2026, 11, 27, 13, 0, tzinfo=UTC)
     entries = [
-        Entry(type="Noise", at=at + timedelta(seconds=seconds), text="x") for seconds in (0, 7)
+        RecordedLine(type="Noise", at=at + timedelta(seconds=seconds), text="x")
+        for seconds in (0, 7)
     ]
     assert [entry.at.timestamp() for entry in Shapes().copy(entries)] == [0, 7]
 
 
 def test_a_copy_can_be_replayed_to_who_has_it() -> None:
-    sent = Entry(type="Message", sender="client", message=request("tools/list", id=1))
-    received = Entry(
+    sent = RecordedLine(type="Message", sender="client", message=request("tools/list", id=1))
+    received = RecordedLine(
         type="Message",
         sender="server",
         message={"jsonrpc": "2.0", "id": 1, "result": {"tools": []}},
@@ -145,33 +148,33 @@ MEMBERS = st.sampled_from(["jsonrpc", "id", "method", "params", "result", "error
 MESSAGES = st.dictionaries(MEMBERS, VALUES, max_size=4)
 ENTRIES = st.one_of(
     st.builds(
-        Entry,
+        RecordedLine,
         type=st.just("Message"),
         sender=st.just("server"),
         message=MESSAGES | st.lists(MESSAGES),
     ),
     st.builds(
-        Entry,
+        RecordedLine,
         type=st.just("Started"),
         version=st.just(1),
         command=st.lists(MARKED),
         environment=st.lists(MARKED),
         note=MARKED,
     ),
-    st.builds(Entry, type=st.just("Noise"), text=MARKED),
-    st.builds(Entry, type=st.just("Ended"), reason=MARKED, stderr=MARKED),
+    st.builds(RecordedLine, type=st.just("Noise"), text=MARKED),
+    st.builds(RecordedLine, type=st.just("Ended"), reason=MARKED, stderr=MARKED),
 )
 
 
 @given(st.lists(ENTRIES, min_size=1, max_size=4))
-def test_no_text_and_no_number_of_a_recording_is_in_its_copy(entries: list[Entry]) -> None:
+def test_no_text_and_no_number_of_a_recording_is_in_its_copy(entries: list[RecordedLine]) -> None:
     lines = copy_shapes(entries).splitlines()
     judge = validator("recording-entry")
     for line in lines:
         copied = json.loads(line)
         assert MARK not in line.decode()
         assert judge.is_valid(copied)
-        assert msgspec.convert(copied, Entry)
+        assert msgspec.convert(copied, RecordedLine)
         assert not [
             number for number in numbers(copied.get("message")) if str(number).startswith("7319")
         ]

@@ -29,10 +29,10 @@ from toolwire_bundled.web.call import Call, Watch
 from toolwire_bundled.web.errors import NotOpened, Refused, Unreachable, Unusable
 from toolwire_bundled.web.http import Limits
 from toolwire_bundled.web.pages import Page, fetch
-from toolwire_bundled.web.ssrf_guard import Guard
+from toolwire_bundled.web.ssrf_guard import AddressGuard
 from toolwire_tools import Cancelled, Context
 
-GUARD = Guard(("page.example",))
+GUARD = AddressGuard(("page.example",))
 BOMB = text_answer(gzip.compress(b" " * 60_000_000), **{"content-encoding": "gzip"})
 SMALL = Limits(max_bytes=50_000)
 
@@ -107,7 +107,7 @@ def test_a_certificate_has_to_be_for_the_name_and_not_for_the_address(
     for name in ("page.example", "page.example."):
         assert fetch(f"https://{name}:{server.port}/tea", Call(), guard=GUARD).body == b"<p>Tea</p>"
     with pytest.raises(Unreachable, match="certificate"):
-        fetch(f"https://other.example:{server.port}/tea", Call(), guard=Guard(True))
+        fetch(f"https://other.example:{server.port}/tea", Call(), guard=AddressGuard(True))
     assert asked == ["page.example", "page.example", "other.example"]
 
 
@@ -195,7 +195,7 @@ def test_a_redirect_to_another_name_at_the_same_address_has_its_certificate_chec
         fetch(
             f"https://page.example:{server.port}/",
             Call(),
-            guard=Guard(True),
+            guard=AddressGuard(True),
             limits=Limits(silence_seconds=5),
         )
     assert [request.path for request in server.requests] == ["/"]

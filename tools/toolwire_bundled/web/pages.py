@@ -19,7 +19,7 @@ from toolwire_schemas.language import say
 from .error_responses import refusal
 from .errors import NotOpened, Unreachable, Unusable
 from .http import Limits, Request, send
-from .ssrf_guard import Guard, page_url, shown
+from .ssrf_guard import AddressGuard, page_url, shown
 
 if TYPE_CHECKING:
     import ssl
@@ -50,7 +50,17 @@ class Page(msgspec.Struct, frozen=True):
     body: bytes
 
 
-def fetch(url: str, call: Call, *, guard: Guard = Guard(), limits: Limits = Limits()) -> Page:  # noqa: B008  # frozen
+_PUBLIC_ADDRESSES = AddressGuard()
+_USUAL_LIMITS = Limits()
+
+
+def fetch(
+    url: str,
+    call: Call,
+    *,
+    guard: AddressGuard = _PUBLIC_ADDRESSES,
+    limits: Limits = _USUAL_LIMITS,
+) -> Page:
     """Return the page at *url*. There are no retries: the model can ask again.
 
     Raises:
@@ -80,7 +90,7 @@ class _CheckedTransport(httpx2.HTTPTransport):
     """Sends each request to an address of its host that *guard* permits."""
 
     def __init__(
-        self, guard: Guard, call: Call, leaving: Leaving, certificates: ssl.SSLContext
+        self, guard: AddressGuard, call: Call, leaving: Leaving, certificates: ssl.SSLContext
     ) -> None:
         # The pool tells connections apart by address. One that was kept could be used for another
         # name there, whose certificate nothing would check.

@@ -66,7 +66,7 @@ _NOT_PUBLIC: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...] = (
 )
 
 
-class Guard(msgspec.Struct, frozen=True):
+class AddressGuard(msgspec.Struct, frozen=True):
     """What may be opened. *allowed* are hosts, addresses and networks that may be opened although
     they are private, on any port; True is all of them."""
 

@@ -20,7 +20,7 @@ from ..settings import positive
 from ..web.call import Call
 from ..web.http import Limits
 from ..web.page_text import Text, read
-from ..web.ssrf_guard import Guard, is_host
+from ..web.ssrf_guard import AddressGuard, is_host
 from .cache import Cache
 from .engines import Hit, Settings, engine
 from .hits import chosen
@@ -113,7 +113,7 @@ class WebBrowser(BaseAction):
             host.strip(".").lower() for host in (BLACK_LIST if black_list is None else black_list)
         )
         self._topk = positive("topk", topk)
-        self._guard = Guard(
+        self._guard = AddressGuard(
             allow_private if isinstance(allow_private, bool) else tuple(allow_private)
         )
         self._limits = Limits(

@@ -80,6 +80,7 @@ ROOMS: dict[str, list[str]] = {
         "settings identity tool_patterns",
         "upgrades version",
         "protocol",
+        "list_cache",
         "tracing",
         "guarded_process",
         "workers.worker_spec",

@@ -12,7 +12,8 @@ from toolwire_schemas.output import printable
 from toolwire_schemas.wire.codec import encode
 
 from .. import log
-from .mounted_entry import mount_entry, problem_of
+from .entry_problems import problem_of
+from .mounted_entry import mount_entry
 
 if TYPE_CHECKING:
     from toolwire_tools import Tool

@@ -1,4 +1,8 @@
-"""The tools, resources and prompts of mounted servers."""
+"""The tools, resources and prompts of mounted servers.
+
+Strategy. A lock offers the entries of a hundred servers, none of which runs: what only calls need
+is imported by them.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
-from toolwire_client.errors import BrokenRules
-from toolwire_client.protocol.results import (
-    PromptDescription,
-    ResourceDescription,
-    ResourceTemplate,
-    ToolDescription,
-    describe_entry,
-    outcome,
-)
-from toolwire_dialects.lint.audit import about_members
-from toolwire_schemas.json_schema.bounded_validator import CannotJudge, SchemaValidator
-from toolwire_schemas.json_schema.lossless import read
-from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
+from toolwire_schemas.wire.codec import DecodingError, decode
 from toolwire_tools import ArgumentsError, Entry, Tool, ToolError
 from toolwire_tools.resources.uri_template import UriTemplate
 
@@ -28,41 +20,13 @@ from ..protocol.connection_handler import ConnectionHandler
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from toolwire_schemas.json_schema.bounded_validator import SchemaValidator
+
     from ..protocol.call import Call
 
     Forward = Callable[[dict[str, Any], Call], dict[str, Any]]
 
-_KINDS: dict[str, tuple[Any, str]] = {
-    "tools": (ToolDescription, "tool"),
-    "resources": (ResourceDescription, "resource"),
-    "resourceTemplates": (ResourceTemplate, "resource template"),
-    "prompts": (PromptDescription, "prompt"),
-}
 _NUMBERS = (int, float, bool)
-
-
-def problem_of(entry: Any, kind: str, keys: set[tuple[str, str]]) -> str | None:
-    """Return why *entry*, of a server's list of *kind*, is left out; `None` if its kind and name
-    are added to *keys*.
-
-    Hosts on the TypeScript SDK would refuse the whole list for it.
-    """
-    try:
-        encode([[[entry]]])  # as deep as it is in a response
-        describe_entry(entry, *_KINDS[kind])
-    except (BrokenRules, EncodingError) as error:
-        return str(error)
-    present = {name: value for name, value in entry.items() if value is not None}
-    name = key_of(kind, entry)
-    if not name or (kind, name) in keys:
-        return f"{name[:100]!r} is listed twice" if name else "its name is empty"
-    keys.add((kind, name))
-    if kind != "tools":
-        return None
-    if present.get("inputSchema", {}).get("type") != "object":
-        return f"the inputSchema of {name[:100]} is not of the type object"
-    wrong = next(about_members(present), None)
-    return None if wrong is None else f"{wrong.where} of {name[:100]}: {wrong.text}"
 
 
 def key_of(kind: str, entry: dict[str, Any]) -> str:
@@ -154,6 +118,9 @@ def _check_tool_result(result: dict[str, Any], call: Call) -> dict[str, Any]:
     Raises:
         ToolError: if it is no result of a tool.
     """
+    from toolwire_client.errors import BrokenRules
+    from toolwire_client.protocol.results import outcome
+
     result = _check_result(result, call)
     try:
         outcome(result)
@@ -192,6 +159,12 @@ class ArgumentReader:
         # are.
         if strict or all(self._is_plain(name, value) for name, value in arguments.items()):
             return arguments
+        return self._read_again(arguments)
+
+    def _read_again(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        from toolwire_schemas.json_schema.bounded_validator import CannotJudge, SchemaValidator
+        from toolwire_schemas.json_schema.lossless import read
+
         try:
             if self._validator is None:
                 self._validator = SchemaValidator(self._schema)

@@ -1,0 +1,49 @@
+"""Why an entry of a mounted server's list is left out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from toolwire_client.errors import BrokenRules
+from toolwire_client.protocol.results import (
+    PromptDescription,
+    ResourceDescription,
+    ResourceTemplate,
+    ToolDescription,
+    describe_entry,
+)
+from toolwire_dialects.lint.audit import about_members
+from toolwire_schemas.wire.codec import EncodingError, encode
+
+from .mounted_entry import key_of
+
+_KINDS: dict[str, tuple[Any, str]] = {
+    "tools": (ToolDescription, "tool"),
+    "resources": (ResourceDescription, "resource"),
+    "resourceTemplates": (ResourceTemplate, "resource template"),
+    "prompts": (PromptDescription, "prompt"),
+}
+
+
+def problem_of(entry: Any, kind: str, keys: set[tuple[str, str]]) -> str | None:
+    """Return why *entry*, of a server's list of *kind*, is left out; `None` if its kind and name
+    are added to *keys*.
+
+    Hosts on the TypeScript SDK would refuse the whole list for it.
+    """
+    try:
+        encode([[[entry]]])  # as deep as it is in a response
+        describe_entry(entry, *_KINDS[kind])
+    except (BrokenRules, EncodingError) as error:
+        return str(error)
+    present = {name: value for name, value in entry.items() if value is not None}
+    name = key_of(kind, entry)
+    if not name or (kind, name) in keys:
+        return f"{name[:100]!r} is listed twice" if name else "its name is empty"
+    keys.add((kind, name))
+    if kind != "tools":
+        return None
+    if present.get("inputSchema", {}).get("type") != "object":
+        return f"the inputSchema of {name[:100]} is not of the type object"
+    wrong = next(about_members(present), None)
+    return None if wrong is None else f"{wrong.where} of {name[:100]}: {wrong.text}"

@@ -489,6 +489,8 @@ class _End:
         poller.register(self.pipe[0], select.POLLIN)
         self._poll = poller.poll
         os.set_blocking(self.pipe[0], False)
+        if threading.current_thread() is threading.main_thread():
+            return  # a call that waited for the import: this thread polls as soon as it waits
         os.write(self.pipe[1], b"\xff")  # which is no signal's number
         self._polls.wait(1)
 

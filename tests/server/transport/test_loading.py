@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.server_process import Process, call, request, served, wait_until
+from toolwire.transport import stdio
 
 pytestmark = pytest.mark.process
 
@@ -167,3 +169,20 @@ def test_a_program_that_only_pipes_requests_gets_all_responses(process: Process)
 def process(tmp_path: Path) -> Any:
     with served(tmp_path, ADD) as process:
         yield process
+
+
+def test_a_call_that_waits_for_an_import_does_not_wait_for_the_watchdog_too(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # The main thread runs what has waited, and it is the one that polls.
+    monkeypatch.setattr(threading, "main_thread", threading.current_thread)
+    monkeypatch.setattr(signal, "set_wakeup_fd", lambda *given, **named: -1)
+    ended = stdio._End()
+    has_waited: list[object] = []
+    monkeypatch.setattr(ended._polls, "wait", has_waited.append)
+
+    ended.poll_from_now_on()
+
+    assert has_waited == []
+    for descriptor in ended.pipe:
+        os.close(descriptor)

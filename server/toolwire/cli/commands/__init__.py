@@ -32,6 +32,7 @@ COMMANDS = {  # their summaries, in the order of `toolwire --help`
     "wrap": "serve another MCP server so that strict hosts accept it",
     "replay": "answer from a recording of a server, for tests and bug reports",
     "migrate": "change imports of Lagent, Groot or a tool library to Toolwire's",
+    "completion": "print the script with which a shell completes toolwire",
     "demo": "show a server at work: list, call, stream, fail, cancel, solve",
 }
 

@@ -100,7 +100,7 @@ def _check_forms(options: dict[str, Any]) -> None:
         raise UsageError("--notes goes with --lint")
     if "strict" in options and options.get("as") != "openai":
         raise UsageError("--strict goes with --as openai")
-    if "as" in options and options["as"] not in _DIALECTS:
+    if "as" in options and options["as"] not in DIALECTS:
         _find_announced_dialect(options["as"])  # before a server is started
 
 
@@ -234,7 +234,7 @@ def _count_tokens(words: Words) -> int:
 
 # --- other formats ---
 
-_DIALECTS = ("lagent", "openai", "anthropic", "python", "typescript", "markdown")
+DIALECTS = ("lagent", "openai", "anthropic", "python", "typescript", "markdown")
 
 _TEXTS = {"python": "python_stub", "typescript": "typescript", "markdown": "markdown"}
 """The dialects that are texts, and their modules. They show a tool's own name next to a changed
@@ -251,7 +251,7 @@ def translate_tools(
     """
     from toolwire_dialects.name_mapping import RULES, Names
 
-    if dialect not in _DIALECTS:
+    if dialect not in DIALECTS:
         return _find_announced_dialect(dialect).from_entries(list(entries)), []
     if dialect in _TEXTS:
         module = import_module(f"toolwire_dialects.{_TEXTS[dialect]}")
@@ -280,7 +280,7 @@ def _find_announced_dialect(name: str) -> Any:
     except ExtensionFailed as error:
         raise UsageError(f"--as: the dialect {error}") from None
     if dialect is None:
-        known = ", ".join([*_DIALECTS, *list_extensions("dialects")])
+        known = ", ".join([*DIALECTS, *list_extensions("dialects")])
         raise UsageError(f"--as takes one of {known}, not {name!r}")
     return dialect
 

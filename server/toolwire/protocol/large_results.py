@@ -123,7 +123,7 @@ class LargeResults:
             structured = len(encode_plain(result["structuredContent"])) + len(
                 ',"structuredContent":'
             )
-            made = self._fit(entry, content, room - structured, _COMPLETE + ending)
+            made = self._fit(entry, content, room - structured, _COMPLETE + ending, always=True)
             if made is not None:
                 return {**result, "content": made}
             unstructured["isError"] = True

@@ -23,6 +23,11 @@ _CHOICE_OF_ENCODER = (
     " 'result': result}, replac: encode_plain if is_plain else encode"
 )
 
+_SAME_BYTES = "a copy, or not, of the same bytes"
+_FINITE = "the exact check follows, and finds the same"
+_MAY_BE_DEEP = "if len(data) > 2 * MAX_DEPTH and data.count(b'[') + data.count(b'{') > MAX_DEPTH:"
+_EXACT_DEPTH = "the encoder that follows counts the levels itself"
+
 EQUIVALENT: dict[str, dict[str, str]] = {
     "toolwire.protocol.call": {
         "by_tool: bool = False: False -> True": "read only with a value, which comes with its own",
@@ -34,6 +39,38 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "if len(message) > most and (not last):: len(message) > most -> len(message) >= most": (
             "a message of the most bytes is checked again, and sent"
         ),
+    },
+    "toolwire.protocol.lifecycle": {"return False -> return None": TRUTH},
+    "toolwire.protocol.result_limit": {
+        "if size <= max_tokens:: size <= max_tokens -> size < max_tokens": (
+            "the estimate that follows finds no more than one token a byte"
+        ),
+        "return Limit(size if tokens <= max_tokens else size * max_tokens // tokens, words): "
+        "tokens <= max_tokens -> tokens < max_tokens": "with as many tokens both are the size",
+    },
+    "toolwire.protocol.server_protocol": {
+        "log.traceback(f'{method[:200]} failed; please report this', bug): 200 -> 201": (
+            "the methods that exist are shorter"
+        ),
+    },
+    "toolwire_schemas.wire.codec": {
+        "return b'%b' % data if len(data) < _SPARE_BYTES else data: "
+        "len(data) < _SPARE_BYTES -> len(data) <= _SPARE_BYTES": _SAME_BYTES,
+        "_SPARE_BYTES = 4096: 4096 -> 4097": _SAME_BYTES,
+        "if _dumps is not _first_dumps:: _dumps is not _first_dumps -> _dumps is _first_dumps": (
+            _SAME_JSON
+        ),
+        f"{_MAY_BE_DEEP}: {_MAY_BE_DEEP[3:-1]} -> {_MAY_BE_DEEP[3:-1].replace(' and ', ' or ')}": (
+            _EXACT_DEPTH
+        ),
+        f"{_MAY_BE_DEEP}: len(data) > 2 * MAX_DEPTH -> len(data) >= 2 * MAX_DEPTH": _EXACT_DEPTH,
+        f"{_MAY_BE_DEEP}: 2 * MAX_DEPTH -> 2 + MAX_DEPTH": _EXACT_DEPTH,
+        f"{_MAY_BE_DEEP}: data.count(b'[') + data.count(b'{{') > MAX_DEPTH -> "
+        "data.count(b'[') + data.count(b'{') >= MAX_DEPTH": _EXACT_DEPTH,
+        "return math.isfinite(value) -> return None": _FINITE,
+        "return True -> return None": _FINITE,
+        "return True: True -> False": _FINITE,
+        "return all(map(_is_finite, doubtful)) -> return None": _FINITE,
     },
     "toolwire_schemas.wire.messages": {
         f"{_RESPONSE}: False -> True": _SAME_JSON,

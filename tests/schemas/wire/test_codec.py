@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import sys
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -44,10 +46,13 @@ def test_plain_data_is_encoded_alike_with_and_without_orjson(value: object) -> N
 
 @pytest.mark.usefixtures("without_orjson")
 @pytest.mark.parametrize("depth", [codec.MAX_DEPTH + 60, 1_000, 100_000])
-def test_plain_data_nested_too_deeply_is_refused_without_orjson_too(depth: int) -> None:
+@pytest.mark.parametrize("wrap", [lambda inner: [inner], lambda inner: {"a": inner}])
+def test_plain_data_nested_too_deeply_is_refused_without_orjson_too(
+    wrap: Callable[[object], object], depth: int
+) -> None:
     value: object = None
     for _ in range(depth):
-        value = [value]
+        value = wrap(value)
     with pytest.raises(EncodingError):
         encode_plain(value)
 
@@ -193,6 +198,15 @@ def test_half_of_a_surrogate_pair_is_called_that(text: str) -> None:
             str(refusal.value)
             == f"an escaped surrogate without the other half of its pair (character {place})"
         )
+
+
+def test_what_is_no_json_is_described_where_orjson_cannot_be_imported(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "orjson", None)
+
+    with pytest.raises(DecodingError, match="truncated"):
+        decode(b"[1")
 
 
 def test_bytes_that_are_no_text_are_not_called_surrogates() -> None:

@@ -51,7 +51,7 @@ ROOMS: dict[str, list[str]] = {
     ],
     "toolwire_tools": [
         "errors byte_sizes processes",
-        "content",
+        "construction content",
         "schema",
         "options",
         "signature",

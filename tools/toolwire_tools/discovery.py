@@ -185,20 +185,21 @@ def _tools_of_toolkit(toolkit: Any) -> list[Tool]:
         RegistrationError: if the class cannot be constructed without arguments, or a method cannot
             be a tool.
     """
-    kind: type = toolkit if isinstance(toolkit, type) else type(toolkit)
-    options = decorated(kind)
     import inspect
 
-    needs_object = not all(
-        isinstance(inspect.getattr_static(kind, n), staticmethod | classmethod) for n in options
-    )
-    target = constructed(kind) if needs_object and toolkit is kind else toolkit
+    from .construction import construct
+
+    kind: type = toolkit if isinstance(toolkit, type) else type(toolkit)
+    options = decorated(kind)
+    members = [inspect.getattr_static(kind, name) for name in options]
+    needs_object = not all(isinstance(member, staticmethod | classmethod) for member in members)
+    target = toolkit
+    if needs_object and toolkit is kind:
+        target = construct(kind)
     public = {name: said for name, said in options.items() if not name.startswith("_") or said.name}
-    return (
-        [_tool(kind, target, name, said) for name, said in public.items()]
-        if public
-        else [_make(target)]
-    )
+    if public:
+        return [_tool(kind, target, name, said) for name, said in public.items()]
+    return [_make(target)]
 
 
 def _tool(kind: type, target: Any, method: str, options: Options) -> Tool:
@@ -210,31 +211,6 @@ def _tool(kind: type, target: Any, method: str, options: Options) -> Tool:
         description = docstrings.read(inspect.getdoc(function)).description
         options = msgspec.structs.replace(options, description=description or None)
     return _make(function, options.name or method, options, kind.__name__)
-
-
-def constructed(kind: type) -> Any:
-    """An object of *kind*; raises a RegistrationError if it cannot be created without arguments."""
-    import inspect
-
-    from toolwire_schemas.signatures import signature_of
-
-    if inspect.isabstract(kind):
-        problem = "an abstract class cannot be instantiated"
-        raise RegistrationError(
-            problem, tool=kind.__name__, remedy="serve a subclass that implements it"
-        )
-    try:
-        parameters = list(signature_of(kind).parameters.values())
-    except (ValueError, TypeError):  # written in C: trying is the only way to know
-        parameters = []
-    optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    if needed := [p.name for p in parameters if p.default is p.empty and p.kind not in optional]:
-        example = f"{kind.__name__}({', '.join(f'{name}=...' for name in needed)})"
-        remedy = f"create the object yourself and list it: __tools__ = [{example}]"
-        raise RegistrationError(
-            f"it cannot be created without {', '.join(needed)}", tool=kind.__name__, remedy=remedy
-        )
-    return kind()
 
 
 class Skipped(msgspec.Struct, frozen=True):

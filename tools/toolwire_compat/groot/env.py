@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from toolwire_dialects.lagent import from_entry
 from toolwire_tools.api_description import description_of
+from toolwire_tools.construction import construct
 from toolwire_tools.context.context import NULL_CALLER
-from toolwire_tools.discovery import constructed, tools_of
+from toolwire_tools.discovery import tools_of
 from toolwire_tools.errors import ArgumentsError, RegistrationError, ToolError
 from toolwire_tools.options import Options
 from toolwire_tools.tool import Tool, function_handler, make_tool
@@ -54,7 +55,7 @@ def _read(thing: Any) -> _Source:
     if isinstance(thing, dict):
         thing = action_from(thing)
     elif isinstance(thing, type) and issubclass(thing, BaseAction):
-        thing = constructed(thing)
+        thing = construct(thing)
     if isinstance(thing, BaseAction):
         return _read_action(thing)
     if _is_client(thing):

@@ -14,7 +14,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
-from toolwire_tools.discovery import constructed, named_by
+from toolwire_tools.construction import construct
+from toolwire_tools.discovery import named_by
 from toolwire_tools.errors import NotOffered, RegistrationError
 from toolwire_tools.tool import Tool, function_handler, make_tool
 
@@ -80,7 +81,7 @@ def _make(cls: type[BaseAction]) -> BaseAction:
     its other tools.
     """
     try:
-        action: BaseAction = constructed(cls)
+        action: BaseAction = construct(cls)
     except Exception as error:
         problem = f"it cannot be created: {type(error).__name__}: {error}".rstrip(".")
         remedy = f"create the object yourself and list it: __tools__ = [{cls.__name__}(...)]"

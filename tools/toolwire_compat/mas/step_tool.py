@@ -6,8 +6,8 @@ import inspect
 from typing import TYPE_CHECKING, Annotated, Any
 
 from toolwire_schemas.wire.codec import encode
+from toolwire_tools.construction import construct
 from toolwire_tools.context.context import BaseContext
-from toolwire_tools.discovery import constructed
 from toolwire_tools.errors import NotOffered, ToolError
 from toolwire_tools.options import Options
 from toolwire_tools.signature import docstring as docstrings
@@ -56,7 +56,7 @@ def make_step_call(
     executor: Executor | type[Executor], config: ToolConfig | None = None
 ) -> StepCall:
     """Return the function of a tool for which *executor* does a step, described by *config*."""
-    instance: Executor = constructed(executor) if isinstance(executor, type) else executor
+    instance: Executor = construct(executor) if isinstance(executor, type) else executor
     if inspect.iscoroutinefunction(override_of(type(instance))):
         return AsyncStepCall(instance, config)
     return StepCall(instance, config)

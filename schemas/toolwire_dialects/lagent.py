@@ -203,7 +203,9 @@ def _known(kind: Any) -> str | list[str] | None:
     """JSON Schema's name for a type, or its names for a list of them; None if one is unknown."""
     if isinstance(kind, list):
         names = [_FROM_LAGENT.get(str(one).lower(), "") for one in kind]
-        return list(dict.fromkeys(names)) if all(names) else None
+        if not all(names):
+            return None
+        return list(dict.fromkeys(names))
     return _FROM_LAGENT.get(str(kind).lower())
 
 
@@ -226,10 +228,14 @@ def _parameter(name: str, place: SchemaNode) -> dict[str, Any]:
 def _returned(name: str, place: SchemaNode) -> dict[str, Any]:
     made = {"name": name, "description": place.description}
     kind = _type_at(place)
-    return {**made, "type": kind} if kind else made
+    if kind:
+        return {**made, "type": kind}
+    return made
 
 
 def _type_at(place: SchemaNode) -> str:
     """Return Lagent's type for *place*; an empty text if it has none."""
     types = place.besides_null.resolved.types
-    return _TO_LAGENT.get(types[0], "") if len(types) == 1 else ""
+    if len(types) != 1:
+        return ""
+    return _TO_LAGENT.get(types[0], "")

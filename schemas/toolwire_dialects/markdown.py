@@ -62,11 +62,15 @@ def _definition(definition: Definition) -> str:
 
 def _with_description(words: str, description: str) -> str:
     said = _escaped(description)
-    return f"{words}: {said}" if said else words
+    if said:
+        return f"{words}: {said}"
+    return words
 
 
 def _table(what: str, members: list[ShapeMember]) -> str:
-    return "\n".join([_HEAD.format(what), *_rows(members, 0)]) if members else ""
+    if not members:
+        return ""
+    return "\n".join([_HEAD.format(what), *_rows(members, 0)])
 
 
 def _rows(members: list[ShapeMember], depth: int) -> list[str]:
@@ -100,15 +104,14 @@ def _inside(shape: Shape | None) -> list[ShapeMember]:
 def _type(shape: Shape) -> str:
     """*shape* in words."""
     match shape:
+        case ScalarShape() if shape == ANYTHING:
+            return "any value"
         case ScalarShape(kind=kind):
-            return kind if shape != ANYTHING else "any value"
+            return kind
         case ValuesShape(values=values):
             return " or ".join(_code(as_json(value)) for value in values) or "nothing"
-        case ArrayShape(first=[], rest=rest) if rest is not None:
-            return f"array of {_part(rest)}" if rest != ANYTHING else "array"
-        case ArrayShape(first=first, rest=rest):
-            end = "" if rest is None else f", then any number of {_part(rest)}"
-            return f"array of {', '.join(map(_part, first)) or 'nothing'}{end}"
+        case ArrayShape():
+            return _array(shape)
         case ObjectShape(members=[], rest=rest) if rest is not None and rest != ANYTHING:
             return f"object of any names, each {_part(rest)}"
         case ObjectShape():
@@ -119,11 +122,24 @@ def _type(shape: Shape) -> str:
             return _code(name)
 
 
+def _array(shape: ArrayShape) -> str:
+    rest = shape.rest
+    if rest is None or shape.first:
+        first = ", ".join(map(_part, shape.first)) or "nothing"
+        end = "" if rest is None else f", then any number of {_part(rest)}"
+        return f"array of {first}{end}"
+    if rest == ANYTHING:
+        return "array"
+    return f"array of {_part(rest)}"
+
+
 def _part(shape: Shape) -> str:
     is_several = isinstance(shape, UnionShape) or (
         isinstance(shape, ValuesShape) and len(shape.values) > 1
     )
-    return f"({_type(shape)})" if is_several else _type(shape)
+    if is_several:
+        return f"({_type(shape)})"
+    return _type(shape)
 
 
 _ANY_MARKUP = re.compile(r"[!-/:-@\[-`{-~]")

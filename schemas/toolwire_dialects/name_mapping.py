@@ -52,7 +52,9 @@ class NameRule(msgspec.Struct, frozen=True):
         if not self.may_begin(made[0]):
             made = f"{self.prefix}{made}"
         made = made[: self.max_length - len(ending)] + ending
-        return f"{made}_" if self.is_reserved(made) else made
+        if self.is_reserved(made):
+            return f"{made}_"
+        return made
 
 
 def words(name: str) -> list[str]:

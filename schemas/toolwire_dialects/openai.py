@@ -35,7 +35,9 @@ def from_entry(entry: Entry, *, strict: bool = False, flat: bool = False) -> dic
     function["parameters"] = parameters
     if strict or flat:
         function["strict"] = strict
-    return {"type": "function", **function} if flat else {"type": "function", "function": function}
+    if flat:
+        return {"type": "function", **function}
+    return {"type": "function", "function": function}
 
 
 def to_entry(tool: dict[str, Any]) -> Entry:

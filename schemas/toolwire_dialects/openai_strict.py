@@ -100,7 +100,9 @@ class _StrictWriter:
     def write_root(self) -> Schema:
         made = self._object(self._root, "", may_be_empty=True)
         made = _describe(made, self._root.keywords, "object")
-        return {**made, "$defs": self._definitions} if self._definitions else made
+        if self._definitions:
+            return {**made, "$defs": self._definitions}
+        return made
 
     def _write(self, place: SchemaNode, where: str) -> Schema:
         """Return the strict form of *place*, a reference if it is one."""
@@ -113,7 +115,9 @@ class _StrictWriter:
         made: Schema = {"$ref": f"#/$defs/{name}"}
         # A reference may have no other keywords next to it.
         described = _describe({"anyOf": [made]}, place.keywords)
-        return described if "description" in described else made
+        if "description" in described:
+            return described
+        return made
 
     def _define(self, link: SchemaNode) -> str:
         """Return the name of the definition that *link* refers to."""
@@ -252,7 +256,9 @@ def _either(parts: list[Schema]) -> Schema:
         for part in whole["anyOf"] if whole.keys() == {"anyOf"} else [whole]:
             unique[as_json(part)] = part
     different = list(unique.values())
-    return {"anyOf": different} if len(different) > 1 else dict(different[0])
+    if len(different) > 1:
+        return {"anyOf": different}
+    return dict(different[0])
 
 
 def _select_keywords(node: SchemaNode, name: str) -> Schema:

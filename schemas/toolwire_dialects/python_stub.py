@@ -90,7 +90,9 @@ def _write(member: ShapeMember) -> str:
 
 
 def _cut(words: str) -> str:
-    return words if len(words) <= _LONGEST else words[: _LONGEST - 3] + "..."
+    if len(words) <= _LONGEST:
+        return words
+    return words[: _LONGEST - 3] + "..."
 
 
 def _function(tool: ToolShapes, name: str) -> str:
@@ -167,7 +169,9 @@ def quoted(words: str) -> str:
 
 def _escaped(letter: str) -> str:
     if letter.isprintable() or letter == "\n" or unicodedata.category(letter) == "Zs":
-        return letter if letter != "\\" else "\\\\"
+        if letter != "\\":
+            return letter
+        return "\\\\"
     return letter.encode("unicode_escape").decode()
 
 
@@ -232,7 +236,9 @@ def _field(member: ShapeMember, is_class: bool) -> str:
 def _literal(values: list[Any]) -> str:
     if not values:
         return "Never"
-    return f"Literal[{', '.join(map(literal, values))}]" if values != [None] else "None"
+    if values != [None]:
+        return f"Literal[{', '.join(map(literal, values))}]"
+    return "None"
 
 
 def literal(value: Any, depth: int = 0) -> str:
@@ -241,7 +247,9 @@ def literal(value: Any, depth: int = 0) -> str:
         return "..."
     if isinstance(value, str):
         is_plain = value.isprintable() and not set('"\\') & set(value)
-        return f'"{value}"' if is_plain else repr(value)
+        if is_plain:
+            return f'"{value}"'
+        return repr(value)
     if isinstance(value, list):
         return f"[{', '.join(literal(item, depth + 1) for item in value)}]"
     if isinstance(value, dict):

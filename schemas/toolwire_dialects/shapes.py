@@ -99,12 +99,16 @@ def one_of(shapes: Iterable[Shape]) -> Shape:
     different = list(parts.values())
     if not different:
         return NOTHING
-    return different[0] if len(different) == 1 else UnionShape(different)
+    if len(different) == 1:
+        return different[0]
+    return UnionShape(different)
 
 
 def _identity(shape: Shape) -> Any:
     """Return what is equal for equal simple shapes; a printer compares the others."""
-    return shape if isinstance(shape, ScalarShape | ReferenceShape) else id(shape)
+    if isinstance(shape, ScalarShape | ReferenceShape):
+        return shape
+    return id(shape)
 
 
 def read_as_kinds(shape: Shape) -> Shape:

@@ -29,14 +29,18 @@ class Malformed(FaultAt):
 
 def text(value: Any) -> str:
     """Return *value* if it is text, else an empty text."""
-    return value if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    return value
 
 
 def schema_of(value: Any) -> Schema:
     """Return *value* if it is an object, else an empty schema: `true` and malformed schemas
     restrict nothing.
     """
-    return value if isinstance(value, dict) else {}
+    if not isinstance(value, dict):
+        return {}
+    return value
 
 
 def properties(schema: Schema) -> dict[str, Schema]:
@@ -53,7 +57,9 @@ def required(schema: Schema) -> list[str]:
 def listed(schema: Schema, word: str) -> list[Any]:
     """Return the list under *word*, or an empty list."""
     value = schema.get(word)
-    return value if isinstance(value, list) else []
+    if not isinstance(value, list):
+        return []
+    return value
 
 
 def limits(schema: Schema) -> str:
@@ -84,7 +90,9 @@ def describe(schema: Schema, *more: str) -> str:
     notes = "; ".join(filter(None, (limits(schema), *more)))
     if not notes:
         return about
-    return f"{about} ({notes})" if about else f"({notes})"
+    if about:
+        return f"{about} ({notes})"
+    return f"({notes})"
 
 
 def _description_in(schema: Schema) -> str:
@@ -108,7 +116,9 @@ def as_json(value: Any) -> str:
         written = json.dumps(value, ensure_ascii=False)
     except RecursionError:  # too deep for any reader
         return "…"
-    return written if written.isprintable() else json.dumps(value)
+    if written.isprintable():
+        return written
+    return json.dumps(value)
 
 
 def on_one_line(words: str) -> str:
@@ -124,4 +134,6 @@ def printable(line: str) -> str:
 
 
 def _replace_unprintable(letter: str) -> str:
-    return letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}"
+    if letter.isprintable():
+        return letter
+    return "\N{REPLACEMENT CHARACTER}"

@@ -116,9 +116,13 @@ class Definitions:
 
 def within(hint: str, name: str) -> str:
     """Return the hint at a type that is called *name* within another."""
-    return f"{hint}{_WITHIN}{name[:_MAX_HINT]}" if hint else name[:_MAX_HINT]
+    if hint:
+        return f"{hint}{_WITHIN}{name[:_MAX_HINT]}"
+    return name[:_MAX_HINT]
 
 
 def renamed(hint: str, title: str) -> str:
     """Return the hint at a type with a *title* where *hint* would be; *hint* without a title."""
-    return within(hint.rpartition(_WITHIN)[0], title) if title else hint
+    if title:
+        return within(hint.rpartition(_WITHIN)[0], title)
+    return hint

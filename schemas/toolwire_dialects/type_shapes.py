@@ -79,7 +79,9 @@ def _python_type_of_text(node: SchemaNode) -> str:
     if node.keywords.get("contentEncoding") == "base64":
         return "bytes"
     text_format = node.keywords.get("format")
-    return _TYPES_OF_FORMATS.get(text_format, "") if isinstance(text_format, str) else ""
+    if not isinstance(text_format, str):
+        return ""
+    return _TYPES_OF_FORMATS.get(text_format, "")
 
 
 # --- schemas --------------------------------------------------------------------------------------
@@ -113,7 +115,9 @@ class ShapeReader:
         for group in root.choices:
             objects += self._in_any(group)
         self._define_all()
-        return _put_together(objects) if objects else whole
+        if objects:
+            return _put_together(objects)
+        return whole
 
     def result(self, place: SchemaNode) -> Shape:
         """Return the shape at *place*, whose description is shown elsewhere."""
@@ -130,7 +134,9 @@ class ShapeReader:
                 return []
             objects.append(self._object(node, self._owner))
         whole = _put_side_by_side(objects)
-        return [whole] if whole.members else []
+        if not whole.members:
+            return []
+        return [whole]
 
     def _shape(
         self,
@@ -160,7 +166,9 @@ class ShapeReader:
             return self._with_name(shape, wanted, description)
         others, has_null = self._without_null(shape, wanted)
         named = self._with_name(others, wanted, description)
-        return UnionShape([named, NULL]) if has_null else named
+        if has_null:
+            return UnionShape([named, NULL])
+        return named
 
     def _without_null(self, shape: Shape, wanted: str) -> tuple[Shape, bool]:
         """Return *shape* with values as kinds and without its alternative null, and whether it had
@@ -363,7 +371,9 @@ def _most_definite(shapes: list[Shape]) -> Shape:
 
 def _hint_of_variant(hint: str, variant: SchemaNode) -> str:
     member, constant = constant_of(variant)
-    return f"{hint} {constant}" if member else hint
+    if member:
+        return f"{hint} {constant}"
+    return hint
 
 
 # --- objects --------------------------------------------------------------------------------------

@@ -95,9 +95,9 @@ def type_text(shape: Shape) -> str:
 
 
 def _part(shape: Shape) -> str:
-    return (
-        f"({type_text(shape)})" if isinstance(shape, UnionShape | ValuesShape) else type_text(shape)
-    )
+    if isinstance(shape, UnionShape | ValuesShape):
+        return f"({type_text(shape)})"
+    return type_text(shape)
 
 
 def members_text(shape: ObjectShape) -> str:
@@ -109,7 +109,9 @@ def members_text(shape: ObjectShape) -> str:
         )
     line = f"{{ {'; '.join(member for _, member in members)} }}"
     if not any(about for about, _ in members) and len(line) <= _LINE and "\n" not in line:
-        return line if members else "{}"
+        if members:
+            return line
+        return "{}"
     body = "".join(f"{about}{member};\n" for about, member in members)
     return f"{{\n{indent(body, '  ')}}}"
 
@@ -129,7 +131,9 @@ def _member(member: ShapeMember) -> tuple[str, str]:
 def key(name: str) -> str:
     """Return *name* as that of a member."""
     is_plain = name.isascii() and name.replace("$", "_").isidentifier()
-    return name if is_plain else as_json(name)
+    if is_plain:
+        return name
+    return as_json(name)
 
 
 def _literal(value: Any, depth: int = 0) -> str:
@@ -140,7 +144,9 @@ def _literal(value: Any, depth: int = 0) -> str:
         return f"[{', '.join(_literal(item, depth + 1) for item in value)}]"
     if isinstance(value, dict):
         members = (f"{as_json(name)}: {_literal(item, depth + 1)}" for name, item in value.items())
-        return f"{{ {'; '.join(members)} }}" if value else "Record<string, never>"
+        if value:
+            return f"{{ {'; '.join(members)} }}"
+        return "Record<string, never>"
     return as_json(value)
 
 

@@ -30,7 +30,9 @@ class Deadline:
         self._stopped_at = 0.0
 
     def __str__(self) -> str:
-        return "in time" if self.seconds is None else f"within {round(self.seconds, 3):g} s"
+        if self.seconds is None:
+            return "in time"
+        return f"within {round(self.seconds, 3):g} s"
 
     @property
     def is_stopped(self) -> bool:
@@ -40,7 +42,9 @@ class Deadline:
     def left(self) -> float | None:
         """Return the seconds left, at least 0; `None` without a limit."""
         now = self._stopped_at if self.is_stopped else self._clock()
-        return None if self._end is None else max(0.0, self._end - now)
+        if self._end is None:
+            return None
+        return max(0.0, self._end - now)
 
     def at_most(self, seconds: float | None) -> Deadline:
         """Return a deadline that ends after *seconds*, or with this one if that is sooner."""

@@ -38,7 +38,9 @@ def printable(text: str) -> str:
     `\\u001b`.
     """
     text = text.replace("\r\n", "\n")
-    return text if text.isprintable() else "".join(map(_escape, text))
+    if text.isprintable():
+        return text
+    return "".join(map(_escape, text))
 
 
 def _escape(letter: str) -> str:

@@ -37,4 +37,6 @@ def file_url(path: str) -> str | None:
     above.
     """
     repository = repository_url()
-    return f"{repository}/blob/main/{path}" if repository else None
+    if not repository:
+        return None
+    return f"{repository}/blob/main/{path}"

@@ -89,4 +89,6 @@ def read_retry_after(headers: Mapping[str, str], now: float) -> float | None:
             seconds = parsedate_to_datetime(given).timestamp() - now
         except (ValueError, TypeError, OverflowError, IndexError):
             return None
-    return None if math.isnan(seconds) else max(0.0, seconds)
+    if math.isnan(seconds):
+        return None
+    return max(0.0, seconds)

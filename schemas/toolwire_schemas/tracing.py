@@ -118,7 +118,9 @@ def with_context(params: dict[str, Any] | None) -> dict[str, Any] | None:
     carrier: dict[str, Any] = {}
     _propagator().inject(carrier)
     given = params or {}
-    return {**given, "_meta": {**(given.get("_meta") or {}), **carrier}} if carrier else params
+    if carrier:
+        return {**given, "_meta": {**(given.get("_meta") or {}), **carrier}}
+    return params
 
 
 @cache

@@ -233,4 +233,6 @@ def _name_of_schema(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
         return _STRING
     if "FLOAT" in names and "NUMBER" in names:
         return "FLOAT"
-    return names[0] if names else ""
+    if not names:
+        return ""
+    return names[0]

@@ -152,7 +152,9 @@ class Confirmation:
                 f"{self._tool}: the function of confirm returned {problem} instead of a question"
             )
         text = printable(text)
-        return text if len(text) <= MAX_QUESTION else _both_ends(text, MAX_QUESTION)
+        if len(text) <= MAX_QUESTION:
+            return text
+        return _both_ends(text, MAX_QUESTION)
 
     def _values(self, bound: Bound) -> dict[str, Any]:
         """Return the arguments by name, with the defaults that Python puts in."""
@@ -248,7 +250,9 @@ def show(value: Any) -> str:
     if isinstance(plain, str):
         return _quoted(plain)
     text = _visible(json.dumps(plain, ensure_ascii=False))
-    return text if len(text) <= MAX_VALUE else _quoted(text)
+    if len(text) <= MAX_VALUE:
+        return text
+    return _quoted(text)
 
 
 def _quoted(text: str) -> str:
@@ -262,7 +266,9 @@ def _quoted(text: str) -> str:
 
 
 def _visible(text: str) -> str:
-    return text if text.isascii() and text.isprintable() else "".join(map(_letter, text))
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(map(_letter, text))
 
 
 def _letter(letter: str) -> str:

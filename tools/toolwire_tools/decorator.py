@@ -129,7 +129,9 @@ def tool_api(function: Any = None, /, **options: Any) -> Any:
             arguments to be included or excluded.
     """
     said = checked(options)
-    return _mark(function, said) if function is not None else lambda function: _mark(function, said)
+    if function is not None:
+        return _mark(function, said)
+    return lambda function: _mark(function, said)
 
 
 def resource(
@@ -206,7 +208,9 @@ def prompt(function: Any = None, /, **options: Any) -> Any:
     said = checked(
         options, PromptOptions, "prompt", (*_SHARED, "include_arguments", "exclude_arguments")
     )
-    return _mark(function, said) if function is not None else lambda function: _mark(function, said)
+    if function is not None:
+        return _mark(function, said)
+    return lambda function: _mark(function, said)
 
 
 def _mark(thing: Any, options: Options) -> Any:

@@ -184,7 +184,9 @@ def failure_text(exception: BaseException, mask: bool, subject: str) -> str:
 
 def _name_of(exception: BaseException) -> str:
     name, message = type(exception).__name__, text_of(exception)
-    return f"{name}: {message}" if message else name
+    if message:
+        return f"{name}: {message}"
+    return name
 
 
 def text_of(exception: BaseException) -> str:
@@ -199,7 +201,9 @@ def text_of(exception: BaseException) -> str:
 
 def _shorten(text: str) -> str:
     rest = len(text) - MAX_TEXT
-    return text if rest <= 0 else f"{text[:MAX_TEXT]}\n({rest:,} more characters were cut)"
+    if rest <= 0:
+        return text
+    return f"{text[:MAX_TEXT]}\n({rest:,} more characters were cut)"
 
 
 def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:

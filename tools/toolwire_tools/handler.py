@@ -301,7 +301,9 @@ def make_handler(
         new_context=_context_type(is_read_async) if takes_context else None,
         confirmation=_confirmation(function, name, options, signature),
     )
-    return handler if options.structured else handler.with_results(drop_structured)
+    if options.structured:
+        return handler
+    return handler.with_results(drop_structured)
 
 
 def drop_structured(result: Result) -> Result:
@@ -313,7 +315,9 @@ def drop_structured(result: Result) -> Result:
 def _context_type(is_async: bool) -> Any:
     from .context.context import AsyncContext, Context  # only tools that take one need it
 
-    return AsyncContext if is_async else Context
+    if is_async:
+        return AsyncContext
+    return Context
 
 
 def _confirmation(

@@ -50,7 +50,9 @@ def by_looks(value: Any, builtins: Callable[[Any], Any]) -> Result:
         value, str
     ):  # a subclass of str: markup, a member of a StrEnum
         return {"content": [{"type": "text", "text": data}], "isError": False}
-    return object_result(data) if isinstance(data, dict) else wrap_result(data)
+    if isinstance(data, dict):
+        return object_result(data)
+    return wrap_result(data)
 
 
 def blocks_in(value: Any) -> list[Block] | None:
@@ -81,7 +83,9 @@ def _blocks(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None:
 
 def _blocks_of(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None:
     if isinstance(value, _DATA):
-        return [builtins(value)] if type(value) is dict and is_block(value) else None
+        if type(value) is dict and is_block(value):
+            return [builtins(value)]
+        return None
     if isinstance(value, Content):
         return [value.block()]
     if isinstance(value, bytes | bytearray | memoryview):
@@ -90,7 +94,9 @@ def _blocks_of(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None
         blocks: list[Block] = by_looks(value.to_content(), builtins)["content"]
         return blocks
     image = as_image(value)
-    return None if image is None else [image.block()]
+    if image is None:
+        return None
+    return [image.block()]
 
 
 def _shows_itself(value: Any) -> bool:
@@ -184,7 +190,9 @@ def consume_generator(items: Iterator[Any], caller: Caller, *, joins: bool) -> A
             try:
                 item = next(items)
             except StopIteration as end:
-                return end.value if end.value is not None else _together(items_so_far, joins)
+                if end.value is not None:
+                    return end.value
+                return _together(items_so_far, joins)
             _tell(item, items_so_far, caller)
     finally:
         if hasattr(items, "close"):  # map, filter and other iterators have none
@@ -222,8 +230,6 @@ def _message(item: Any) -> str | None:
 
 
 def _together(items_so_far: list[Any], joins: bool) -> Any:
-    return (
-        "".join(items_so_far)
-        if joins and all(isinstance(item, str) for item in items_so_far)
-        else items_so_far
-    )
+    if joins and all(isinstance(item, str) for item in items_so_far):
+        return "".join(items_so_far)
+    return items_so_far

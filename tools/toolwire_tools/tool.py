@@ -165,7 +165,9 @@ def name_parts(
     """Return the *toolkit*, if there is one, and the name of *function* within it."""
     _check_callable(function)
     own_name = name or options.name or _name(function)
-    return (toolkit, own_name) if toolkit else (own_name,)
+    if toolkit:
+        return (toolkit, own_name)
+    return (own_name,)
 
 
 def read_function(

@@ -93,12 +93,16 @@ class Case(msgspec.Struct, frozen=True, eq=False):
     def least(self, word: str) -> int:
         """Return the greatest value of `minLength`, `minItems` or `minProperties`."""
         least = int(max(self.values_of(word), default=0))
-        return max(least, len(self.required())) if word == "minProperties" else least
+        if word == "minProperties":
+            return max(least, len(self.required()))
+        return least
 
     def most(self, word: str) -> int | None:
         """Return the least value of `maxLength`, `maxItems` or `maxProperties`."""
         most = min(self.values_of(word), default=None)
-        return None if most is None else int(most)
+        if most is None:
+            return None
+        return int(most)
 
     def element(self, index: int) -> tuple[SchemaNode, ...]:
         """Return the schemas of the element at *index*."""
@@ -148,7 +152,9 @@ class Case(msgspec.Struct, frozen=True, eq=False):
 def elements(node: SchemaNode, index: int) -> list[SchemaNode]:
     """Return the schema that *node* has for the element at *index*, if any."""
     first = node.under("prefixItems")
-    return [first[index]] if index in first else list(node.under("items").values())
+    if index in first:
+        return [first[index]]
+    return list(node.under("items").values())
 
 
 def members(node: SchemaNode, name: str | None) -> list[SchemaNode]:
@@ -262,7 +268,9 @@ def kind_of(value: Any) -> str:
     known = _KINDS.get(type(value))
     if known is not None:
         return known
-    return "integer" if Fraction(value).denominator == 1 else "fraction"
+    if Fraction(value).denominator == 1:
+        return "integer"
+    return "fraction"
 
 
 _KINDS: dict[type, str] = {

@@ -103,7 +103,9 @@ class ComparedSchema(SchemaGraph):
             raise
         except CannotJudge:
             return None
-        return verdicts.pop() if len(verdicts) == 1 else None
+        if len(verdicts) != 1:
+            return None
+        return verdicts.pop()
 
     @cached_property
     def _validators(self) -> list[SchemaValidator]:

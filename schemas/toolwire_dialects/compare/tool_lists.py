@@ -214,7 +214,9 @@ def _differences(old: Any, new: Any, place: str, budget: Budget) -> list[Differe
 
 def _schema(entry: Entry, member: str) -> Any:
     """Return the schema under *member*, or `None`."""
-    return schema if isinstance(schema := entry.get(member), dict | bool) else None
+    if not isinstance(schema := entry.get(member), dict | bool):
+        return None
+    return schema
 
 
 def _change(entry: Entry, found: Difference, decides: SubsetVerdict, concerns: Concerns) -> Change:
@@ -273,7 +275,9 @@ absence is a loss.
 
 def _object(entry: Entry, member: str) -> dict[str, Any]:
     found = entry.get(member)
-    return found if isinstance(found, dict) else {}
+    if not isinstance(found, dict):
+        return {}
+    return found
 
 
 def _hints(entry: Entry) -> dict[str, bool]:

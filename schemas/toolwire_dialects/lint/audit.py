@@ -261,4 +261,6 @@ def _format_value(value: Any) -> str:
 
 
 def _shorten(text: str) -> str:
-    return text if len(text) <= 100 else text[:99] + "…"
+    if len(text) <= 100:
+        return text
+    return text[:99] + "…"

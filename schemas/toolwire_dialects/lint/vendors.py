@@ -271,7 +271,9 @@ def _has_optional_member(schema: dict[str, Any]) -> bool:
 
 
 def _count(value: Any, kind: type[dict[Any, Any] | list[Any]]) -> int:
-    return len(value) if isinstance(value, kind) else 0
+    if not isinstance(value, kind):
+        return 0
+    return len(value)
 
 
 def _list_first(words: Iterable[str]) -> str:

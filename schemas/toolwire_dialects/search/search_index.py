@@ -97,7 +97,9 @@ class SearchIndex:
 def _quote(word: str) -> str:
     """Return *word*, which holds letters and digits alone, in the syntax of FTS5."""
     is_beginning = is_cjk(word) and len(word) == 1  # of a pair
-    return f'"{word}"*' if is_beginning else f'"{word}"'
+    if is_beginning:
+        return f'"{word}"*'
+    return f'"{word}"'
 
 
 def _make_database(tools: Sequence[SearchableTool]) -> sqlite3.Connection:

@@ -75,11 +75,9 @@ def runtime(language: str) -> str:
         here.parent / "runtimes",
         here.parents[3] / "clients",
     )  # of an installed package, of a checkout
-    return (
-        next(folder / name for folder in folders if folder.is_dir()).read_text("utf-8")
-        if name
-        else ""
-    )
+    if not name:
+        return ""
+    return next(folder / name for folder in folders if folder.is_dir()).read_text("utf-8")
 
 
 def _printer(language: str) -> Printer:

@@ -291,7 +291,9 @@ func (u {name}) As{label}() ({kind}, bool) {{
                 return f"{self.of}Map[{'any' if rest is None else self._type(rest)}]"
             case UnionShape(parts=[first, *_]) if NULL in shape.parts:
                 kind = self._type(first)
-                return kind if kind == "any" else f"*{kind}"
+                if kind == "any":
+                    return kind
+                return f"*{kind}"
         return "any"
 
     def _member(self, field: Field, within: str) -> str:
@@ -300,9 +302,13 @@ func (u {name}) As{label}() ({kind}, bool) {{
         if kind == "any":
             return kind
         if inner is not None:
-            return f"*{kind}" if field.is_required else f"{self.of}Nullable[{kind}]"
+            if field.is_required:
+                return f"*{kind}"
+            return f"{self.of}Nullable[{kind}]"
         is_plain = field.is_required and kind not in self.circles.get(within, ())
-        return kind if is_plain or self._is_list_or_map(field.shape) else f"*{kind}"
+        if is_plain or self._is_list_or_map(field.shape):
+            return kind
+        return f"*{kind}"
 
     def _is_list_or_map(self, shape: Shape) -> bool:
         shape = self._followed(shape)
@@ -313,7 +319,9 @@ func (u {name}) As{label}() ({kind}, bool) {{
     def _without_null(self, shape: Shape) -> Shape | None:
         """The other part of *shape* if that is nullable, also under a name."""
         shape = self._followed(shape)
-        return shape.parts[0] if isinstance(shape, UnionShape) and NULL in shape.parts else None
+        if isinstance(shape, UnionShape) and NULL in shape.parts:
+            return shape.parts[0]
+        return None
 
     def _followed(self, shape: Shape) -> Shape:
         seen = 0
@@ -323,7 +331,9 @@ func (u {name}) As{label}() ({kind}, bool) {{
 
 
 def _option(field: Field) -> str:
-    return "" if field.is_required else ",omitzero"
+    if field.is_required:
+        return ""
+    return ",omitzero"
 
 
 def _is_struct(shape: ObjectShape) -> bool:
@@ -358,7 +368,9 @@ def _plain(line: str) -> str:
     line = line.strip()
     line = line.replace("``", "\N{LEFT DOUBLE QUOTATION MARK}")
     line = line.replace("''", "\N{RIGHT DOUBLE QUOTATION MARK}")
-    return line.replace("+build", "+ build", 1) if line.startswith("+build") else line
+    if line.startswith("+build"):
+        return line.replace("+build", "+ build", 1)
+    return line
 
 
 def _literal(text: str) -> str:

@@ -165,7 +165,9 @@ def _type(shape: Shape) -> str:
 
 
 def _part(shape: Shape) -> str:
-    return f"({_type(shape)})" if isinstance(shape, UnionShape | ValuesShape) else _type(shape)
+    if isinstance(shape, UnionShape | ValuesShape):
+        return f"({_type(shape)})"
+    return _type(shape)
 
 
 def _value(value: Any) -> str:

@@ -258,17 +258,23 @@ def _without(whole: list[str], label: str) -> str:
         for size in range(len(whole), 0, -1)
         if whole[-size:] == parts[:size] and len(parts) > size
     )
-    return " ".join(parts[next(ends, 0) :]) if whole else label
+    if whole:
+        return " ".join(parts[next(ends, 0) :])
+    return label
 
 
 def _label(shape: Shape) -> str:
     match shape:
         case ScalarShape(kind=kind):
-            return kind if kind != "any" else "value"
+            if kind != "any":
+                return kind
+            return "value"
         case ReferenceShape(name=name):
             return name
         case ArrayShape(rest=rest):
-            return f"{_label(rest)} list" if rest is not None else "list"
+            if rest is not None:
+                return f"{_label(rest)} list"
+            return "list"
         case UnionShape(parts=parts):
             return f"{_label(parts[0])} or null"
         case ValuesShape():

@@ -43,7 +43,9 @@ def _rule(convention: Callable[[str], str], *reserved: str) -> NameRule:
 
 def _public(name: str) -> str:
     """A name that Python does not change within a class."""
-    return re.sub("^__+", "_", name) if not name.endswith("__") else name
+    if not name.endswith("__"):
+        return re.sub("^__+", "_", name)
+    return name
 
 
 NAMING = Naming(

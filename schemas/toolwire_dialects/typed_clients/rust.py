@@ -294,7 +294,9 @@ class _Writer:
             case ScalarShape(kind=kind):
                 return _SCALARS.get(kind, _VALUE)
             case ReferenceShape(name=name):
-                return f"Box<{name}>" if name in self._circles.get(owner, ()) else name
+                if name in self._circles.get(owner, ()):
+                    return f"Box<{name}>"
+                return name
             case UnionShape(parts=parts):
                 return f"Option<{self._type(next(part for part in parts if part != NULL), owner)}>"
             case ArrayShape(first=[], rest=rest) if rest is not None:
@@ -360,7 +362,9 @@ def _escaped(letter: str) -> str:
     if letter in '"\\':
         return f"\\{letter}"
     is_half = "\ud800" <= letter <= "\udfff"
-    return letter if letter.isprintable() else f"\\u{{{0xFFFD if is_half else ord(letter):x}}}"
+    if letter.isprintable():
+        return letter
+    return f"\\u{{{0xFFFD if is_half else ord(letter):x}}}"
 
 
 def _docs(lines: list[str]) -> str:
@@ -370,4 +374,6 @@ def _docs(lines: list[str]) -> str:
         without_code = re.sub(r"`{3,}|~{3,}", "…", " ".join(line.split()))
         # A backslash of the text would otherwise take away the one before the bracket.
         plain.append(re.sub(r"[\\<\[]", r"\\\g<0>", without_code))
-    return "".join(f"/// {line}".rstrip() + "\n" for line in plain) if any(plain) else ""
+    if not any(plain):
+        return ""
+    return "".join(f"/// {line}".rstrip() + "\n" for line in plain)

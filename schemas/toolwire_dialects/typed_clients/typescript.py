@@ -122,4 +122,6 @@ def _call(function: Function) -> str:
 def _block(lines: Iterable[str]) -> str:
     """*lines*, each with its newline, in braces."""
     body = "".join(lines)
-    return f"{{\n{indent(body, '  ')}}}" if body else "{}"
+    if body:
+        return f"{{\n{indent(body, '  ')}}}"
+    return "{}"

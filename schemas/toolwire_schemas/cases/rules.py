@@ -66,7 +66,9 @@ def rule_id(case_id: str) -> str:
     `fuzz/invalid/TOOL`.
     """
     area, *rest = case_id.split("/")
-    return _OF_FUZZING[rest[0]] if area == "fuzz" and rest and rest[0] in _OF_FUZZING else case_id
+    if area == "fuzz" and rest and rest[0] in _OF_FUZZING:
+        return _OF_FUZZING[rest[0]]
+    return case_id
 
 
 def rule(case_id: str) -> Rule | None:

@@ -74,11 +74,15 @@ def _common_types(one: Any, other: Any) -> Any:
     if "integer" not in common and ("integer" in mine or "integer" in theirs):
         is_number = "number" in mine or "number" in theirs
         common += ["integer"] if is_number else []
-    return common[0] if len(common) == 1 else common
+    if len(common) == 1:
+        return common[0]
+    return common
 
 
 def _types(named: Any) -> list[Any]:
-    return named if isinstance(named, list) else [named]
+    if isinstance(named, list):
+        return named
+    return [named]
 
 
 def _common_values(one: Any, other: Any) -> Any:
@@ -113,15 +117,21 @@ def _all_items(one: Any, other: Any) -> Any:
 
 
 def _both(one: Any, other: Any) -> Any:
-    return one if one is other else {"allOf": [one, other]}
+    if one is other:
+        return one
+    return {"allOf": [one, other]}
 
 
 def _greatest(one: Any, other: Any) -> Any:
-    return max(one, other) if _are_numbers(one, other) else one
+    if _are_numbers(one, other):
+        return max(one, other)
+    return one
 
 
 def _least(one: Any, other: Any) -> Any:
-    return min(one, other) if _are_numbers(one, other) else one
+    if _are_numbers(one, other):
+        return min(one, other)
+    return one
 
 
 def _are_numbers(one: Any, other: Any) -> bool:

@@ -21,7 +21,9 @@ class Choice(msgspec.Struct, frozen=True):
         """The name, or the value as text; other values are written as JSON."""
         if self.name is not None:
             return self.name
-        return self.value if isinstance(self.value, str) else _to_json(self.value)
+        if isinstance(self.value, str):
+            return self.value
+        return _to_json(self.value)
 
 
 def list_choices(node: SchemaNode) -> list[Choice]:

@@ -60,7 +60,9 @@ def format_value(value: Any) -> str:
 
 
 def _cut(text: str, length: int = _MAX_VALUE) -> str:
-    return text if len(text) <= length else text[: length - 1] + "…"
+    if len(text) <= length:
+        return text
+    return text[: length - 1] + "…"
 
 
 def _faults(error: Any, root: str) -> Iterable[Fault]:

@@ -38,9 +38,13 @@ def _schemas_of(word: str, value: Any) -> Iterable[Any] | None:
     if word in ONE:
         return (value,)
     if word in LISTS:
-        return value if isinstance(value, list) and value else None
+        if isinstance(value, list) and value:
+            return value
+        return None
     if word in NAMED:
-        return value.values() if isinstance(value, dict) else None
+        if not isinstance(value, dict):
+            return None
+        return value.values()
     if word in _SHAPES and not _SHAPES[word](value):
         return None
     return ()
@@ -55,11 +59,9 @@ def _are_names(value: Any) -> bool:
 
 
 def _is_type(value: Any) -> bool:
-    return (
-        value in _TYPES
-        if isinstance(value, str)
-        else bool(value) and _are_names(value) and _TYPES.issuperset(value)
-    )
+    if isinstance(value, str):
+        return value in _TYPES
+    return bool(value) and _are_names(value) and _TYPES.issuperset(value)
 
 
 _CHECKS: dict[str, Callable[[Any], bool]] = {

@@ -102,7 +102,9 @@ class SchemaGraph:
             found = target(self.document, reference)
         except LookupError:
             return None
-        return self.node(found) if isinstance(found, dict | bool) else None
+        if not isinstance(found, dict | bool):
+            return None
+        return self.node(found)
 
     def nodes(self) -> Iterator[SchemaNode]:
         """Yield each node that the root leads to, references included, once."""
@@ -214,7 +216,9 @@ class SchemaNode:
         if "const" in self.keywords:
             return (self.keywords["const"],)
         values = self.keywords.get("enum")
-        return tuple(values) if isinstance(values, list) else None
+        if not isinstance(values, list):
+            return None
+        return tuple(values)
 
     @property
     def limits(self) -> Keywords:
@@ -323,7 +327,9 @@ class SchemaNode:
         reference = self.reference
         if reference is None:
             return self.all_of
-        return (reference,) if self.graph.is_draft_07 else (reference, *self.all_of)
+        if self.graph.is_draft_07:
+            return (reference,)
+        return (reference, *self.all_of)
 
     def parts(self) -> list[SchemaNode]:
         """Return the nodes that apply to the same value, itself first, each once."""
@@ -410,7 +416,9 @@ class SchemaNode:
             return {"": self.graph.node(self.keywords[word])}
         if word in LISTS:
             return dict(enumerate(self._several(word)))
-        return self._named(word) if word in NAMED else {}
+        if word not in NAMED:
+            return {}
+        return self._named(word)
 
     # --- all links ---
 
@@ -420,20 +428,28 @@ class SchemaNode:
         for _, schema in directly_inside(self.keywords, ""):
             members = schema if isinstance(schema, list) else [schema]
             found += [self.graph.node(member) for member in members]
-        return found if self.reference is None else [*found, self.reference]
+        if self.reference is None:
+            return found
+        return [*found, self.reference]
 
     # --- reading ---
 
     def _text(self, word: str) -> str:
         value = self.keywords.get(word)
-        return value if isinstance(value, str) else ""
+        if not isinstance(value, str):
+            return ""
+        return value
 
     def _list(self, word: str) -> list[Any]:
         value = self.keywords.get(word)
-        return value if isinstance(value, list) else []
+        if not isinstance(value, list):
+            return []
+        return value
 
     def _one(self, word: str) -> SchemaNode | None:
-        return self.graph.node(self.keywords[word]) if word in self.keywords else None
+        if word not in self.keywords:
+            return None
+        return self.graph.node(self.keywords[word])
 
     def _several(self, word: str) -> tuple[SchemaNode, ...]:
         return tuple(self.graph.node(schema) for schema in self._list(word))

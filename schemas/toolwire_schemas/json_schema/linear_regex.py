@@ -157,11 +157,9 @@ def _inside(value: Any) -> list[Any]:
     """The patterns that a piece of a pattern contains, such as the branches of an alternative."""
     if isinstance(value, _parser.SubPattern):
         return [value]
-    return (
-        [inner for part in value for inner in _inside(part)]
-        if isinstance(value, list | tuple)
-        else []
-    )
+    if not isinstance(value, list | tuple):
+        return []
+    return [inner for part in value for inner in _inside(part)]
 
 
 @lru_cache(maxsize=512)

@@ -162,7 +162,9 @@ def _places_for(error: Any, known: _Known) -> Places | None:
     """Return what to read where, so that *error* may be gone; `None` if nothing helps."""
     path, sent = tuple(error.absolute_path), error.instance
     if sent is None:
-        return {path: ABSENT} if _is_declared(error, path) else None
+        if not _is_declared(error, path):
+            return None
+        return {path: ABSENT}
     if isinstance(sent, str):
         return _places_for_text(error, known)
     if error.context and error.validator in _UNIONS:
@@ -176,7 +178,9 @@ def _places_for_text(error: Any, known: _Known) -> Places | None:
     if not named:
         return as_json
     is_clear = len(named) == 1 and as_json is None
-    return {tuple(error.absolute_path): named[0]} if is_clear else None
+    if not is_clear:
+        return None
+    return {tuple(error.absolute_path): named[0]}
 
 
 def _members_called(name: str, error: Any, choices: Sequence[Names]) -> list[Any]:
@@ -207,7 +211,9 @@ def _places_for_json(error: Any, texts: dict[Any, Any]) -> Places | None:
     if key not in texts:
         is_optional = _is_declared(error, path)
         texts[key] = _meaning(error.instance, wanted | {"absent"} if is_optional else wanted)
-    return None if texts[key] is _UNREADABLE else {path: texts[key]}
+    if texts[key] is _UNREADABLE:
+        return None
+    return {path: texts[key]}
 
 
 def _places_for_union(error: Any, known: _Known) -> Places | None:
@@ -261,7 +267,9 @@ def _wanted(error: Any) -> frozenset[str] | None:
         types = set(_types(words))
     elif keyword in _UNIONS and error.context:
         types = _wanted_by_branches(error)
-    return None if types is None or "string" in types else frozenset(types)
+    if types is None or "string" in types:
+        return None
+    return frozenset(types)
 
 
 def _wanted_by_branches(error: Any) -> set[str] | None:
@@ -306,7 +314,9 @@ def _meaning(text: str, wanted: frozenset[str]) -> Any:
         return _UNREADABLE
     if _types(value).isdisjoint(wanted):
         return _UNREADABLE
-    return ABSENT if value is None and "null" not in wanted else value
+    if value is None and "null" not in wanted:
+        return ABSENT
+    return value
 
 
 def _types(value: Any) -> frozenset[str]:
@@ -329,7 +339,9 @@ def _exact(text: str) -> None:
 def _copy(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _copy(member) for name, member in value.items()}
-    return list(map(_copy, value)) if isinstance(value, list) else value
+    if isinstance(value, list):
+        return list(map(_copy, value))
+    return value
 
 
 def _at(value: Any, path: Iterable[str | int]) -> Any:

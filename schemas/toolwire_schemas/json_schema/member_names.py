@@ -37,7 +37,9 @@ def names_in(schema: Any) -> dict[str, Any]:
     if found is None:
         return {}
     names = dict(zip(found.groups(), values, strict=True))
-    return names if len(names) == len(values) else {}
+    if len(names) != len(values):
+        return {}
+    return names
 
 
 def with_names(values: Sequence[Any], names: dict[str, Any]) -> list[tuple[Any, str]]:

@@ -51,7 +51,9 @@ _MAX_VALUES = 3
 
 
 def _write(value: Any) -> str:
-    return value if isinstance(value, str) else msgspec.json.encode(value).decode()
+    if isinstance(value, str):
+        return value
+    return msgspec.json.encode(value).decode()
 
 
 def constant_of(variant: SchemaNode) -> tuple[str, Any]:

@@ -46,7 +46,9 @@ def language() -> str:
     if (spoken := _spoken.get()) is not None:
         return spoken
     set_to = _primary(os.environ.get(VARIABLE, ""))
-    return set_to if set_to in LANGUAGES else "en"
+    if set_to in LANGUAGES:
+        return set_to
+    return "en"
 
 
 def _primary(name: str) -> str:

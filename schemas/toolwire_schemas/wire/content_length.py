@@ -55,7 +55,9 @@ def begins_with_headers(start: bytes) -> bool | None:
     if _CONTENT_FIELD.search(head, 0, fields.end() + len("Content-")):
         return True
     unfinished = len(head) < _MAX_HEADER_BYTES and _UNFINISHED_FIELD.match(head, fields.end())
-    return None if unfinished else False
+    if unfinished:
+        return None
+    return False
 
 
 def wrap_with_header(*messages: bytes) -> bytes:

@@ -39,7 +39,9 @@ class AutoFraming:
             return self._chosen.feed(data)
         self._start += data
         chosen = _choose(self._start, self._max_message_bytes)
-        return [] if chosen is None else self._begin(chosen)
+        if chosen is None:
+            return []
+        return self._begin(chosen)
 
     def close(self) -> list[Frame]:
         """Return what the end of the stream completes: a last line needs no newline."""
@@ -64,11 +66,15 @@ def _choose(start: bytes, max_message_bytes: int) -> Lines | Headers | None:
         return Lines(max_message_bytes)
     first = start[blank : blank + 1]
     if not first.isalpha():  # as any JSON text but true, false and null
-        return Lines(max_message_bytes) if first else None
+        if not first:
+            return None
+        return Lines(max_message_bytes)
     from .content_length import Headers, begins_with_headers  # only editors send them
 
     headers = begins_with_headers(start[blank:])
-    return None if headers is None else (Headers if headers else Lines)(max_message_bytes)
+    if headers is None:
+        return None
+    return (Headers if headers else Lines)(max_message_bytes)
 
 
 def wrap_line(*messages: bytes) -> bytes:
@@ -115,7 +121,9 @@ class Lines:
 
     def close(self) -> list[Frame]:
         """As `AutoFraming.close`."""
-        return self.feed(b"\n") if self._size or self._start else []
+        if self._size or self._start:
+            return self.feed(b"\n")
+        return []
 
     def _keep(self, part: bytes) -> None:
         """Add *part* to the unfinished line; of one beyond the limit only the two ends are kept."""

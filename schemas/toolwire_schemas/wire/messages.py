@@ -118,7 +118,9 @@ def _call(method: str, params: Any) -> bytes:
 
 
 def _id(id: Id) -> bytes:
-    return b"%d" % id if type(id) is int else encode(id)
+    if type(id) is int:
+        return b"%d" % id
+    return encode(id)
 
 
 DEFAULT_MAX_MESSAGE_BYTES = 64 * 1024 * 1024

@@ -75,7 +75,9 @@ class ChildGroup:
     @property
     def descriptors(self) -> tuple[int, ...]:
         """The descriptors that the child has to inherit: its end of the life line, or none."""
-        return () if self.child_end == _CLOSED else (self.child_end,)
+        if self.child_end == _CLOSED:
+            return ()
+        return (self.child_end,)
 
     def options(self, *more_descriptors: int) -> dict[str, Any]:
         """Return the arguments of `Popen` for the leader of a group that inherits the life line."""
@@ -244,4 +246,6 @@ class ReapedGroup(ChildGroup):
 
 def strongest_group() -> ChildGroup:
     """Return the new group of a child whose descendants this system ends most reliably."""
-    return ReapedGroup() if subreaper.EXISTS else ChildGroup()
+    if subreaper.EXISTS:
+        return ReapedGroup()
+    return ChildGroup()

@@ -205,6 +205,10 @@ def _parts(value: Any) -> tuple[str, Any] | None:
     Message classes of other packages, such as MCP's Python SDK, have the same two attributes.
     """
     if isinstance(value, dict):
-        return (value["role"], value["content"]) if value.keys() == {"role", "content"} else None
+        if value.keys() != {"role", "content"}:
+            return None
+        return (value["role"], value["content"])
     fields = {name for base in type(value).__mro__ for name in annotations_of(base)}
-    return (value.role, value.content) if {"role", "content"} <= fields else None
+    if {"role", "content"} <= fields:
+        return (value.role, value.content)
+    return None

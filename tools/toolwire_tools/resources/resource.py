@@ -285,8 +285,10 @@ def _of_block(block: dict[str, Any], uri: str, media_type: str | None) -> dict[s
         case "image" | "audio":
             return {"uri": uri, "mimeType": block["mimeType"], "blob": block["data"]}
         case "resource":
-            inner = block["resource"]
-            return {**inner, "uri": uri} if inner["uri"] == "attachment:///data" else inner
+            inner: dict[str, Any] = block["resource"]
+            if inner["uri"] == "attachment:///data":
+                return {**inner, "uri": uri}
+            return inner
     raise OutputError([("result", "is a link to another resource; return what it links to")])
 
 

@@ -37,7 +37,9 @@ class _Part(msgspec.Struct, frozen=True):
     def match(self, given: str) -> dict[str, str] | None:
         """Return the variables as they are spelled in the URI, none of them empty."""
         if not self.names:
-            return {} if given == self.texts[0] else None
+            if given == self.texts[0]:
+                return {}
+            return None
         first, *middle, last = self.texts
         if not given.startswith(first):
             return None
@@ -88,7 +90,9 @@ class UriTemplate:
         A variable without `*` never contains a slash, not even one that the URI spells `%2F`.
         """
         if not self.names:
-            return {} if uri == self.text else None
+            if uri == self.text:
+                return {}
+            return None
         path, mark, query = uri.partition("?")
         if "#" in uri or (mark and not self.optional):
             return None
@@ -104,7 +108,9 @@ class UriTemplate:
         except ValueError:
             return None
         given = dict(fields)
-        return {**values, **given} if given.keys() <= set(self.optional) else None
+        if given.keys() <= set(self.optional):
+            return {**values, **given}
+        return None
 
     def _match_path(self, given: list[str]) -> dict[str, str] | None:
         extra = len(given) - len(self._parts)

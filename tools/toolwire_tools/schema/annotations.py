@@ -65,12 +65,16 @@ def origin_of(hint: Any) -> Any:
     """
     # Of classes, only `typing.Union` has this attribute: since Python 3.14 it is a class, and this
     # a descriptor of it.
-    return None if isinstance(hint, type) else getattr(hint, "__origin__", None)
+    if isinstance(hint, type):
+        return None
+    return getattr(hint, "__origin__", None)
 
 
 def arguments_of(hint: Any) -> tuple[Any, ...]:
     """Return what *hint* has in brackets, or the members of a union."""
-    return () if isinstance(hint, type) else getattr(hint, "__args__", None) or ()
+    if isinstance(hint, type):
+        return ()
+    return getattr(hint, "__args__", None) or ()
 
 
 _QUALIFIERS = {"Required", "NotRequired", "ReadOnly", "Final", "ClassVar"}
@@ -145,7 +149,9 @@ def names_of(function: Callable[..., Any]) -> Names:
             inner[name] = cell.cell_contents
         except ValueError:  # a variable that is not set yet
             continue
-    return {**names, **inner} if inner else names
+    if inner:
+        return {**names, **inner}
+    return names
 
 
 def unwrap_function(function: Any) -> Any:
@@ -198,7 +204,9 @@ _CO_ASYNCHRONOUS = 0x80 | 0x200  # coroutine functions and asynchronous generato
 
 def members(hint: Any, names: Names) -> tuple[Any, ...] | None:
     """Return the members of a union, evaluated, or None if *hint* is not one."""
-    return tuple(evaluate(member, names) for member in hint.__args__) if is_union(hint) else None
+    if not is_union(hint):
+        return None
+    return tuple(evaluate(member, names) for member in hint.__args__)
 
 
 def is_union(hint: Any) -> bool:

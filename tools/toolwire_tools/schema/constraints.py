@@ -163,11 +163,9 @@ def narrow(plan: TypePlan, constraints: dict[str, Any], direction: Direction) ->
         problem = f"the constraint {min(unfit)} does not fit the type"
         raise Unsupported(problem, "remove it, or put it on a type it fits")
     if direction == "output" and not is_counted:  # the schema alone says it, if it can be said
-        return (
-            msgspec.structs.replace(plan, check_level=JUDGE).with_schema(**schema)
-            if schema
-            else plan
-        )
+        if schema:
+            return msgspec.structs.replace(plan, check_level=JUDGE).with_schema(**schema)
+        return plan
     native = make_hook(plan.msgspec_type, _checking(constraints))
     return msgspec.structs.replace(plan, msgspec_type=native).with_schema(**schema)
 
@@ -197,15 +195,15 @@ def _by_msgspec(plan: TypePlan, constraints: dict[str, Any]) -> Any:
         msgspec.convert(None, narrowed | None)
     except (TypeError, ValueError):  # ValueError: integers beyond 64 bits
         return None
-    return make_hook(narrowed, hook.make, private=hook.private) if hook else narrowed
+    if hook:
+        return make_hook(narrowed, hook.make, private=hook.private)
+    return narrowed
 
 
 def _in_json(value: Any) -> Any:
-    return (
-        int(value)
-        if isinstance(value, float) and value.is_integer() and abs(value) < 2**53
-        else value
-    )
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return int(value)
+    return value
 
 
 def _checking(constraints: dict[str, Any]) -> Callable[[Any], Any]:

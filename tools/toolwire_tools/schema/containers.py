@@ -55,7 +55,9 @@ def union(plans: Sequence[TypePlan]) -> TypePlan:
     """
     given = [plan for plan in plans if plan.schema != {"type": "null"}]
     if len(given) < len(plans):
-        return or_null(union(given)) if given else plans[0]
+        if given:
+            return or_null(union(given))
+        return plans[0]
     if len(given) == 1:
         return given[0]
     native = (
@@ -196,7 +198,9 @@ def array(
         item.is_identity and native is list,
         check_level=item.check_level,
     )
-    return plan if container is None else plan.built(container)
+    if container is None:
+        return plan
+    return plan.built(container)
 
 
 def fixed_or_homogeneous_tuple(types: TypeReader, arguments: tuple[Any, ...]) -> TypePlan:
@@ -229,7 +233,9 @@ def mapping(
         plan = plan.built(
             lambda members: {key.make(name): member for name, member in members.items()}
         )
-    return plan if container is None or types.direction == "output" else plan.built(container)
+    if container is None or types.direction == "output":
+        return plan
+    return plan.built(container)
 
 
 def _key(types: TypeReader, hint: Any) -> tuple[Any, Schema]:

@@ -100,7 +100,9 @@ class _PortableWriter:
 
     def write(self, schema: Any) -> Any:
         if not isinstance(schema, dict):
-            return {} if schema is True else schema
+            if schema is True:
+                return {}
+            return schema
         if "$ref" in schema:
             return self._write_reference(schema)
         written = {word: value for word, value in schema.items() if word not in _LEFT_OUT}

@@ -74,7 +74,9 @@ def _hints(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any]
         if origin is not None and origin is not typing.Generic:
             inner = [bound.get(argument, argument) for argument in base.__args__]
             bound = dict(zip(getattr(origin, "__parameters__", ()), inner, strict=False)) | bound
-    return {name: _substitute(hint, bound) for name, hint in hints.items()} if bound else hints
+    if bound:
+        return {name: _substitute(hint, bound) for name, hint in hints.items()}
+    return hints
 
 
 def _substitute(hint: Any, bound: dict[Any, Any]) -> Any:
@@ -110,7 +112,9 @@ def _dataclass(cls: Any, hints: dict[str, Any]) -> Members:
 
 def _plain_default(factory: Any) -> Any:
     """The value of the factories that are worth showing: empty containers."""
-    return factory() if factory in (list, dict, set, tuple) else MISSING
+    if factory in (list, dict, set, tuple):
+        return factory()
+    return MISSING
 
 
 def _members_of_typed_dict(cls: Any, hints: dict[str, Any]) -> Members:

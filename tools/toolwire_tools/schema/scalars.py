@@ -75,7 +75,9 @@ def _text(schema: Schema, native: Any = str, rank: int = 0) -> TypePlan:
 
 def _with_name(plan: TypePlan, name: str) -> TypePlan:
     """The same plan, whose schema names the type of Python if that was asked for."""
-    return plan.with_schema(**{"x-toolwire-type": name}) if _NAMES_TYPES else plan
+    if _NAMES_TYPES:
+        return plan.with_schema(**{"x-toolwire-type": name})
+    return plan
 
 
 def _by_pattern(pattern: str, description: str) -> TypePlan:
@@ -173,7 +175,9 @@ def scalar(hint: Any, direction: Direction) -> TypePlan | None:
     if plan is not None or hint not in _SCALARS:
         return plan
     found = _SCALARS[hint][direction == "output"]
-    return _with_name(found, hint.__name__) if hint in _NAMED else found
+    if hint in _NAMED:
+        return _with_name(found, hint.__name__)
+    return found
 
 
 # Classes of modules that are not imported for the sake of a table: found by name, built from a
@@ -246,7 +250,9 @@ def _with_names(
         if isinstance(member, enum.Enum) and type(value) in (int, float)
     ]
     plan = _choice(pairs, direction, cls)
-    return plan.described(listing(named)) if named else plan
+    if named:
+        return plan.described(listing(named))
+    return plan
 
 
 def _plain(member: Any) -> Any:

@@ -112,7 +112,9 @@ def converter(native: Any) -> Callable[[Any, Any], Any]:
     """Return msgspec's conversion to *native*, with hooks only if it needs them: they make each
     call slower.
     """
-    return partial(msgspec.convert, dec_hook=call) if has_hook(native) else msgspec.convert
+    if has_hook(native):
+        return partial(msgspec.convert, dec_hook=call)
+    return msgspec.convert
 
 
 def has_hook(native: Any) -> bool:
@@ -258,7 +260,9 @@ def any_of(schemas: Sequence[Schema]) -> Schema:
         one for one in flat if one.get("type") != "integer" or {**one, "type": "number"} not in flat
     ]
     flat.sort(key=lambda member: member == {"type": "null"})
-    return flat[0] if len(flat) == 1 else {"anyOf": flat}
+    if len(flat) == 1:
+        return flat[0]
+    return {"anyOf": flat}
 
 
 Direction = Literal["input", "output"]
@@ -283,7 +287,9 @@ def basic(hint: Any, direction: Direction) -> TypePlan | None:
     """Return the plan of bool, int, float, str or None; None for any other hint."""
     if type(hint) is not type and hint is not None:
         return None
-    return _FINITE if direction == "output" and hint is float else _BASIC.get(hint)
+    if direction == "output" and hint is float:
+        return _FINITE
+    return _BASIC.get(hint)
 
 
 def is_field(item: Any) -> bool:

@@ -45,7 +45,9 @@ def to_jsonable(value: Any, depth: int = 0) -> Any:
     if depth > _MAX_DEPTH:
         raise NotJsonable(f"nested more than {_MAX_DEPTH} levels deep")
     if isinstance(kind, enum.EnumMeta):  # before str and int, which an Enum may also be
-        return value.value if isinstance(value, enum.Flag) else in_json(kind)[value]
+        if isinstance(value, enum.Flag):
+            return value.value
+        return in_json(kind)[value]
     for cls in kind.__mro__:
         if make := _TABLE.get(cls):
             return make(value, depth + 1)
@@ -108,7 +110,9 @@ def _object(mapping: Mapping[Any, Any], depth: int) -> dict[str, Any]:
 
 def _key(key: Any) -> str:
     if isinstance(key, bool):
-        return "true" if key else "false"
+        if key:
+            return "true"
+        return "false"
     if key is None:
         return "null"
     name = to_jsonable(key)
@@ -125,11 +129,9 @@ def _float(value: float, _: int) -> float:
 
 def _tuple(value: tuple[Any, ...], depth: int) -> Any:
     names = getattr(value, "_fields", None)
-    return (
-        _array(value, depth)
-        if names is None
-        else _object(dict(zip(names, value, strict=True)), depth)
-    )
+    if names is None:
+        return _array(value, depth)
+    return _object(dict(zip(names, value, strict=True)), depth)
 
 
 def _decimal(value: decimal.Decimal, _: int) -> str:
@@ -172,7 +174,9 @@ def _scalar(value: Any) -> Any:
     """The value without the subclass that a mixed-in Enum may have made of it."""
     for plain in (bool, str, int, float):
         if isinstance(value, plain):
-            return plain(value) if not isinstance(value, enum.Enum) else plain(value.value)
+            if not isinstance(value, enum.Enum):
+                return plain(value)
+            return plain(value.value)
     return value
 
 

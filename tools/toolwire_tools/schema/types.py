@@ -75,7 +75,9 @@ class Types:
         plan = self._narrow(peeled.hint, constraints) if constraints else self._bare(peeled.hint)
         if "description" in texts:
             texts["description"] = plan.text_about(texts["description"])
-        return plan.with_schema(**texts, **schema) if texts or schema else plan
+        if texts or schema:
+            return plan.with_schema(**texts, **schema)
+        return plan
 
     def _read_text(self, hint: str | typing.ForwardRef) -> TypePlan:
         """The shape of a type given as text, as it must be inside of itself: `Tree =
@@ -122,7 +124,9 @@ class Types:
     def _type_variable(self, variable: TypeVar) -> TypePlan:
         if variable.__constraints__:
             return self._union(variable.__constraints__)
-        return ANYTHING if variable.__bound__ is None else self.of(variable.__bound__)
+        if variable.__bound__ is None:
+            return ANYTHING
+        return self.of(variable.__bound__)
 
     def _class(self, hint: Any, cls: Any, arguments: tuple[Any, ...]) -> TypePlan:
         if isinstance(cls, type) and issubclass(cls, enum.Enum):
@@ -153,7 +157,9 @@ class Types:
 
     def _subclass(self, cls: type, base: type) -> TypePlan:
         plan = self._bare(base)
-        return plan if self.direction == "output" else plan.built(cls, private=True)
+        if self.direction == "output":
+            return plan
+        return plan.built(cls, private=True)
 
     def _refuse(self, hint: Any) -> Unsupported:
         name = getattr(hint, "__qualname__", None) or repr(hint)
@@ -175,7 +181,9 @@ class Types:
             return CLOCKS[hint][bool(constraints["tz"])][self.direction == "output"]
         constraints = {name: value for name, value in constraints.items() if name != "tz"}
         plan = self._bare(hint)
-        return narrow(plan, constraints, self.direction) if constraints else plan
+        if constraints:
+            return narrow(plan, constraints, self.direction)
+        return plan
 
     def _member(self, hint: Any, constraints: dict[str, Any]) -> TypePlan:
         """The member of a union under those of the constraints that say something about it."""
@@ -184,7 +192,9 @@ class Types:
             return self._narrow(inner, constraints)
         plan = self.of(hint)
         wanted = {name: value for name, value in constraints.items() if name in words_of(plan)}
-        return narrow(plan, wanted, self.direction) if wanted else plan
+        if wanted:
+            return narrow(plan, wanted, self.direction)
+        return plan
 
     # Classes
 
@@ -292,7 +302,9 @@ def _hashable(hint: Any) -> bool:
 def _alias_value(alias: Any) -> Any:
     origin = origin_of(alias)
     try:
-        return alias.__value__ if origin is None else origin.__value__[alias.__args__]
+        if origin is None:
+            return alias.__value__
+        return origin.__value__[alias.__args__]
     except NameError as error:  # which Python looks up now
         raise Unresolved(alias.__name__, error) from None
 

@@ -81,7 +81,9 @@ def problem(schema: Any) -> str | None:
     error = best_match(meta.iter_errors(schema))
     if error is not None:
         place = "/".join(map(str, error.absolute_path))
-        return f"{error.message} at {place}" if place else str(error.message)
+        if place:
+            return f"{error.message} at {place}"
+        return str(error.message)
     references = (str(inner["$ref"]) for _, inner in walk(schema, "") if "$ref" in inner)
     resolver = Registry().with_resource("", DRAFT202012.create_resource(schema)).resolver()
     for reference in references:

@@ -122,7 +122,9 @@ class Parameters(msgspec.Struct, frozen=True):
     def text(self, parameter: str) -> str | None:
         """Return the text of a parameter in the docstring."""
         written = self.doc.parameters.get(parameter)
-        return written.text if written else None
+        if not written:
+            return None
+        return written.text
 
 
 def parameters_of(

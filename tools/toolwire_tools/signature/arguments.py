@@ -89,11 +89,9 @@ class Arguments:
             return read_again(self, arguments, strict, log)
 
     def _reader(self) -> Callable[[Any], Bound]:
-        return (
-            _reader(self._parameters)
-            if self._others is None
-            else _open_reader(self._parameters, self._others)
-        )
+        if self._others is None:
+            return _reader(self._parameters)
+        return _open_reader(self._parameters, self._others)
 
     def validator(self) -> ToolSchemaValidator:
         """Return the judge of what the published schema accepts."""

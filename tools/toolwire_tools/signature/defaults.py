@@ -93,9 +93,13 @@ def _hint_text(hint: Any) -> str:
     """Return *hint* as its author may have written it."""
     if isinstance(hint, str):
         return hint
-    return hint.__name__ if isinstance(hint, type) and not hasattr(hint, "__args__") else str(hint)
+    if isinstance(hint, type) and not hasattr(hint, "__args__"):
+        return hint.__name__
+    return str(hint)
 
 
 def _shorten(text: str) -> str:
     """Return the beginning of *text*, if it is long."""
-    return text if len(text) <= _MAX_SHOWN else text[: _MAX_SHOWN - 1] + "…"
+    if len(text) <= _MAX_SHOWN:
+        return text
+    return text[: _MAX_SHOWN - 1] + "…"

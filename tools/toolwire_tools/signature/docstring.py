@@ -53,7 +53,9 @@ def _find_text(function: Any) -> str | None:
     is_stand_in = isinstance(function, _ROUTINES) or any(
         hasattr(function, link) for link in ("func", "__wrapped__")
     )
-    return None if is_stand_in else type(function).__doc__
+    if is_stand_in:
+        return None
+    return type(function).__doc__
 
 
 _ROUTINES = (

@@ -80,7 +80,9 @@ def _find_style(text: str) -> str | None:
         if line[:1] in (":", "@") and ":" in line[1:]:
             field = line[1:].partition(":")[0].partition(" ")[0]
             if field in _FIELDS:
-                return "REST" if line[0] == ":" else "EPYDOC"
+                if line[0] == ":":
+                    return "REST"
+                return "EPYDOC"
     return None
 
 
@@ -264,7 +266,9 @@ def split_entry(line: str) -> tuple[str, str, str] | None:
     if found is None:
         return None
     word_before_brackets = found[0].partition("[")[0]
-    return None if " " in word_before_brackets else found
+    if " " in word_before_brackets:
+        return None
+    return found
 
 
 def _split_entry(line: str) -> tuple[str, str, str] | None:

@@ -79,7 +79,9 @@ def hint_of(text: str) -> Any:
         is_bracketed = isinstance(node, ast.Tuple) and node.col_offset < min(
             part.col_offset for part in node.elts
         )
-        return None if is_bracketed else _hint(node)
+        if is_bracketed:
+            return None
+        return _hint(node)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return None
 
@@ -133,7 +135,9 @@ def _any_of(nodes: list[ast.expr]) -> Any:
 def _name(node: ast.expr) -> str:
     """The name of a type in lower case, without the module if that is one of Python's own."""
     module, _, name = ast.unparse(node).lower().rpartition(".")
-    return name if module in _MODULES else f"{module}.{name}"
+    if module in _MODULES:
+        return name
+    return f"{module}.{name}"
 
 
 def _generic(base: str, arguments: list[ast.expr]) -> Any:
@@ -148,18 +152,18 @@ def _generic(base: str, arguments: list[ast.expr]) -> Any:
             and isinstance(arguments[1], ast.Constant)
             and arguments[1].value is ...
         )
-        return _TUPLE[_item(arguments[0]), ...] if is_open else _TUPLE[tuple(map(_item, arguments))]
+        if is_open:
+            return _TUPLE[_item(arguments[0]), ...]
+        return _TUPLE[tuple(map(_item, arguments))]
     if base in _DICTS and len(arguments) == 2:
         return _dict(*arguments)
     if base == "annotated" and arguments:
         return _hint(arguments[0])
-    return (
-        _of_items(base, arguments[0])
-        if len(arguments) == 1
-        else None
-        if arguments
-        else _BARE.get(base)
-    )
+    if len(arguments) == 1:
+        return _of_items(base, arguments[0])
+    if arguments:
+        return None
+    return _BARE.get(base)
 
 
 def _prose(container: ast.expr, inside: ast.expr) -> Any:
@@ -173,7 +177,9 @@ def _prose(container: ast.expr, inside: ast.expr) -> Any:
             case ast.Dict([ast.expr() as key], [value]):
                 return _dict(key, value)
         return dict
-    return _TUPLE[_item(inside), ...] if base == "tuple" else _of_items(base, inside)
+    if base == "tuple":
+        return _TUPLE[_item(inside), ...]
+    return _of_items(base, inside)
 
 
 def _of_items(base: str, inside: ast.expr) -> Any:
@@ -181,7 +187,9 @@ def _of_items(base: str, inside: ast.expr) -> Any:
         return _LIST[_item(inside)]
     if base in _SETS:
         item = _item(inside)
-        return _SETS[base][item] if item in _PLAIN.values() and item is not Any else _BARE[base]
+        if item in _PLAIN.values() and item is not Any:
+            return _SETS[base][item]
+        return _BARE[base]
     return None
 
 
@@ -195,10 +203,14 @@ def _item(node: ast.expr) -> Any:
     known = _hint(node)
     if known is None:
         known = _BARE.get(_name(node).removesuffix("s"))
-    return Any if known is None else known
+    if known is None:
+        return Any
+    return known
 
 
 def _choice(nodes: Sequence[ast.expr]) -> Any:
     """The `Literal` of values in a row, as in NumPy's `{'a', 'b'}`."""
     values = [ast.literal_eval(node) for node in nodes]
-    return Literal[tuple(values)] if {*map(type, values)} <= {str, int, bool, type(None)} else None
+    if {*map(type, values)} <= {str, int, bool, type(None)}:
+        return Literal[tuple(values)]
+    return None

@@ -305,10 +305,14 @@ def _of_generator(hint: Any, names: Names) -> Any:
         if final not in (None, type(None)):
             options = members(final, names) or (final,)
             # None means "no return value", and then the yields count: nothing can be promised.
-            return Any if type(None) in options or final is Any else arguments[2]
+            if type(None) in options or final is Any:
+                return Any
+            return arguments[2]
     item = arguments[0]
     bared = unwrap_annotation(item, names).hint
-    return bared if bared in (str, Any) else _LIST[item]
+    if bared in (str, Any):
+        return bared
+    return _LIST[item]
 
 
 _LIST: Any = list

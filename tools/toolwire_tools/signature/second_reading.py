@@ -117,7 +117,9 @@ def _with_whole_numbers(value: Any, places: list[SchemaNode]) -> Any:
     for wanted in places:
         nodes |= dict.fromkeys(node for node in wanted.alternatives() if not node.choices)
     if isinstance(value, float):
-        return int(value) if _is_whole(value) and _wants_integer(nodes) else value
+        if _is_whole(value) and _wants_integer(nodes):
+            return int(value)
+        return value
     if isinstance(value, list):
         return [_with_whole_numbers(item, _items(nodes, at)) for at, item in enumerate(value)]
     members = {}

@@ -190,16 +190,9 @@ class Catalog:
     def _add(self, tool: Tool, separator: str, others: dict[str, Tool]) -> None:
         shown = tool.with_separator(separator)
         if shown.name in others:
-            raise ValueError(_describe_clash(others[shown.name].entry, shown.entry))
+            from .name_clash import describe_clash
+
+            raise ValueError(describe_clash(others[shown.name].entry, shown.entry))
         others[shown.name] = shown
         for spelling in tool.entry.spellings:
             self._spellings[tool.kind][spelling] = shown
-
-
-def _describe_clash(first: Entry, second: Entry) -> str:
-    """Return the sentence that two tools, resources or prompts have the name of *second*."""
-    origins = f"two {second.kind} are called {second.name}: {first.origin} and {second.origin}"
-    remedy = 'rename one: @tool_api(name="...")'
-    if first.name_with(".") != second.name_with("."):
-        remedy += ", or list toolkits' tools with a dot: --separator . (in Python, separator='.')"
-    return f"{origins}; {remedy}"

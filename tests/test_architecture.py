@@ -59,6 +59,12 @@ LATE = {
 }
 # A search finds tools and writes their stubs.
 LATE |= {("server/toolwire/showing/", "toolwire_dialects")}
+# The sandbox of programs is that of a bundled tool, and their calls are imported for the first.
+LATE |= {("server/toolwire/showing/", "toolwire_bundled")}
+AT_ONCE |= {
+    ("server/toolwire/showing/program_calls.py", package)
+    for package in ("toolwire_bundled", "toolwire_dialects")
+}
 # What Lagent has under one name is in two packages here.
 LATE |= {("tools/toolwire_compat/lagent/__init__.py", "toolwire_bundled")}
 # A plain function of the client's own process is described as a server describes it.

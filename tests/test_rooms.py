@@ -69,6 +69,7 @@ ROOMS: dict[str, list[str]] = {
     "toolwire_bundled": [
         "requirements settings temp_folders",
         "web files python_interpreter",
+        "programs",
         "google_search",
         "arxiv calculator clock ipython maps ppt scholar web_browser",
         "chinese",
@@ -76,7 +77,7 @@ ROOMS: dict[str, list[str]] = {
         "availability",
     ],
     "toolwire": [
-        "errors log quick_msgspec timers",
+        "errors log quick_msgspec timers setting_mistakes",
         "settings identity tool_patterns",
         "upgrades version",
         "protocol",

@@ -1,4 +1,4 @@
-"""Describes the tools that replace a long list: `search_tools` and `call_tool`."""
+"""Describes the tools that replace a long list: `search_tools`, `call_tool` and `run_program`."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ ABOUT_QUERY = "what the tool should do, in a few words, or its name"
 ABOUT_LIMIT = "how many tools to find"
 ABOUT_NAME = "the name of the tool"
 ABOUT_ARGUMENTS = "its arguments by name"
+ABOUT_CODE = "the program, in Python"
 
 _MAX_GROUP_CHARS = 300
 """Characters of the names of servers and toolkits in the description of the search."""
@@ -32,13 +33,13 @@ def find_free_name(name: str, taken: Collection[str]) -> str:
     return free
 
 
-def describe_search(groups: Sequence[str], call_name: str) -> str:
+def describe_search(groups: Sequence[str], use: str) -> str:
     """Return the description of a search over the tools of *groups*: a model has to know what there
-    is to be found.
+    is to be found. *use* says what to do with it.
     """
     about = (
         "Find tools by what they do: there are more than this list shows. Each is returned as a"
-        f" Python stub; call it with {call_name}."
+        f" Python stub; {use}."
     )
     if not groups:
         return about
@@ -51,6 +52,18 @@ def describe_search(groups: Sequence[str], call_name: str) -> str:
 def describe_call(search_name: str) -> str:
     """Return the description of a call by name."""
     return f"Call a tool that {search_name} has found, as it is described there."
+
+
+def describe_program(search_name: str) -> str:
+    """Return the description of the tool that runs programs."""
+    return (
+        f"Run a Python program that calls tools which {search_name} has found, by their stubs:"
+        ' `add(1, b=2)`, `github.create_issue(title="...")`. One program can make many calls, and'
+        " keep large results to itself. Calls return data. A failure raises ToolFailed, with .text"
+        " and .data. In a program with `await`, every call is awaited, and `await"
+        " asyncio.gather(...)` runs calls side by side. What is printed and the value of the last"
+        " expression are returned. There are no files and no network."
+    )
 
 
 def describe_miss(names: Sequence[str]) -> str:

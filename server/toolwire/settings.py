@@ -26,10 +26,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         ValueError: for a value out of its range.
     """
 
-    show: Literal["all", "search", "auto"] = "all"
+    show: Literal["all", "search", "code", "auto"] = "all"
     # A twentieth of a context of 200,000 tokens.
     show_tokens: int = 10_000
     pin: list[str] = []
+    trust_hints: list[str] = []
     separator: str = "_"  # many hosts refuse a dot
     page_size: int | None = None  # some clients never ask for a second page
     on_large_result: Literal["error", "truncate", "resource"] = "error"
@@ -62,10 +63,20 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     run_on: dict[str, Any] = {}
     memory_limit: int | str | None = None
     max_processes: int = 16
+    max_programs: int = 16
+    program_seconds: float = 120.0
+    max_program_calls: int = 1000
+    # 32 KiB are some 8,000 tokens.
+    max_program_output_bytes: int = 32_768
+    # 256 MiB, of which the program keeps what fits into 1 GiB.
+    max_program_bytes: int = 268_435_456
+    max_program_memory_bytes: int = 1_073_741_824
 
     def __post_init__(self) -> None:
         if self.memory_limit is not None:
-            limit = _read_memory_limit(self.memory_limit)
+            from .setting_mistakes import read_memory_limit
+
+            limit = read_memory_limit(self.memory_limit)
             msgspec.structs.force_setattr(self, "memory_limit", limit)
         for name, setting in SETTINGS.items():
             value = getattr(self, name)
@@ -123,8 +134,9 @@ class Setting(msgspec.Struct, frozen=True):
 
 SETTINGS = {
     "show": Setting(
-        "list all tools (default), a search over them, or the search only beyond --show-tokens",
-        "all|search|auto",
+        "list all tools (default), a search over them, a search and programs that call them, or"
+        " the search only beyond --show-tokens",
+        "all|search|code|auto",
         "--show",
     ),
     "show_tokens": Setting(
@@ -139,6 +151,13 @@ SETTINGS = {
         " repeatable",
         "PATTERN",
         "--pin",
+        is_rare=True,
+    ),
+    "trust_hints": Setting(
+        "with --show code: call tools of this mounted server without asking if they say that they"
+        " only read; yes for all; repeatable",
+        "PATTERN",
+        "--trust-hints",
         is_rare=True,
     ),
     "separator": Setting(
@@ -204,13 +223,16 @@ SETTINGS = {
         "memory of a tool process, as in 512MiB; goes with --isolate or runs_in", "SIZE"
     ),
     "max_processes": Setting("tool processes", "NUMBER"),
+    "max_programs": Setting("concurrent programs", "NUMBER"),
+    "program_seconds": Setting("time limit of a program", "SECONDS"),
+    "max_program_calls": Setting("calls of a program", "NUMBER"),
+    "max_program_output_bytes": Setting("the value of a program, and what it prints", "SIZE"),
+    "max_program_bytes": Setting("calls of a program and their results", "SIZE"),
+    "max_program_memory_bytes": Setting("memory of a process of a program", "SIZE"),
 }
 """All fields of `Settings`, in their order."""
 
 LIMITS = tuple(name for name, setting in SETTINGS.items() if not setting.flag)
-
-_IDENTITY = ("name", "version", "title", "instructions", "lifespan", "shape")
-"""The other options of `Server` and `serve`."""
 
 
 def settings_of(options: dict[str, Any]) -> Settings:
@@ -223,26 +245,6 @@ def settings_of(options: dict[str, Any]) -> Settings:
     try:
         return Settings(**options)
     except (TypeError, AttributeError) as error:
-        raise TypeError(_mistake(options) or str(error)) from None
+        from .setting_mistakes import describe_mistake
 
-
-def _mistake(options: dict[str, Any]) -> str | None:
-    from toolwire_schemas.did_you_mean import unknown_name  # only a mistake needs it
-
-    for name, value in options.items():
-        if name not in Settings.__struct_fields__:
-            return unknown_name("option", name, (*_IDENTITY, *Settings.__struct_fields__))
-        try:
-            msgspec.convert({name: value}, Settings)
-        except (msgspec.ValidationError, AttributeError):
-            return f"{name} takes {Settings.__annotations__[name]}, not {value!r}"
-    return None
-
-
-def _read_memory_limit(limit: int | str) -> int:
-    from toolwire_tools.byte_sizes import parse_size
-
-    try:
-        return parse_size(str(limit))
-    except ValueError as error:
-        raise ValueError(f"memory_limit must be {error}, not {limit!r}") from None
+        raise TypeError(describe_mistake(options, Settings) or str(error)) from None

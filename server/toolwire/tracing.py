@@ -68,6 +68,8 @@ class _Traces:
         self._open: dict[Call, Context] = {}
         _replace(session.in_flight, fail=self._fail, elicit=self._elicit, end_all=self._end_all)
         _replace(session.in_flight, _response=self._response, _error=self._error)
+        _replace(session.in_flight, begin_inner=self._begin_inner)
+        _replace(session, stop=self._stop)
         _replace(session._protocol, handle_request=self._handle)
         _replace(session._workers, run=self._run)
         _replace(session, _begin_async=self._begin_async, end=self._end_session)
@@ -118,6 +120,19 @@ class _Traces:
         span = self._tracer.start_span(method, parent, self._trace.SpanKind.SERVER)
         tracing.note(span, facts)
         return self._trace.set_span_in_context(span, parent)
+
+    def _begin_inner(self, begin: Any, call: Any) -> None:
+        """Begin a call of a program, whose span is within that of the call which runs it."""
+        begin(call)
+        parent = self._open.get(call.outer)
+        span = self._tracer.start_span("tools/call", parent, self._trace.SpanKind.INTERNAL)
+        facts = {"gen_ai.operation.name": "execute_tool", "toolwire.program.line": call.wanted.line}
+        tracing.note(span, facts)
+        self._open[call] = self._trace.set_span_in_context(span, parent)
+
+    def _stop(self, stop: Any, call: Call) -> None:
+        self._end(call, "cancelled")
+        stop(call)
 
     def _response(self, respond: Any, call: Call, result: dict[str, Any], **options: bool) -> Any:
         message = respond(call, result, **options)

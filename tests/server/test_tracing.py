@@ -20,6 +20,7 @@ from opentelemetry import baggage, trace
 from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from support.otlp_collector import Collector
+from support.sandbox_runs import need_sandbox
 from support.server_process import (
     MODERN,
     PATIENCE_SECONDS,
@@ -73,6 +74,31 @@ def test_a_call_is_a_span_with_its_tool_outcome_and_sizes(spans: InMemorySpanExp
         "toolwire.request.size": len(sent),
         "toolwire.response.size": len(b"".join(received).rstrip(b"\n")),
     }
+
+
+@pytest.mark.process
+def test_calls_of_a_program_are_spans_within_its_own(spans: InMemorySpanExporter) -> None:
+    need_sandbox()
+
+    @tool_api(read_only=True)
+    def add(a: int) -> int:
+        return a + 1
+
+    with Server([add], show="code") as server:
+        server.call("run_program", {"code": "add(1)\nadd('x')"})
+
+    first, second, program = spans.get_finished_spans()
+    assert [span.name for span in (first, second, program)] == [
+        "tools/call add",
+        "tools/call add",
+        "tools/call run_program",
+    ]
+    assert program.context is not None
+    for span, line, outcome in ((first, 1, "ok"), (second, 2, "tool_error")):
+        assert span.parent is not None
+        assert span.parent.span_id == program.context.span_id
+        assert facts(span)["toolwire.program.line"] == line
+        assert facts(span)["toolwire.outcome"] == outcome
 
 
 def test_failures_have_the_error_types_of_the_convention(spans: InMemorySpanExporter) -> None:

@@ -79,7 +79,7 @@ class ToolSearch:
             SearchableTool(entry, (), (sources.get(entry["name"], ""),)) for entry in entries
         )
         groups = list(dict.fromkeys(sources.values()))
-        about = meta_tools.describe_search(groups, self._call_tool)
+        about = meta_tools.describe_search(groups, f"call it with {self._call_tool}")
         search = meta_tools.search_entry(self._search_tool, about)
         call = meta_tools.call_entry(self._call_tool, meta_tools.describe_call(self._search_tool))
         pinned = [name for name in names if self._is_pinned(name)]

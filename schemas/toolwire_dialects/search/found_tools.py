@@ -8,7 +8,9 @@ from .. import python_stub
 from ..tool_entry import Entry, as_json, on_one_line, schema_of, text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from .program_names import ProgramName
 
 _LINE_CHARS = 200
 """Characters of a description: one line of it. The whole text is in the entry."""
@@ -28,6 +30,26 @@ def write_stubs(entries: Sequence[Entry]) -> str:
     return python_stub.from_entries([_shorten(entry) for entry in entries]).strip()
 
 
+def write_program_stubs(entries: Sequence[Entry], names: Mapping[str, ProgramName]) -> str:
+    """Return the tools as stubs of the functions that a program calls, by these *names*.
+
+    Functions of one object are those of a class. Unlike other stubs, they have the types of
+    results.
+    """
+    groups: dict[str, list[Entry]] = {}
+    for entry in entries:
+        name = names[text(entry.get("name"))]
+        shown = {**_shorten(entry, has_result=True), "name": name.function}
+        groups.setdefault(name.group, []).append(shown)
+    blocks = []
+    for group, members in groups.items():
+        stubs = python_stub.from_entries(members).strip()
+        if group:
+            stubs = f"class {group}:\n{python_stub.indented(stubs)}"
+        blocks.append(stubs)
+    return "\n\n".join(blocks)
+
+
 def write_entries(entries: Sequence[Entry]) -> str:
     """Return the tools as JSON, one in a line, with whole descriptions and schemas."""
     lines = []
@@ -37,14 +59,18 @@ def write_entries(entries: Sequence[Entry]) -> str:
     return "\n".join(lines)
 
 
-def _shorten(entry: Entry) -> Entry:
-    """Return *entry* with one line of each description, and without those of the result."""
+def _shorten(entry: Entry, *, has_result: bool = False) -> Entry:
+    """Return *entry* with one line of each description; of the result the types, if it
+    *has_result*.
+    """
     shown = {
         **entry,
         "description": first_line(text(entry.get("description"))),
         "inputSchema": _shorten_schema(schema_of(entry.get("inputSchema"))),
     }
-    shown.pop("outputSchema", None)
+    output = shown.pop("outputSchema", None)
+    if has_result and output is not None:
+        shown["outputSchema"] = _shorten_schema(schema_of(output))
     return shown
 
 

@@ -186,6 +186,9 @@ class Call(msgspec.Struct, eq=False):
     meta: dict[str, Any] | None = None
     """The `_meta` of its request."""
 
+    def keep(self, result: dict[str, Any]) -> None:
+        """Take the *result* of a call without an id: a notification has no use for it."""
+
     @property
     def cancelled(self) -> bool:
         """Whether the call was cancelled, ran out of time, or the server is shutting down."""

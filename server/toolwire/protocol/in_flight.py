@@ -96,6 +96,13 @@ class InFlight:
         self._bytes_in = entered
         self._calls[key] = call
 
+    def begin_inner(self, call: Call) -> None:
+        """Add *call*, which another call makes and no request. From any thread.
+
+        It holds no input, and programs limit the number of such calls.
+        """
+        self._calls[call] = call
+
     def get(self, id: Id) -> Call | None:
         """Return the call with *id* that has not ended."""
         return self._calls.get(id)
@@ -269,9 +276,9 @@ class InFlight:
         )
 
     def _error(self, call: Call, code: int, text: str, data: Any = None) -> bytes | None:
-        return self._message(
-            call, None if call.id is None else messages.error(call.id, code, text, data)
-        )
+        if call.id is None:
+            return self._response(call, failure(ToolError(text), mask=False, tool=""))
+        return self._message(call, messages.error(call.id, code, text, data))
 
     def _failure(self, call: Call, error: BaseException, *, last: bool = False) -> bytes | None:
         if call.entry.kind != "tools" or isinstance(error, UpstreamError):
@@ -293,6 +300,7 @@ class InFlight:
         """
         batch = call.origin.batch
         if call.id is None:
+            call.keep(result)
             return self._message(call, None)
         if call.origin.modern:
             result = modern_result(self._identity, result)

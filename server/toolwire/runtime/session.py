@@ -246,7 +246,7 @@ class Session:
         for frame in frames:
             for decision in receive(frame):
                 if type(decision) is Call:
-                    self._accept(decision)
+                    self.accept(decision)
                 elif type(decision) is Send:
                     answers.append(decision.message)
                     size += len(decision.message)
@@ -260,8 +260,10 @@ class Session:
                     decision.elicitation.wake(decision.reply)
         return answers
 
-    def _accept(self, call: Call) -> None:
-        """Start *call*, or keep it for the worker that has read it."""
+    def accept(self, call: Call) -> None:
+        """Start *call*, or keep it for the worker that has read it, or that `run_accepted`
+        wakes.
+        """
         watch = self.watch_calls
         if watch is not None and not self.are_calls_watched and call.handler.gate is None:
             watch()

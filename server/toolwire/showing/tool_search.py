@@ -1,9 +1,9 @@
-"""Replaces the list of many tools by a search and a tool that calls the others by name.
+"""Replaces the list of many tools by a search and a tool that calls the others.
 
 Theory of operation. A catalog that hides tools still has them by their names. `search_tools` finds
 them; a call of `call_tool` becomes, before it starts, the call of the tool that it names (see
 `Door` and `ServerProtocol`), so that its arguments, threads, limits, progress, elicitations and
-errors are those of that tool.
+errors are those of that tool. With `--show code`, programs call the tools: see tool_programs.py.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
     from toolwire_dialects.search.search_index import SearchableTool, SearchIndex
 
     from ..mounting.mounts import Mounts
+    from ..protocol.call import Call
     from ..settings import Settings
+    from .tool_programs import ToolPrograms
 
 META_TOOLS = "toolwire/tools"
 """Under `_meta` of the text of a search: its tools, with the hints of each for approvals."""
@@ -66,9 +68,14 @@ class ToolSearch:
         self._settings = settings
         self._mounts: Mounts | None = None
         self._searched = _SearchedTools()
+        self._programs: ToolPrograms | None = None
 
     def make_catalog(self, given: Iterable[Tool], mounts: Mounts | None) -> Catalog:
-        """Return a catalog of the things *given*, some from *mounts*, which may hide tools."""
+        """Return a catalog of the things *given*, some from *mounts*, which may hide tools.
+
+        Raises:
+            ValueError: if programs are to call them, and nothing here can confine programs.
+        """
         settings = self._settings
         self._mounts = mounts
         chosen = self.choose([tool.with_separator(settings.separator) for tool in given])
@@ -79,7 +86,7 @@ class ToolSearch:
             late=mounts,
             hidden=chosen.hidden,
             door=chosen.door,
-            is_fixed=settings.show == "search" and not settings.pin,
+            is_fixed=settings.show in ("search", "code") and not settings.pin,
         )
 
     def choose(self, given: Sequence[Tool]) -> ChosenTools:
@@ -93,26 +100,25 @@ class ToolSearch:
             is_pinned = matches(tool, self._settings.pin)
             (pinned if is_pinned else hidden).append(tool)
         self._searched = _SearchedTools(tools)
+        if self._settings.show == "code":
+            search, program = self._make_program_tools(tools)
+            return ChosenTools([search, program, *pinned, *others], hidden)
         search, door = self._make_tools(tools)
         return ChosenTools([search, door.tool, *pinned, *others], hidden, door)
 
     def _shows_all(self, tools: Sequence[Tool]) -> bool:
         if self._settings.show == "search":
             return False
+        if self._settings.show == "code":
+            # A server without tools has not loaded them yet, and answers the handshake first.
+            return not tools and self._mounts is None
         tokens = estimate_list_tokens(tool.describe() for tool in tools)
         return tokens <= self._settings.show_tokens
 
     def _make_tools(self, tools: Sequence[Tool]) -> tuple[Tool, Door]:
         """Return `search_tools` and `call_tool`, under names that no other tool has."""
-        taken = {spelling for tool in tools for spelling in tool.entry.spellings}
-        search_name = meta_tools.find_free_name("search_tools", taken)
-        call_name = meta_tools.find_free_name("call_tool", taken)
-        servers = [] if self._mounts is None else self._mounts.names
-        about = meta_tools.describe_search(_group_names(tools, servers), call_name)
-        options = Options(description=about, read_only=True, structured=False)
-        search = make_tool(self._search, name=search_name, options=options)
-        handler = function_handler(search)
-        waiting = replace(handler, bind=partial(self._bind_when_listed, handler.bind))
+        search_name, call_name = _find_names(tools, "search_tools", "call_tool")
+        search = self._make_search(tools, search_name, f"call it with {call_name}")
         only_reads = meta_tools.only_read([tool.describe() for tool in tools])
         call = make_tool(
             _call_tool,
@@ -123,15 +129,40 @@ class ToolSearch:
                 structured=False,
             ),
         )
-        return Tool(search.entry, waiting), Door(call, self._settings.strict_arguments)
+        return search, Door(call, self._settings.strict_arguments)
+
+    def _make_program_tools(self, tools: Sequence[Tool]) -> tuple[Tool, Tool]:
+        """Return `search_tools` and `run_program`, under names that no other tool has."""
+        from .tool_programs import ToolPrograms
+
+        programs = self._programs = self._programs or ToolPrograms(self._settings)
+        programs.set_tools(tools)
+        search_name, run_name = _find_names(tools, "search_tools", "run_program")
+        search = self._make_search(tools, search_name, f"call it in a program of {run_name}")
+        return search, programs.make_tool(run_name, search_name, self._complete)
+
+    def _make_search(self, tools: Sequence[Tool], name: str, use: str) -> Tool:
+        """Return the search, called *name*, whose description says how to *use* what it finds."""
+        servers = [] if self._mounts is None else self._mounts.names
+        about = meta_tools.describe_search(_group_names(tools, servers), use)
+        options = Options(description=about, read_only=True, structured=False)
+        search = make_tool(self._search, name=name, options=options)
+        handler = function_handler(search)
+        waiting = replace(handler, bind=partial(self._bind_when_listed, handler.bind))
+        return Tool(search.entry, waiting)
+
+    def _complete(self, call: Call) -> None:
+        """Wait for *call* until mounted servers have listed their tools."""
+        if self._mounts is not None:
+            self._mounts.complete(call)
 
     def _bind_when_listed(
         self, bind: Any, arguments: Any, strict: bool = False, caller: Any = None
     ) -> Any:
         """Bind the *arguments* of a search as soon as mounted servers have listed their tools."""
         bound = bind(arguments, strict, caller)
-        if caller is not None and self._mounts is not None:
-            self._mounts.complete(caller)
+        if caller is not None:
+            self._complete(caller)
         return bound
 
     def _search(
@@ -152,10 +183,18 @@ class ToolSearch:
             raise ToolError(f"{error}; serve the tools with --show all") from None
         if not hits:
             return meta_tools.describe_miss(searched.names)
-        write = write_entries if schemas else write_stubs
+        write = write_stubs if self._programs is None else self._programs.write_stubs
+        if schemas:
+            write = write_entries
         hints = [_hints_of_hit(hit) for hit in hits]
         text = write([hit.entry for hit in hits])
         return {"type": "text", "text": text, "_meta": {META_TOOLS: hints}}
+
+
+def _find_names(tools: Sequence[Tool], *wanted: str) -> list[str]:
+    """Return the names *wanted*, or others where a tool has them."""
+    taken = {spelling for tool in tools for spelling in tool.entry.spellings}
+    return [meta_tools.find_free_name(name, taken) for name in wanted]
 
 
 class Door:

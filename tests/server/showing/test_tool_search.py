@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from queue import SimpleQueue
 from typing import Any
 
 import anyio
 import pytest
 from support.server_process import MODERN, call, request
+from support.talk import Talk
 from toolwire import AsyncContext, Context, RequestError, Server, ToolError, tool_api
 from toolwire.protocol.catalog import Catalog
 from toolwire.showing.tool_search import META_TOOLS
@@ -373,24 +373,6 @@ def test_unknown_tool_is_the_error_of_a_plain_call_with_hidden_tools_as_hints() 
         assert by_name == outcome(server, "ad", {})
 
     assert by_name == (-32602, "Unknown tool: ad; did you mean add?")
-
-
-class Talk:
-    """A session with *server* that a test drives message by message."""
-
-    def __init__(self, server: Server) -> None:
-        self._sent: SimpleQueue[Any] = SimpleQueue()
-        self.session = server.open_session(self._write)
-
-    def _write(self, data: bytes) -> None:
-        for line in data.splitlines():
-            self._sent.put(json.loads(line))
-
-    def send(self, message: dict[str, Any]) -> None:
-        self.session.feed(json.dumps(message).encode() + b"\n")
-
-    def next(self) -> Any:
-        return self._sent.get(timeout=10)
 
 
 @pytest.fixture

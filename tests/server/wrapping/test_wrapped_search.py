@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.sandbox_runs import need_sandbox
 from support.server_process import Process, call, request, running
 
 pytestmark = pytest.mark.process
@@ -59,6 +60,26 @@ def test_search_and_call_have_the_names_that_the_host_takes(tmp_path: Path) -> N
 
     assert "result" in direct
     assert by_name == direct
+
+
+def test_program_calls_the_tools_of_a_wrapped_server(tmp_path: Path) -> None:
+    need_sandbox()
+    tools = tmp_path / "shop.py"
+    tools.write_text(
+        "from toolwire import tool_api\n\n@tool_api(read_only=True)\ndef price(n: int) -> int:\n"
+        "    return 10 * n\n"
+    )
+    command = (sys.executable, "-m", "toolwire", "serve", str(tools))
+    options = ("--show", "code", "--trust-hints", "yes")
+    with running("-m", "toolwire", "wrap", *options, "--", *command) as process:
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}}
+        process.ask(request("initialize", {**params, "clientInfo": {"name": "h", "version": "1"}}))
+        process.send(request("notifications/initialized", id=...))
+        assert names_in(process) == ["search_tools", "run_program"]
+
+        result = process.ask(call("run_program", {"code": "sum(map(price, range(4)))"}))["result"]
+
+    assert result["content"][0]["text"] == "60"
 
 
 def test_list_that_stays_unread_cannot_be_searched() -> None:

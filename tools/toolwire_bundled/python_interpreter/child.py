@@ -26,6 +26,7 @@ is the answer.
 _NAME = "<code>"
 _ANSWER = "<answer>"
 _ONLY_AST = 0x400  # ast.PyCF_ONLY_AST
+_TOP_LEVEL_AWAIT = 0x2000  # ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, which programs may have
 _FRAMES = 12
 """The number of a traceback's places that are reported, those closest to the error."""
 
@@ -111,7 +112,7 @@ def _outcome(order: dict[str, Any], output: _Output, mend: Callable[[], None]) -
     try:
         text = without_fence(text)
         try:
-            answer = _answer(order, text, space, output)
+            answer = _find_runner(order)(order, text, space, output)
         finally:
             mend()
         return ("none", "") if answer is None else ("value", str(answer))
@@ -123,9 +124,19 @@ def _outcome(order: dict[str, Any], output: _Output, mend: Callable[[], None]) -
         if isinstance(error, MemoryError):
             space.clear()
         try:
-            return "error", _report(error, text)
+            return "error", _report(error, text, order.get("runner"))
         except BaseException:  # it takes some modules
             return "error", type(error).__name__
+
+
+def _find_runner(order: dict[str, Any]) -> Callable[..., object]:
+    """Return what runs the code: `run` of the module whose code is in *order*, if there is any."""
+    if "runner" not in order:
+        return _answer
+    names: dict[str, Any] = {"__name__": "runner"}
+    exec(order["runner"], names)
+    runner: Callable[..., object] = names["run"]
+    return runner
 
 
 def _answer(order: dict[str, Any], text: str, space: dict[str, Any], output: _Output) -> object:
@@ -181,7 +192,7 @@ def without_fence(text: str) -> str:
 
 def _is_python(text: str) -> bool:
     try:
-        compile(text, _NAME, "exec", _ONLY_AST, dont_inherit=True)
+        compile(text, _NAME, "exec", _ONLY_AST | _TOP_LEVEL_AWAIT, dont_inherit=True)
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         return False
     return True
@@ -197,7 +208,7 @@ def _new_main() -> dict[str, Any]:
 # The report of a failure
 
 
-def _report(error: BaseException, text: str) -> str:
+def _report(error: BaseException, text: str, runner: CodeType | None) -> str:
     import linecache
     import traceback
 
@@ -206,6 +217,9 @@ def _report(error: BaseException, text: str) -> str:
     while place is not None and place.tb_frame.f_code.co_filename != _NAME:
         place = place.tb_next
     told = traceback.TracebackException(type(error), error, place, limit=-_FRAMES, compact=True)
+    if runner is not None:  # whose places say nothing about the code
+        frames = [frame for frame in told.stack if frame.filename != runner.co_filename]
+        told.stack = traceback.StackSummary.from_list(frames)
     return "".join(told.format()).rstrip()
 
 

@@ -25,7 +25,8 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of code, how its answer is found, and what it may use.
 
     *timeout_seconds* is for all of it, the start of the process included. *memory_bytes* is for
-    each process. *readable* are folders that it can read in addition to Python's own.
+    each process. *readable* are folders that it can read in addition to Python's own. *extra* is
+    for a runner of the code in place of the child's own.
     """
 
     code: str
@@ -37,6 +38,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     max_processes: int = 256
     max_output_bytes: int = DEFAULT_MAX_OUTPUT_BYTES
     readable: tuple[str, ...] = ()
+    extra: dict[str, Any] = {}
 
     def order(self, *, sandboxed: bool) -> dict[str, Any]:
         """The arguments of `child.main`."""
@@ -58,6 +60,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
             "answer_from_stdout": self.answer_from_stdout,
             "max_bytes": self.max_output_bytes,
             "limits": limits,
+            **self.extra,
         }
 
 

@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 from contextlib import ExitStack, suppress
-from functools import cache
+from functools import cache, partial
 from subprocess import PIPE
 from typing import TYPE_CHECKING, Any
 
@@ -38,7 +38,17 @@ from .sandbox import FOLDER, wrapped
 if TYPE_CHECKING:
     from collections.abc import Callable
     from subprocess import Popen
-    from typing import IO
+    from types import CodeType
+    from typing import IO, Protocol
+
+    class InheritedEnd(Protocol):
+        """A descriptor that the process is to inherit."""
+
+        inside: int
+
+        def let_go(self) -> None:
+            """Close it in this process, since the other one has it now."""
+
 
 _BOOT = (
     "import marshal as"
@@ -63,13 +73,24 @@ _RESULT_BYTES = 4096
 """Bytes of a result in addition to its output: its kind, and the note about cut text."""
 
 
-def execute(job: Job, *, sandboxed: bool, check: Callable[[], object] = lambda: None) -> Ended:
+def execute(
+    job: Job,
+    *,
+    sandboxed: bool,
+    check: Callable[[], object] = lambda: None,
+    inherited: InheritedEnd | None = None,
+    seconds_left: Callable[[], float] | None = None,
+) -> Ended:
     """Run *job* and return how it ended. *check* is called all the while, and ends it by raising.
+
+    The process has one more descriptor if *inherited* is given. *seconds_left* counts the time if
+    that is not simply the time of the job.
 
     Raises:
         ToolError: if the process cannot be started.
     """
-    deadline = time.monotonic() + job.timeout_seconds
+    if seconds_left is None:
+        seconds_left = partial(_seconds_until, time.monotonic() + job.timeout_seconds)
     result = BoundedOutput(most_at_start=job.max_output_bytes + _RESULT_BYTES)
     most_at_end = job.max_output_bytes // 2
     output = BoundedOutput(
@@ -78,13 +99,13 @@ def execute(job: Job, *, sandboxed: bool, check: Callable[[], object] = lambda: 
     threads: list[threading.Thread] = []
     try:
         with ExitStack() as stack:
-            process = _start(job, stack, sandboxed=sandboxed)
+            process = _start(job, stack, inherited, sandboxed=sandboxed)
             order = job.order(sandboxed=sandboxed)
             threads.append(start_thread(_feed, _THREADS, process.stdin, order))
             threads.append(start_thread(_read, _THREADS, process.stderr, output))
             reading = start_thread(_read, _THREADS, process.stdout, result)
             threads.append(reading)
-            status = _wait(process, reading, deadline, check)
+            status = _wait(process, reading, seconds_left, check)
     finally:
         drained = time.monotonic() + _DRAIN_SECONDS
         for thread in threads:
@@ -94,16 +115,23 @@ def execute(job: Job, *, sandboxed: bool, check: Callable[[], object] = lambda: 
     return Ended(status, bytes(result.start), output.text())
 
 
+def _seconds_until(deadline: float) -> float:
+    return deadline - time.monotonic()
+
+
 def _wait(
-    process: Popen[bytes], reading: threading.Thread, deadline: float, check: Callable[[], object]
+    process: Popen[bytes],
+    reading: threading.Thread,
+    seconds_left: Callable[[], float],
+    check: Callable[[], object],
 ) -> int | None:
-    """Return the status with which *process* ended; `None` if it still runs at the *deadline*.
+    """Return the status with which *process* ended; `None` if it still runs without *seconds_left*.
 
     The thread *reading* its result ends at about the same time, and can be waited for without a
     pause.
     """
     while process.poll() is None:
-        left = min(deadline - time.monotonic(), _LOOK_SECONDS)
+        left = min(seconds_left(), _LOOK_SECONDS)
         if left <= 0:
             return None
         check()
@@ -114,19 +142,21 @@ def _wait(
     return process.returncode
 
 
-def _start(job: Job, stack: ExitStack, *, sandboxed: bool) -> Popen[bytes]:
+def _start(
+    job: Job, stack: ExitStack, inherited: InheritedEnd | None, *, sandboxed: bool
+) -> Popen[bytes]:
     # In a sandbox, links and `..` on the way to Python's folder lead nowhere. python itself may be
     # one: of a virtual environment.
     folder, name = os.path.split(sys.executable)
     program = [os.path.join(os.path.realpath(folder), name), "-I", "-X", "utf8", "-c", _BOOT]
     group = ChildGroup(has_life_line=not sandboxed)  # a sandbox ends with this process
     stack.callback(group.close)
-    passed: tuple[int, ...] = ()
+    passed: tuple[int, ...] = () if inherited is None else (inherited.inside,)
     if sandboxed:
         allowed = _open_pipe_with(syscalls.program(), stack)
         program, home = wrapped(program, job.readable, filter_from=allowed), FOLDER
         folder = "/"
-        passed = () if allowed is None else (allowed,)
+        passed += () if allowed is None else (allowed,)
     else:
         scratch = Scratch("python")
         stack.callback(scratch.end)
@@ -148,6 +178,8 @@ def _start(job: Job, stack: ExitStack, *, sandboxed: bool) -> Popen[bytes]:
         ) from None
     stack.callback(process.wait)
     stack.callback(group.kill)
+    if inherited is not None:
+        inherited.let_go()
     return process
 
 
@@ -189,9 +221,14 @@ def _feed(stream: IO[bytes], order: dict[str, Any]) -> None:
 
 @cache
 def _child() -> bytes:
-    """The code of `child`, as the same Python reads it."""
+    return marshal.dumps(code_of(f"{__package__}.child"))
+
+
+def code_of(module: str) -> CodeType:
+    """Return the code of *module*, which is not imported, as the same Python reads it."""
     from importlib.util import find_spec
 
-    spec = find_spec(f"{__package__}.child")
+    spec = find_spec(module)
     loader: Any = spec and spec.loader
-    return marshal.dumps(loader.get_code(f"{__package__}.child"))
+    code: CodeType = loader.get_code(module)
+    return code

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ...wrapping.recording import Recording
     from ..options import Words
 
+OF_PROGRAMS = tuple(name for name in LIMITS if "program" in name)
+"""The limits of programs, for `--show code`."""
+
 COMMAND = Command(
     usage=("toolwire wrap [OPTIONS] -- COMMAND",),
     details=(
@@ -57,7 +60,7 @@ COMMAND = Command(
             "--on-large-result error|truncate|resource",
             "send an error, a part of it or a link (default) instead",
         ),
-        *(OF_SETTINGS[name] for name in ("show", "show_tokens", "pin")),
+        *(OF_SETTINGS[name] for name in ("show", "show_tokens", "pin", "trust_hints")),
         Option("--limit NAME=VALUE", "set one of the limits below; repeatable", many=True),
         Option(
             "--log-level LEVEL",
@@ -72,7 +75,7 @@ COMMAND = Command(
         "toolwire wrap --show auto --pin 'read_*' -- npx -y some-mcp-server",
         "toolwire wrap --lock server.lock.json --record server.jsonl -- npx -y some-mcp-server",
     ),
-    limits=("heartbeat_seconds", "max_result_bytes", "max_result_tokens"),
+    limits=("heartbeat_seconds", "max_result_bytes", "max_result_tokens", *OF_PROGRAMS),
 )
 
 
@@ -115,6 +118,13 @@ def _search(settings: Settings, options: dict[str, Any]) -> ToolSearch | None:
         )
     from ...showing.tool_search import ToolSearch
 
+    if settings.show == "code":
+        from ...showing.tool_programs import NoSandbox, check_sandbox
+
+        try:
+            check_sandbox()
+        except NoSandbox as error:
+            raise UsageError(str(error)) from None
     return ToolSearch(settings)
 
 

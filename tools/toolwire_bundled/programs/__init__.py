@@ -1,0 +1,1 @@
+"""Programs in the sandbox of `PythonInterpreter` that call tools through a door."""

@@ -1,9 +1,20 @@
 """The session with one client: bytes in, tools run, bytes out. Knows threads, but no file
 descriptors.
 
-Strategy. The protocol decides; workers read, run synchronous tools and write the responses
-(`worker_pool.py`); the event loop runs asynchronous tools (`event_loop.py`). Messages of threads
-that must not block go through the outbox of the writer (`writer.py`).
+Theory of operation. A session joins five parts and decides nothing itself:
+
+- The framing cuts the input into frames, and the protocol turns each frame into decisions: send
+  this, run this call, stop that one (`decide`). One thread at a time does this, in the order of
+  arrival. A filter may take the frames first: a wrap, or one that waits for an import.
+- Workers (`worker_pool.py`) take turns at reading. A call of a synchronous tool goes to the
+  backlog, from which the worker that has read it usually runs it, and writes its response.
+- The event loop (`event_loop.py`) runs calls of asynchronous tools. It never writes, since the
+  host may be slow to read: its responses go through the outbox.
+- The writer (`writer.py`) writes whole messages, one thread at a time. Its outbox, with a thread of
+  its own, is for every thread that must not block.
+- Timers end calls whose time is up.
+
+However a call ends, `in_flight` accepts the first end alone; later ones send nothing.
 """
 
 from __future__ import annotations
@@ -103,6 +114,7 @@ class Session:
         self.session_state: dict[str, Any] = {}
         """Values that tools keep for each other: while the client is connected, in this process."""
         self.lifespans: Lifespans | None = None
+        # Set in a copy of the process that a tool has forked: ends it when the tool returns.
         self._leave: Callable[[Outcome], None] | None = None
         if any(name.startswith("OTEL_") for name in os.environ):
             from ..tracing import trace
@@ -124,9 +136,8 @@ class Session:
                 if data:
                     return self._receive(self._framing.feed(data))
                 self._reading = False
-            except (
-                Exception
-            ) as bug:  # the outer edge: going on could leave a request without a response for ever
+            # The outer edge: going on could leave a request without a response for ever.
+            except Exception as bug:
                 log.traceback("reading failed, so the server exits", bug)
             at_end()
             return None
@@ -149,23 +160,28 @@ class Session:
         self._workers.serve_backlog()
 
     def end(self) -> None:
-        """Send the responses that are ready within the grace, and nothing else; then stop."""
+        """Send the responses that are ready within the grace, and nothing else; then stop.
+
+        The order matters: input ends before calls, calls before what they use (lifespans, the event
+        loop, timers), and the writer last, since each of these may still send something.
+        """
         if self._filter is not None:
             self._filter.prepare_end()
         grace = self._settings.grace_seconds
         deadline = time.monotonic() + grace
         self.is_ending = True
-        if (
-            not self._reading
-        ):  # else it ends for another reason, and the input belongs to the reader
+        # Else it ends for another reason, and the input belongs to the reader.
+        if not self._reading:
             self.writer.enqueue_all(self._receive(self._framing.close()))
         self._workers.serve_backlog()
         if grace:  # else tools have no time to react
             self._fail_open_elicitations()
+        # Calls may finish within the grace.
         idle = threading.Event()
         self.in_flight.notify_when_idle(idle.set)
         idle.wait(min(grace, threading.TIMEOUT_MAX))
         self._workers.finish(deadline)
+        # Those that have not finished get no response.
         self.writer.enqueue_all(self._protocol.end_subscriptions())
         self._end_open_calls()
         self._fail_open_elicitations()
@@ -241,7 +257,7 @@ class Session:
         answers: Answers = []
         size = 0
         receive = self._protocol.receive
-        if self.writer.is_full is not self._refusing:
+        if self.writer.is_full is not self._refusing:  # has changed since the last input
             self._refuse_if_unread()
         for frame in frames:
             for decision in receive(frame):
@@ -307,7 +323,10 @@ class Session:
     # Running
 
     def _run(self, call: Call) -> None:
-        """Run a synchronous tool and answer, or queue the call at its gate; on a worker."""
+        """Run a synchronous tool and answer, or queue the call at its gate; on a worker.
+
+        A gate is before handlers that forward calls to other processes, of which there are few.
+        """
         handler = call.handler
         gate: Gate[Call] | None = handler.gate
         if gate is not None and not gate.enter(call):
@@ -324,6 +343,7 @@ class Session:
             if self._leave is not None:
                 self._leave(outcome)
             message = self._message(call, outcome)
+            # While more calls wait, responses are collected: one write for many quick calls.
             if message is not None and not (self._backlog and self.writer.buffer(message)):
                 self.writer.write(message)
         if gate is not None:
@@ -336,6 +356,7 @@ class Session:
             self._workers.serve_backlog()
 
     def _refuse(self, call: Call, problem: str) -> None:
+        # No worker is left to run the call.
         gate: Gate[Call] | None = call.handler.gate
         if gate is not None and gate.enter(call):
             self._leave_gate(gate)
@@ -344,6 +365,7 @@ class Session:
             self.writer.enqueue(message)
 
     def _message(self, call: Call, outcome: Outcome) -> bytes | None:
+        # None: nothing waits for a response.
         if call.limit is not None:
             self.timers.cancel(call.limit)
         try:

@@ -1,9 +1,15 @@
 """The process around a session: its descriptors, signals and exit.
 
-Strategy. The protocol's two descriptors are moved away before any user code runs, and never put
-back: tools that print, C libraries that write and child processes that read can neither corrupt the
-stream nor steal from it, not even at exit. The main thread only waits for the end, since Python
-handles signals there.
+Theory of operation. The protocol's two descriptors are moved away before any user code runs, and
+never put back: tools that print, C libraries that write and child processes that read can neither
+corrupt the stream nor steal from it, not even at exit (`claim`).
+
+`serve` starts the reading thread and then only waits for the end, since Python handles signals in
+the main thread. The end of the input, a signal or a lost descriptor sets `_End`; the session gets
+its grace to send responses; `leave` ends the process without waiting for threads, in which tools
+may hang. A timer bounds each of these steps, and the watchdog process kills a process whose
+interpreter is stuck. Until the tools are loaded, `_ImportEnd` does the same with less: there is no
+session to end yet.
 """
 
 from __future__ import annotations
@@ -187,7 +193,7 @@ def serve(
     if loading is None:
         _end_on_signals(ended)  # until then, a signal ends the process at once
     reader = _Reader(streams.read)
-    watchdogs: list[Watchdog] = []  # none, or one
+    watchdogs: list[Watchdog] = []  # none, or the one that the first call starts
     session.watch_calls = _watch_calls(session, ended, settings, streams, reader, watchdogs)
     if hasattr(os, "register_at_fork"):
         os.register_at_fork(after_in_child=lambda: _detach(session, watchdogs))

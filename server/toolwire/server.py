@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from toolwire_tools import tools_of
 
-from .protocol.catalog import Catalog
+from .protocol.catalog import ALL_CAPABILITIES, Catalog
 from .protocol.lifecycle import Identity
 from .runtime.session import Session
 from .settings import settings_of
@@ -96,7 +96,7 @@ class Server:
         def begin(write: Write) -> Session:
             session = self.open_session(write)
             if declares == "everything":
-                session.declare_all_lists()
+                session.declare(ALL_CAPABILITIES)
             return session
 
         def keep_messages(session: Session) -> LoadingFilter:

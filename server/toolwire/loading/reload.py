@@ -26,6 +26,7 @@ from .. import log
 from ..errors import LifespanFailed
 from . import importing as imports
 from .import_errors import print_users_part
+from .targets import parse
 
 if TYPE_CHECKING:
     import threading
@@ -185,6 +186,17 @@ def _format_counts(tools: Sequence[Tool]) -> str:
         ending = "" if count == 1 else "s"
         words.append(f"{count} {noun}{ending}")
     return ", ".join(words) or "no tools"
+
+
+def make_reloader(targets: Sequence[str], load: Callable[[], list[Tool]]) -> Reloader:
+    """Return what reloads *targets* of a command line, which *load* loads."""
+    named = set()
+    for target in targets:
+        place = parse(target).place
+        named.add(place)
+        if place.endswith(imports.YAML):
+            named.add(os.path.dirname(place) or ".")
+    return Reloader(load, [path for path in named if os.path.exists(path)])
 
 
 def find_sources() -> set[str]:

@@ -31,7 +31,7 @@ from .. import log
 from ..errors import RequestError
 from . import lifecycle
 from .call import Call, Cancel, ElicitationReply, Origin, ProgressReport, Request, Send
-from .catalog import ALL_CAPABILITIES, LIST_METHODS
+from .catalog import LIST_METHODS
 from .in_flight import InFlight
 
 if TYPE_CHECKING:
@@ -75,7 +75,7 @@ class ServerProtocol:
         self._max_result_bytes = settings.max_result_bytes
         self._eras = lifecycle.Eras()
         self._keeps_results = settings.on_large_result == "resource"
-        self._declares_all_lists = False
+        self._declared: dict[str, Any] = {}
         self._capabilities = catalog.capabilities(self._keeps_results)
         self._pages: dict[tuple[str, str | None, bool], bytes] = {}
         self._routes_by_method: dict[str, Route] = {
@@ -512,15 +512,14 @@ class ServerProtocol:
         changed = changes(before, catalog, self._host)
         return notifications(self.in_flight, changed, is_legacy=self._eras.version is not None)
 
-    def declare_all_lists(self) -> None:
-        """Declare tools, resources, prompts and completions from now on, whatever there is."""
-        self._declares_all_lists = True
+    def declare(self, capabilities: dict[str, Any]) -> None:
+        """Declare *capabilities* from now on, whatever there is."""
+        self._declared = capabilities
         self._update_capabilities()
 
     def _update_capabilities(self) -> None:
-        self._capabilities = self._catalog.capabilities(self._keeps_results)
-        if self._declares_all_lists:
-            self._capabilities = {**ALL_CAPABILITIES, **self._capabilities}
+        own = self._catalog.capabilities(self._keeps_results)
+        self._capabilities = {**self._declared, **own}
 
     def end_subscriptions(self) -> list[bytes]:
         """End all subscriptions; return their responses."""

@@ -15,6 +15,8 @@ import msgspec
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.messages import INTERNAL_ERROR, LOADING_FAILED, OVERLOADED
 
+from ..protocol.catalog import ALL_CAPABILITIES
+
 if TYPE_CHECKING:
     from toolwire_schemas.wire.messages import Frame
 
@@ -95,7 +97,7 @@ class LoadingFilter:
             if self._is_loaded or self._answers_handshake:
                 return
             self._answers_handshake = True
-            self.session.declare_all_lists()
+            self.session.declare(ALL_CAPABILITIES)
             self.has_requests = False
             self.session.writer.enqueue_all(self._sort(self._waiting.take()))
 

@@ -245,9 +245,9 @@ class Session:
         self._filter = None
         self._receive = self.decide
 
-    def declare_all_lists(self) -> None:
-        """Declare tools, resources and prompts from now on: what there is, is not known yet."""
-        self._protocol.declare_all_lists()
+    def declare(self, capabilities: dict[str, Any]) -> None:
+        """Declare *capabilities* from now on: what there is, is not known yet."""
+        self._protocol.declare(capabilities)
 
     def decide(self, frames: list[Frame]) -> Answers:
         """Decide about *frames*, in their order; return the immediate responses.

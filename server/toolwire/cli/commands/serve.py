@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ...errors import LifespanFailed, LoadError, UsageError
 from ...loading.importing import YAML, add_to_path
-from ...loading.targets import load, parse
+from ...loading.targets import load
 from ...log import LEVELS, configure, warning
 from ...server import Server
 from ...settings import LIMITS
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from toolwire_tools import Tool
 
-    from ...loading.reload import Reloader
     from ...runtime.loading_filter import LoadingFilter
     from ..options import Words
 
@@ -182,7 +181,11 @@ def _load_tools(
     loading = partial(
         _find_tools, targets, selection, settings, reloads=reloads, may_be_empty=bool(mounts)
     )
-    reloader = _make_reloader(targets, loading) if reloads else None
+    reloader = None
+    if reloads:
+        from ...loading.reload import make_reloader
+
+        reloader = make_reloader(targets, loading)
     tools = loading()
     _check_processes(tools, settings)
     identity: dict[str, Any] = {"version": None}  # that of the modules
@@ -272,14 +275,6 @@ def _find_tools(
 
         sources = reload.find_sources()
     return isolate_loaded(tools, {"targets": targets, **words}, Settings(**settings), sources)
-
-
-def _make_reloader(targets: list[str], loading: Callable[[], list[Tool]]) -> Reloader:
-    from ...loading.reload import Reloader
-
-    places = [parse(target).place for target in targets]
-    folders = [os.path.dirname(place) or "." if place.endswith(YAML) else place for place in places]
-    return Reloader(loading, [path for path in {*places, *folders} if os.path.exists(path)])
 
 
 def choose_name(targets: list[str]) -> str:

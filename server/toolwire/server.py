@@ -58,14 +58,15 @@ class Server:
         shape: Callable[[Sequence[Tool]], list[Tool]] | None = None,
         **options: Any,
     ) -> None:
-        self._settings = settings_of(options)
+        self.settings = settings_of(options)
         self._shape = shape
         self._lifespan = lifespan
         self._given = self._tools_of(tools)
         self._mounts: Mounts | None = None
         self._search: ToolSearch | None = None
-        self._identity = Identity(name, version, title, instructions, self._find_identity)
-        self._catalog = self._catalog_of(self._given)
+        self.identity = Identity(name, version, title, instructions, self._find_identity)
+        """For this package, as `catalog` and `settings`; `identify` changes it."""
+        self.catalog = self._catalog_of(self._given)
         self._sessions: list[Session] = []
         self._changing = threading.RLock()
         self._local: LocalClient | None = None
@@ -73,7 +74,7 @@ class Server:
     @property
     def tools(self) -> list[Tool]:
         """The tools of the server, under the names shown to clients."""
-        return self._catalog.tools
+        return self.catalog.tools
 
     def serve(
         self,
@@ -89,9 +90,9 @@ class Server:
         alone, or everything that there may be.
         """
         if streams is None:
-            streams = stdio.claim(keep_children=self._settings.keep_children)
+            streams = stdio.claim(keep_children=self.settings.keep_children)
         if load is None:
-            stdio.serve(self.open_session, self._settings, streams)
+            stdio.serve(self.open_session, self.settings, streams)
 
         def begin(write: Write) -> Session:
             session = self.open_session(write)
@@ -105,16 +106,16 @@ class Server:
             return LoadingFilter(
                 session,
                 answers_handshake=declares != "unknown",
-                max_bytes=self._settings.max_pending_bytes,
+                max_bytes=self.settings.max_pending_bytes,
             )
 
-        stdio.serve(begin, self._settings, streams, stdio.Loading(keep_messages, load))
+        stdio.serve(begin, self.settings, streams, stdio.Loading(keep_messages, load))
 
     def identify(self, **identity: str | None) -> None:
         """Set the `name`, `version`, `title` or `instructions` that clients get from now on."""
         for name, value in identity.items():
-            setattr(self._identity, name, value)
-        self._identity.forget()
+            setattr(self.identity, name, value)
+        self.identity.forget()
 
     def add(self, *things: Any) -> None:
         """Add tools, resources or prompts, as to `Server`, and notify clients. Thread-safe.
@@ -136,12 +137,12 @@ class Server:
             KeyError: if nothing has that name.
         """
         with self._changing:
-            gone = self._catalog.find(name)
+            gone = self.catalog.find(name)
             if gone is None:
                 from toolwire_schemas.did_you_mean import unknown_name
 
-                raise KeyError(unknown_name("tool", name, self._catalog.by_name))
-            separator, named = self._settings.separator, (gone.kind, gone.name)
+                raise KeyError(unknown_name("tool", name, self.catalog.by_name))
+            separator, named = self.settings.separator, (gone.kind, gone.name)
             self.replace(
                 [
                     tool
@@ -158,7 +159,7 @@ class Server:
             for session in self._sessions:
                 self._enter(session, isolated)
             unused = _gates(self._given) - _gates(isolated)
-            self._given, self._catalog = isolated, catalog
+            self._given, self.catalog = isolated, catalog
             for session in self._sessions:
                 session.replace(catalog)
         for gate in unused:
@@ -175,9 +176,9 @@ class Server:
         from .mounting.mounts import Mounts
 
         with self._changing:
-            catalog, sessions = lambda: self._catalog, lambda: self._sessions
+            catalog, sessions = lambda: self.catalog, lambda: self._sessions
             self._mounts = self._mounts or Mounts(
-                self._settings, catalog, self._list_again, sessions
+                self.settings, catalog, self._list_again, sessions
             )
             self._mounts.add(command, prefix, **options)
             self._list_again()
@@ -197,28 +198,28 @@ class Server:
             for thing in things
             for tool in tools_of(thing)
         ]
-        if any(self._settings.isolate or tool.entry.options.runs_in for tool, _ in found):
+        if any(self.settings.isolate or tool.entry.options.runs_in for tool, _ in found):
             from .workers.isolated_tool import isolate_found
 
-            return isolate_found(found, self._settings, self._lifespan)
+            return isolate_found(found, self.settings, self._lifespan)
         return [tool for tool, _ in found]
 
     def _catalog_of(self, tools: list[Tool]) -> Catalog:
         if self._mounts is not None:
             tools = [*tools, *self._mounts.tools(tools)]
-        if not self._settings.structured:
+        if not self.settings.structured:
             tools = [tool.without_structured() for tool in tools]
         if self._shape is not None:
-            tools = self._shape([tool.with_separator(self._settings.separator) for tool in tools])
-        if self._settings.show != "all":
+            tools = self._shape([tool.with_separator(self.settings.separator) for tool in tools])
+        if self.settings.show != "all":
             from .showing.tool_search import ToolSearch  # which most servers do not need
 
-            self._search = self._search or ToolSearch(self._settings)
+            self._search = self._search or ToolSearch(self.settings)
             return self._search.make_catalog(tools, self._mounts)
         return Catalog(
             tools,
-            separator=self._settings.separator,
-            page_size=self._settings.page_size,
+            separator=self.settings.separator,
+            page_size=self.settings.page_size,
             late=self._mounts,
         )
 
@@ -250,7 +251,7 @@ class Server:
             LifespanFailed: if a lifespan cannot be entered.
         """
         with self._changing:
-            session = Session(self._catalog, self._identity, self._settings, write)
+            session = Session(self.catalog, self.identity, self.settings, write)
             self._enter(session, self._given)
             self._sessions = [*(other for other in self._sessions if not other.is_ending), session]
         return session

@@ -7,13 +7,16 @@ from typing import TYPE_CHECKING
 
 from toolwire_tools import byte_sizes
 
-from ..errors import UsageError
+from ..errors import LoadError, UsageError
+from ..log import warning
 from ..settings import LIMITS, SETTINGS
 
 if TYPE_CHECKING:
     from collections import deque
     from collections.abc import Callable, Iterable
     from typing import Any
+
+    from toolwire_tools import Tool
 
 
 def read_count(text: str) -> int:
@@ -147,3 +150,20 @@ def take_value(flag: str, metavar: str, endings: tuple[str, ...], rest: deque[st
         wanted = f"{flag} takes a file that ends in {' or '.join(endings)}, or nothing"
         raise UsageError(f"{wanted}; if the folder {rest[0]} is a target, put it before {flag}")
     return ""
+
+
+def check_processes(tools: list[Tool], settings: dict[str, Any]) -> None:
+    """Warn of engines that no tool needs.
+
+    Raises:
+        LoadError: if *settings* limit the memory of processes that no tool has.
+    """
+    places = {tool.entry.options.runs_in for tool in tools}
+    for name in settings.get("run_on", ()):
+        if name not in places:
+            warning(f"--run-on {name}=… has no effect: no tool has runs_in={name!r}")
+    if "memory_limit" in settings and not settings.get("isolate") and places <= {None}:
+        raise LoadError(
+            '--limit memory_limit is for processes of tools: add --isolate, or runs_in="process"'
+            " to a tool"
+        )

@@ -199,6 +199,12 @@ LOCK_TEXTS = Option(
     "if only texts changed: show the approved ones (default), refuse, or pass on",
     is_rare=True,
 )
+LIST_CACHE = Option(
+    "--list-cache late|always|never",
+    "answer lists from the last start when this one takes over a second (default), at once, or"
+    " never",
+    is_rare=True,
+)
 
 # Options that set fields of `Settings`.
 

@@ -50,13 +50,12 @@ class Lists(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     *entries* are those of each list by its kind: `tools`, `resources`, `resourceTemplates` and
     `prompts`. *handshakes* are the results of `initialize` or `server/discover` by the protocol
     revision that the client asked for. *sources* are the files that must be unchanged, if there are
-    any, and *written_at* is the time of that in seconds since 1970.
+    any.
     """
 
     entries: dict[str, list[dict[str, Any]]]
     handshakes: dict[str, dict[str, Any]] = {}
     sources: list[Source] = []
-    written_at: float = 0.0
 
 
 def make_key(kind: str, **facts: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from traceback import print_exception, walk_tb
 from typing import TYPE_CHECKING, TypeVar
 
 from toolwire_tools import RegistrationError
@@ -47,8 +48,9 @@ def explain(what: str, error: BaseException, action: Callable[[], T]) -> T:
             "put the code of the script under `if __name__ == '__main__':`"
         ) from None
     print_users_part(error)
+    line = _find_line(error)
     raise LoadError(
-        f"{what} cannot be loaded: {type(error).__name__}{_remedy(error, place)}"
+        f"{what} cannot be loaded: {type(error).__name__}{line}{_remedy(error, place)}"
     ) from None
 
 
@@ -56,10 +58,24 @@ def print_users_part(error: BaseException | None) -> None:
     """Print the traceback of *error*, from the user's first own line on, to stderr; nothing without
     an error.
     """
-    from traceback import print_exception
-
     if error is not None:
         print_exception(type(error), error, log.users_part(error.__traceback__))
+
+
+def _find_line(error: BaseException) -> str:
+    """Return which line of the user's code has caused *error*, as ` in tools.py, line 3`; "" if
+    that is unknown.
+    """
+    from .user_modules import is_of_user
+
+    file, line = "", None
+    if isinstance(error, SyntaxError):
+        file, line = error.filename or "", error.lineno
+    else:
+        for frame, number in walk_tb(error.__traceback__):
+            if is_of_user(frame.f_code.co_filename):
+                file, line = frame.f_code.co_filename, number
+    return f" in {_shorten_path(file)}, line {line}" if file and line else ""
 
 
 def _remedy(error: BaseException, place: str) -> str:

@@ -12,14 +12,11 @@ import importlib
 import os
 import stat
 import sys
-import sysconfig
 import time
 from collections import Counter
 from contextlib import suppress
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from toolwire_schemas import PACKAGES
 from toolwire_schemas.threads import start_thread, start_timer
 
 from .. import log
@@ -27,6 +24,7 @@ from ..errors import LifespanFailed
 from . import importing as imports
 from .import_errors import print_users_part
 from .targets import parse
+from .user_modules import file_of, is_of_user
 
 if TYPE_CHECKING:
     import threading
@@ -133,7 +131,7 @@ class Reloader:
         """Return the user's modules that were imported since the start."""
         modules = {}
         for name, module in list(sys.modules.items()):
-            if name not in self._not_ours and _is_of_user(_file_of(module)):
+            if name not in self._not_ours and is_of_user(file_of(module)):
                 modules[name] = module
         return modules
 
@@ -150,7 +148,7 @@ class Reloader:
         """Return the files of the user's modules, and what is or may become a target next to
         them.
         """
-        files = set(map(_file_of, self._modules().values()))
+        files = set(map(file_of, self._modules().values()))
         folders_of_modules = set(map(os.path.dirname, files))
         named_folders = {os.path.realpath(path) for path in self._named if os.path.isdir(path)}
         paths = {*files, *self._named}
@@ -197,35 +195,3 @@ def make_reloader(targets: Sequence[str], load: Callable[[], list[Tool]]) -> Rel
         if place.endswith(imports.YAML):
             named.add(os.path.dirname(place) or ".")
     return Reloader(load, [path for path in named if os.path.exists(path)])
-
-
-def find_sources() -> set[str]:
-    """Return the files of all modules that are neither installed nor of the standard library."""
-    files = map(_file_of, list(sys.modules.values()))
-    return set(filter(_is_of_user, files))
-
-
-def _is_of_user(file: str) -> bool:
-    """Return whether *file* is neither installed nor of the standard library; "" is no file."""
-    return bool(file) and not file.startswith(_INSTALLED)
-
-
-def _file_of(module: ModuleType) -> str:
-    file = getattr(module, "__file__", None)
-    return os.path.realpath(file) if isinstance(file, str) else ""
-
-
-def _list_installed_folders() -> tuple[str, ...]:
-    """Return the folders of installed modules, with a separator at their ends."""
-    paths = sysconfig.get_paths()
-    folders = [paths[key] for key in ("stdlib", "platstdlib", "purelib", "platlib")]
-    # Toolwire may be installed elsewhere, and imports some modules late: the client with the first
-    # call of a process.
-    for name in PACKAGES:
-        spec = find_spec(name)
-        if spec is not None and spec.origin:
-            folders.append(os.path.dirname(os.path.realpath(spec.origin)))
-    return tuple(os.path.realpath(folder) + os.sep for folder in folders)
-
-
-_INSTALLED = _list_installed_folders()

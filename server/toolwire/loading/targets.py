@@ -191,22 +191,9 @@ def _split_folder(target: Target) -> list[Target]:
     """Return the files of a folder, or *target* itself."""
     if target.is_bundled or not os.path.isdir(target.place):
         return [target]
-    if target.name is not None:
-        raise LoadError(
-            f"{target.place} is a folder; name the file: {target.place}/FILE.py:{target.name}"
-        )
-    names = sorted(name for name in os.listdir(target.place) if name[0] not in "_.")
-    files = [os.path.join(target.place, name) for name in names if name.endswith(".py")]
-    if any(name.endswith(imports.YAML) for name in names):
-        from .yaml_targets import tool_files
+    from .folders import list_files
 
-        # After the modules, since these may register what runs the tools.
-        files += tool_files(target.place)
-    if not files:
-        from .refusals import explain_empty_folder
-
-        raise LoadError(explain_empty_folder(target.place, names))
-    return [Target(file, may_be_empty=True) for file in files]
+    return [Target(file, may_be_empty=True) for file in list_files(target.place, target.name)]
 
 
 def _load_tools(target: Target, settings: Sequence[str]) -> list[Tool]:

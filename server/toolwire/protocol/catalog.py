@@ -10,11 +10,12 @@ from toolwire_tools.entry import SEPARATOR
 from ..errors import RequestError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from toolwire_tools import Entry, Handler, Tool
 
     from .call import Host
+    from .described import Described
 
 LISTS = {
     "tools": ("tools",),
@@ -141,7 +142,11 @@ class Catalog:
         """Return the entries of the list of *kind*: `tools`, `resources`, `resourceTemplates` or
         `prompts`.
         """
-        return [tool.describe() for tool in self._lists[kind].values()]
+        return [entry.describe() for entry in self.entries(kind)]
+
+    def entries(self, kind: str) -> Sequence[Described]:
+        """Return what the list of *kind* shows, in its order."""
+        return list(self._lists[kind].values())
 
     def capabilities(self, keeps_results: bool) -> dict[str, Any]:
         """Return MCP's capabilities of a server with this catalog. Methods of others do not exist
@@ -173,17 +178,18 @@ class Catalog:
 
     def page(self, kind: str, cursor: str | None) -> dict[str, Any]:
         """Return the page at *cursor* of the list of *kind*; `None` is the first page."""
-        tools = list(self._lists[kind].values())
-        size = self._page_size or max(len(tools), 1)
-        starts = {str(start): start for start in range(size, len(tools), size)}
+        entries = self.entries(kind)
+        size = self._page_size or max(len(entries), 1)
+        starts = {str(start): start for start in range(size, len(entries), size)}
         if cursor is not None and cursor not in starts:
-            shown = repr(cursor[:100])
             raise RequestError(
-                INVALID_PARAMS, f"Unknown cursor: {shown}; use the nextCursor of the previous page"
+                INVALID_PARAMS,
+                f"Unknown cursor: {cursor[:100]!r}; use the nextCursor of the previous page",
             )
         start = 0 if cursor is None else starts[cursor]
-        page: dict[str, Any] = {kind: [tool.describe() for tool in tools[start : start + size]]}
-        if start + size < len(tools):
+        shown = entries[start : start + size]
+        page: dict[str, Any] = {kind: [entry.describe() for entry in shown]}
+        if start + size < len(entries):
             page["nextCursor"] = str(start + size)
         return page
 

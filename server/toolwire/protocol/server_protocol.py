@@ -514,7 +514,7 @@ class ServerProtocol:
 
     def declare(self, capabilities: dict[str, Any]) -> None:
         """Declare *capabilities* from now on, whatever there is."""
-        self._declared = capabilities
+        self._declared = {**self._declared, **capabilities}
         self._update_capabilities()
 
     def _update_capabilities(self) -> None:

@@ -3,7 +3,8 @@
 Strategy. Importing the user's modules may take longer than a client waits for the handshake. So the
 reading thread starts before the import, answers what needs no tools, and keeps everything else in
 its order. When the tools are there, the kept messages take the usual way, as if they had arrived
-then. No other part of the server knows of this.
+then. Lists of an earlier start may answer in the meantime. No other part of the server knows of
+this.
 """
 
 from __future__ import annotations
@@ -13,18 +14,24 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from toolwire_schemas.wire import messages
-from toolwire_schemas.wire.messages import INTERNAL_ERROR, LOADING_FAILED, OVERLOADED
+from toolwire_schemas.wire.messages import OVERLOADED
 
-from ..protocol.catalog import ALL_CAPABILITIES
+from ..protocol.catalog import ALL_CAPABILITIES, LIST_METHODS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
     from toolwire_schemas.wire.messages import Frame
 
+    from .early_lists import EarlyLists
     from .session import Session
     from .worker_pool import Answers
 
 _HANDSHAKE = frozenset(("initialize", "server/discover", "notifications/initialized"))
 """Methods that need no tools, if it is known what the server declares."""
+
+_LISTS = ("ping", "subscriptions/listen", *LIST_METHODS)
+"""Methods that need no tools, if the lists are known. They may overtake messages that wait."""
 
 _MAX_FRAMES = 10_000
 """How many messages are kept: as many as calls may be in flight."""
@@ -77,6 +84,11 @@ class LoadingFilter:
         self.has_requests = False
         """Whether a request, or a message that may hold one, waits."""
         self._is_loaded = False
+        self.has_imported = False
+        self.is_late = False
+        """Whether lists of an earlier start may answer."""
+        self._early_lists: EarlyLists | None = None
+        self._overtaking: Collection[str] = ("ping",)
         # Held by the thread that decides about messages: only one at a time may.
         self._deciding = threading.Lock()
         session.notifies_of_changes = False
@@ -89,36 +101,45 @@ class LoadingFilter:
                 return self.session.decide(frames)
             return self._sort(frames)
 
-    def answer_handshake(self) -> None:
-        """Answer a handshake that waits: the client may not wait much longer. Declares all
-        lists.
+    def use_early(self, lists: EarlyLists) -> None:
+        """Answer with *lists* of an earlier start as soon as it is late."""
+        self._early_lists = lists
+        if self.is_late:
+            self._answer(lists.show, _LISTS)
+
+    def answer_late(self) -> None:
+        """Answer what a client may not wait for much longer: with lists of an earlier start, or
+        else a handshake that declares all lists.
         """
+        self.is_late = True
+        if self._early_lists is not None:
+            self._answer(self._early_lists.show, _LISTS)
+        if not self._answers_handshake:
+            self._answer(self._declare_all, self._overtaking)
+
+    def note_import(self) -> None:
+        """Use no lists of an earlier start from now on: the import has ended."""
         with self._deciding:
-            if self._is_loaded or self._answers_handshake:
-                return
-            self._answers_handshake = True
-            self.session.declare(ALL_CAPABILITIES)
-            self.has_requests = False
-            self.session.writer.enqueue_all(self._sort(self._waiting.take()))
+            self.has_imported = True
 
     def serve(self) -> None:
         """Serve what has been kept, and keep nothing from now on: the tools are loaded."""
         session = self.session
         with self._deciding:
-            self._is_loaded = True
+            self.has_imported = self._is_loaded = True
             session.notifies_of_changes = True
             session.writer.enqueue_all(session.decide(self._waiting.take()))
             session.remove_filter()
         session.run_accepted()
+        if self._early_lists is not None:
+            self._early_lists.save()
 
-    def refuse(self, problem: str) -> None:
-        """Answer the requests that have been kept with an error: the tools cannot be loaded."""
-        with self._deciding:
-            for frame in self._waiting.take():
-                head = _read_head(frame)
-                if head.method and head.id is not None:
-                    error = messages.error(head.id, INTERNAL_ERROR, problem, LOADING_FAILED)
-                    self.session.writer.enqueue(error)
+    def stop(self) -> list[Frame]:
+        """Return the messages that have been kept: the tools cannot be loaded."""
+        self.note_import()
+        if self._early_lists is not None:
+            self._early_lists.forget()
+        return self._waiting.take()
 
     def prepare_end(self) -> None:
         """Do nothing: the server ends without its tools."""
@@ -126,10 +147,26 @@ class LoadingFilter:
     def end(self) -> None:
         """Do nothing: nothing is held but messages."""
 
+    def _declare_all(self) -> bool:
+        self.session.declare(ALL_CAPABILITIES)
+        return True
+
+    def _answer(self, prepare: Callable[[], bool], overtaking: Collection[str]) -> None:
+        """Answer the handshake from now on, and what is *overtaking* messages that wait, unless the
+        import has ended or *prepare* returns `False`.
+        """
+        with self._deciding:
+            if self.has_imported or not prepare():
+                return
+            self._answers_handshake = True
+            self._overtaking = overtaking
+            self.has_requests = False
+            self.session.writer.enqueue_all(self._sort(self._waiting.take()))
+
     def _sort(self, frames: list[Frame]) -> Answers:
         answers: Answers = []
         for frame in frames:
-            head = _read_head(frame)
+            head = read_head(frame)
             if self._needs_no_tools(frame, head):
                 answers += self.session.decide([frame])
             elif self._waiting.add(frame):
@@ -139,7 +176,7 @@ class LoadingFilter:
         return answers
 
     def _needs_no_tools(self, frame: Frame, head: _Head) -> bool:
-        if head.method == "ping":
+        if head.method in self._overtaking:
             return True
         if self._waiting.frames:
             return False  # after a message that waits, all wait: the client meant this order
@@ -148,7 +185,8 @@ class LoadingFilter:
         return is_fault_of_framing or (is_handshake and self._answers_handshake)
 
 
-def _read_head(frame: Frame) -> _Head:
+def read_head(frame: Frame) -> _Head:
+    """Return what decides about *frame*, which may be no JSON-RPC. Never raises."""
     if not isinstance(frame, bytes):
         return _Head()
     try:

@@ -205,7 +205,7 @@ def serve(
         kept = loading.keep_messages(session)
         import_end = _ImportEnd(kept, ended, settings, streams)
         _start_reading(session, reader.read, import_end.notice_end_of_input)
-        too_long = session.timers.after(_HANDSHAKE_SECONDS, kept.answer_handshake)
+        too_long = session.timers.after(_HANDSHAKE_SECONDS, kept.answer_late)
         loading.load(kept)
         session.timers.cancel(too_long)
         import_end.finish()

@@ -20,7 +20,6 @@ LISTS = Lists(
     entries={"tools": [{"name": "add", "inputSchema": {"type": "object"}}]},
     handshakes={"2025-11-25": {"serverInfo": {"name": "sums", "version": "1"}}},
     sources=[Source("/tools.py", (1, 2), "digest")],
-    written_at=5.0,
 )
 KEY = make_key("serve", targets=["tools.py"])
 

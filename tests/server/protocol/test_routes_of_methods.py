@@ -19,7 +19,7 @@ from toolwire.protocol.call import (
     Request,
     Send,
 )
-from toolwire.protocol.catalog import Catalog
+from toolwire.protocol.catalog import ALL_CAPABILITIES, Catalog
 from toolwire.protocol.server_protocol import META_CALL_ID, ServerProtocol
 from toolwire_schemas.wire.codec import decode
 from toolwire_schemas.wire.messages import OVERLOADED, Fault
@@ -245,7 +245,7 @@ def test_a_new_catalog_declares_what_it_has_or_all_lists_from_then_on() -> None:
     protocol.replace(Catalog(tools_of(add)))
     before = initialize(protocol)["capabilities"]
 
-    protocol.declare_all_lists()
+    protocol.declare(ALL_CAPABILITIES)
     declared = initialize(protocol)["capabilities"]
     protocol.replace(Catalog([]))
     after = initialize(protocol)["capabilities"]
@@ -403,7 +403,7 @@ def test_a_list_and_what_has_an_unknown_name_wait_for_mounted_servers(
 ) -> None:
     late = LateLists()
     protocol = protocol_with(tools_of(add), late=late)
-    protocol.declare_all_lists()
+    protocol.declare(ALL_CAPABILITIES)
 
     [started] = send(protocol, request(method, params))
 

@@ -6,8 +6,11 @@ import json
 from typing import Any
 
 import pytest
-from support.server_process import call, request
+from support.server_process import MODERN, call, request
 from toolwire import Server
+from toolwire.errors import LoadError
+from toolwire.list_cache.cached_catalog import CachedCatalog
+from toolwire.loading.failed_start import answer_failure
 from toolwire.runtime.loading_filter import LoadingFilter
 from toolwire.runtime.session import Session
 from toolwire_schemas.wire.messages import (
@@ -125,7 +128,7 @@ def test_a_handshake_that_waits_too_long_is_answered_with_all_lists() -> None:
     host = Host(answers_handshake=False)
     host.send(INITIALIZE, LIST)
 
-    host.kept.answer_handshake()
+    host.kept.answer_late()
     host.load()
     host.send(request("prompts/list", id="prompts"))
 
@@ -138,6 +141,123 @@ def test_a_handshake_that_waits_too_long_is_answered_with_all_lists() -> None:
         "completions",
     }
     assert answers["prompts"] == {"prompts": []}
+
+
+class Earlier:
+    """Lists of an earlier start with one tool, if they are *valid*."""
+
+    def __init__(self, host: Host, *, valid: bool = True) -> None:
+        self._session = host.session
+        self._valid = valid
+        self.is_saved = self.is_forgotten = False
+
+    def show(self) -> bool:
+        if self._valid:
+            entries = {"tools": [{"name": "old", "inputSchema": {"type": "object"}}]}
+            self._session.replace(CachedCatalog(entries, {"tools": {"listChanged": True}}))
+            self._session.notifies_of_changes = True
+        return self._valid
+
+    def save(self) -> None:
+        self.is_saved = True
+
+    def forget(self) -> None:
+        self.is_forgotten = True
+
+
+CALL = call("add", {"a": 1, "b": 2}, id="call")
+LISTEN = request("subscriptions/listen", {"_meta": MODERN, "notifications": {}}, id="listen")
+MODERN_LIST = request("tools/list", {"_meta": MODERN}, id="list")
+
+
+@pytest.mark.parametrize("late_first", [True, False], ids=["late, then known", "known, then late"])
+@pytest.mark.parametrize(
+    ("sent", "answered"),
+    [
+        ([INITIALIZE, LIST, CALL], ["hello", "list"]),
+        ([INITIALIZE, CALL, LIST, PING], ["hello", "list", "ping"]),
+        ([LIST, INITIALIZE], ["list", "hello"]),
+        ([CALL, INITIALIZE], []),
+        ([[LIST]], []),
+        ([MODERN_LIST, LISTEN], ["list", None, "listen"]),
+    ],
+)
+def test_lists_of_an_earlier_start_answer_when_it_is_late(
+    late_first: bool, sent: list[Any], answered: list[Any]
+) -> None:
+    host = Host()
+    for step in (late_first, not late_first):
+        if step:
+            host.kept.answer_late()
+        else:
+            host.kept.use_early(Earlier(host))
+
+    host.send(*sent)
+
+    assert host.ids() == answered
+
+
+def test_a_handshake_that_waits_declares_what_an_earlier_start_declared() -> None:
+    host = Host(answers_handshake=False)
+    host.kept.use_early(Earlier(host))
+    host.send(INITIALIZE, LIST)
+    assert host.received == []
+
+    host.kept.answer_late()
+
+    [hello, listed] = host.end()
+    assert hello["result"]["capabilities"].keys() == {"tools"}
+    assert [tool["name"] for tool in listed["result"]["tools"]] == ["old"]
+
+
+def test_a_client_is_notified_of_what_an_earlier_start_listed_otherwise() -> None:
+    host = Host()
+    earlier = Earlier(host)
+    host.kept.use_early(earlier)
+    host.kept.answer_late()
+    host.send(INITIALIZE, LIST, CALL)
+
+    host.load()
+
+    hello, _, news, called = host.end()
+    assert hello["id"] == "hello"
+    assert news["method"] == "notifications/tools/list_changed"
+    assert called["result"]["structuredContent"] == {"result": 3}
+    assert earlier.is_saved
+
+
+def test_lists_of_an_earlier_start_that_are_not_valid_do_not_answer() -> None:
+    host = Host(answers_handshake=False)
+    host.kept.use_early(Earlier(host, valid=False))
+    host.send(INITIALIZE, LIST)
+
+    host.kept.answer_late()
+
+    assert host.ids() == ["hello"]
+
+
+def test_lists_of_an_earlier_start_do_not_replace_those_of_an_import_that_has_ended() -> None:
+    host = Host()
+    host.kept.use_early(Earlier(host))
+    host.kept.note_import()
+    host.server.add(add)
+
+    host.kept.answer_late()
+    host.kept.serve()
+    host.send(LIST)
+
+    [listed] = host.end()
+    assert [tool["name"] for tool in listed["result"]["tools"]] == ["add"]
+
+
+def test_an_import_that_fails_leaves_no_lists() -> None:
+    host = Host()
+    earlier = Earlier(host)
+    host.kept.use_early(earlier)
+
+    answer_failure(host.kept, LoadError("no such file"))
+
+    assert earlier.is_forgotten
 
 
 @pytest.mark.parametrize("message", [INITIALIZE, LIST, [PING, LIST], {"id": 1}])
@@ -183,7 +303,7 @@ def test_requests_that_wait_fail_with_the_reason_if_the_tools_cannot_be_loaded()
     host = Host()
     host.send(LIST, request("notifications/cancelled", {"requestId": 5}, id=...))
 
-    host.kept.refuse("The tools cannot be loaded: no such file")
+    answer_failure(host.kept, LoadError("no such file"))
 
     [refused] = host.end()
     assert refused["id"] == "list"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
 from ...errors import LifespanFailed, LoadError, UsageError
 from ...loading.importing import YAML, add_to_path
 from ...loading.targets import load
-from ...log import LEVELS, configure, warning
+from ...log import LEVELS, configure
 from ...server import Server
 from ...settings import LIMITS
 from ...transport.stdio import NotConnected, claim
@@ -18,6 +19,7 @@ from ..options import (
     EXCLUDE,
     HELP_ALL,
     INCLUDE,
+    LIST_CACHE,
     LOADING,
     LOCK,
     LOCK_TEXTS,
@@ -30,8 +32,6 @@ from ..options import (
 from . import Command
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-
     from toolwire_tools import Tool
 
     from ...runtime.loading_filter import LoadingFilter
@@ -85,6 +85,7 @@ COMMAND = Command(
             "--keep-going",
             "serve the other targets if one cannot be loaded (default: exit with status 2)",
         ),
+        LIST_CACHE,
         Option("--reload", "reload the tools when their source changes; the connection stays open"),
         *(option for option in OF_SETTINGS.values() if option is not RUN_ON),
         Option(
@@ -122,10 +123,16 @@ def run(words: Words) -> NoReturn:
         raise UsageError(str(error)) from None
     configure(level=options.get("log_level", "info"), as_json="log_json" in options)
     host = options.get("for")
-    settings = {**_choose_settings(host), **settings_in(options)}
+    settings = settings_in(options)
+    shape = None
+    if host is not None:
+        from ..own_host import choose_settings, make_shape
+
+        settings = {**choose_settings(host), **settings}
+        shape = make_shape(host)
     try:
         identity = {"name": choose_name(targets), **_choose(options, _IDENTITY)}
-        server = Server(shape=_make_shape(host), **identity, **settings)
+        server = Server(shape=shape, **identity, **settings)
     except (TypeError, ValueError) as error:
         _refuse(str(error))
     load = partial(_load, server, targets, options, settings)
@@ -156,20 +163,47 @@ def _load(
     kept: LoadingFilter,
 ) -> None:
     """Give *server* its tools, for which the *kept* messages of its client wait."""
+    places = [os.path.abspath(target) for target in targets]  # an import may change the folder
+    open_lists = partial(_open_lists, server, places, options, kept, time.time())
+    if options.get("list_cache") == "always":
+        open_lists()
+    else:
+        kept.session.timers.after(_LONG_SECONDS, open_lists)
     try:
-        _load_tools(server, targets, options, settings)
+        _load_tools(server, targets, options, settings, kept)
     except (LoadError, LifespanFailed, TypeError, ValueError) as error:
-        if isinstance(error, LifespanFailed):
-            from ...loading.import_errors import print_users_part
+        from ...loading.failed_start import answer_failure
 
-            print_users_part(error.__cause__)
-        kept.refuse(f"The tools cannot be loaded: {error}")
-        kept.session.end()
+        answer_failure(kept, error)
         _refuse(str(error))
 
 
+def _open_lists(
+    server: Server,
+    places: list[str],
+    options: dict[str, Any],
+    kept: LoadingFilter,
+    started_at: float,
+) -> None:
+    """Let lists of an earlier start answer, unless the tools are loaded already."""
+    if not kept.has_imported:
+        from ...loading.cached_lists import open_lists
+
+        open_lists(server, places, options, kept, started_at)
+
+
+_LONG_SECONDS = 0.5
+"""After this time of an import, lists of an earlier start are read, for when it is late. A shorter
+import leaves no lists either.
+"""
+
+
 def _load_tools(
-    server: Server, targets: list[str], options: dict[str, Any], settings: dict[str, Any]
+    server: Server,
+    targets: list[str],
+    options: dict[str, Any],
+    settings: dict[str, Any],
+    kept: LoadingFilter,
 ) -> None:
     selection = _choose(options, _SELECTION)
     mounts = _choose(options, _OF_MOUNTS)
@@ -187,8 +221,13 @@ def _load_tools(
 
         reloader = make_reloader(targets, loading)
     tools = loading()
-    _check_processes(tools, settings)
-    identity: dict[str, Any] = {"version": None}  # that of the modules
+    if "run_on" in settings or "memory_limit" in settings:
+        from ..option_values import check_processes
+
+        check_processes(tools, settings)
+    kept.note_import()
+    # That of the modules, and not of an earlier start.
+    identity: dict[str, Any] = {"name": choose_name(targets), **dict.fromkeys(_FOUND_LATER)}
     if "toolwire_compat.fastmcp" in sys.modules:
         from toolwire_compat.fastmcp.tools import identity_of
 
@@ -209,43 +248,9 @@ def _choose(options: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     return {name: options[key] for key, name in names.items() if key in options}
 
 
-def _check_processes(tools: list[Tool], settings: dict[str, Any]) -> None:
-    """Warn of engines that no tool needs, and refuse a memory limit of processes that no tool
-    has.
-    """
-    places = {tool.entry.options.runs_in for tool in tools}
-    for name in settings.get("run_on", ()):
-        if name not in places:
-            warning(f"--run-on {name}=… has no effect: no tool has runs_in={name!r}")
-    if "memory_limit" in settings and not settings.get("isolate") and places <= {None}:
-        raise LoadError(
-            '--limit memory_limit is for processes of tools: add --isolate, or runs_in="process"'
-            " to a tool"
-        )
-
-
-def _choose_settings(host: str | None) -> dict[str, Any]:
-    """Return the defaults of settings that the limits of *host* give."""
-    if host is None:
-        return {}
-    from ...wrapping.host_results import max_tokens_for
-
-    tokens = max_tokens_for(host)
-    if tokens is None:
-        return {}
-    return {"max_result_tokens": tokens, "on_large_result": "truncate"}
-
-
-def _make_shape(host: str | None) -> Callable[[Sequence[Tool]], list[Tool]] | None:
-    if host is None:
-        return None
-    from ...wrapping.host_rules import shape_own
-
-    return partial(shape_own, host=host)
-
-
 _OF_MOUNTS = {key: key for key in ("mount", "mount_config", "eager", "lock", "lock_texts")}
 _IDENTITY = {"name": "name", "server_version": "version", "instructions": "instructions"}
+_FOUND_LATER = ("version", "title", "instructions")
 _SELECTION = {
     "keep_going": "keep_going",
     "include": "include",
@@ -266,15 +271,9 @@ def _find_tools(
     tools = load(targets, **words, may_be_empty=may_be_empty) if targets else []
     if not settings.get("isolate") and not any(tool.entry.options.runs_in for tool in tools):
         return tools
-    from ...settings import Settings
-    from ...workers.isolated_tool import isolate_loaded
+    from ..isolation import isolate
 
-    sources: Iterable[str] = ()
-    if reloads:
-        from ...loading import reload
-
-        sources = reload.find_sources()
-    return isolate_loaded(tools, {"targets": targets, **words}, Settings(**settings), sources)
+    return isolate(tools, {"targets": targets, **words}, settings, reloads=reloads)
 
 
 def choose_name(targets: list[str]) -> str:

@@ -23,7 +23,7 @@ from toolwire.protocol.catalog import ALL_CAPABILITIES, Catalog
 from toolwire.protocol.server_protocol import META_CALL_ID, ServerProtocol
 from toolwire_schemas.wire.codec import decode
 from toolwire_schemas.wire.messages import OVERLOADED, Fault
-from toolwire_tools import ArgumentsError, Tool, make_tool, tools_of
+from toolwire_tools import ArgumentsError, Tool, make_tool, prompt, tools_of
 
 FORM = {"type": "object", "properties": {"answer": {"type": "boolean"}}}
 CAN_ASK = {
@@ -238,6 +238,21 @@ def test_a_list_of_the_most_bytes_of_a_batch_is_sent_and_one_beyond_is_not(
 
 
 # Changes of the catalog
+
+
+def test_a_catalog_that_replaces_another_declares_what_it_has() -> None:
+    @prompt
+    def greet() -> str:
+        """Greet."""
+        return "Hello"
+
+    protocol = protocol_of(add)
+    before = initialize(protocol)["capabilities"]
+
+    protocol.replace(Catalog(tools_of(greet)))
+
+    assert "prompts" not in before
+    assert "prompts" in initialize(protocol)["capabilities"]
 
 
 def test_a_new_catalog_declares_what_it_has_or_all_lists_from_then_on() -> None:

@@ -1,10 +1,18 @@
 """Decides about each message, in the order of arrival.
 
-Strategy. `receive` turns one frame into decisions; it neither reads, writes, blocks nor runs a
-tool. A single well-formed request takes the fast path in this file: a dict lookup. Everything else
-takes `slow_path.py`. `receive` belongs to one thread; the other methods may be called from any.
-`InFlight` ends each call once. Whatever in this room finds a fault of the client raises
-`RequestError`, and `receive` answers with it.
+Theory of operation. `receive` turns one frame into decisions (`call.py`): send this message, run
+this call, stop that one, pass this reply on. It neither reads, writes, blocks nor runs a tool.
+
+A table has a route for each method: a function that takes the request, its params and its origin,
+and returns decisions. A single well-formed request takes the fast path in this file: a dict lookup.
+Everything else (batches, responses, faulty messages) takes `slow_path.py`, which ends in the same
+routes. Whatever in this room finds a fault of the client raises `RequestError`, and `receive`
+answers with it.
+
+A route that cannot answer at once begins a call: of a tool, or of a handler that waits until
+mounted servers have their lists (`_wait`). `InFlight` holds the calls and ends each once.
+
+`receive` belongs to one thread; the other methods may be called from any.
 """
 
 from __future__ import annotations
@@ -281,9 +289,9 @@ class ServerProtocol:
                 call.log_level = severity(meta[META_LOG_LEVEL], META_LOG_LEVEL)
         if call.origin.modern:
             call.capabilities = meta[META_CLIENT_CAPABILITIES]
-            call.sent = (
-                _encode_any_depth(call.arguments) if call.capabilities else b""
-            )  # it may answer questions
+            # A client that can answer questions repeats the call with the answer, and has to send
+            # the same arguments; the tool may have changed its own by then.
+            call.sent = _encode_any_depth(call.arguments) if call.capabilities else b""
         if call.origin.modern and "requestState" in params:
             decisions = self._resume(call, params)
         else:
@@ -374,9 +382,8 @@ class ServerProtocol:
             return self._wait(request, params, origin, late)
         kind = LIST_METHODS[request.method]
         key = kind, cursor, origin.modern
-        pages = (
-            self._pages
-        )  # read before the catalog: a page of a catalog that `replace` has replaced is not kept
+        # Read before the catalog: a page of a catalog that `replace` has replaced is not kept.
+        pages = self._pages
         page = pages.get(key)
         if page is None:
             result = self._catalog.page(kind, cursor)

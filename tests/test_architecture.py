@@ -62,8 +62,13 @@ LATE |= {("server/toolwire/showing/", "toolwire_dialects")}
 # The sandbox of programs is that of a bundled tool, and their calls are imported for the first.
 LATE |= {("server/toolwire/showing/", "toolwire_bundled")}
 AT_ONCE |= {
-    ("server/toolwire/showing/program_calls.py", package)
+    (f"server/toolwire/showing/{file}.py", package)
+    for file in ("program_calls", "program_approvals")
     for package in ("toolwire_bundled", "toolwire_dialects")
+}
+AT_ONCE |= {
+    ("clients/toolwire_agent/agent/programs.py", package)
+    for package in ("toolwire_bundled", "toolwire_tools")
 }
 # What Lagent has under one name is in two packages here.
 LATE |= {("tools/toolwire_compat/lagent/__init__.py", "toolwire_bundled")}

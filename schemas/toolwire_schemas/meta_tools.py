@@ -102,6 +102,15 @@ def call_entry(name: str, description: str) -> Entry:
     return _entry(name, description, properties, ["name", "arguments"])
 
 
+def program_entry(name: str, description: str) -> Entry:
+    """Return the entry of the tool that runs programs. It changes nothing by itself: a call of
+    another tool does.
+    """
+    code = {"type": "string", "description": ABOUT_CODE}
+    entry = _entry(name, description, {"code": code}, ["code"])
+    return {**entry, "annotations": {"destructiveHint": False}}
+
+
 def _entry(name: str, description: str, properties: dict[str, Any], required: list[str]) -> Entry:
     schema = {
         "type": "object",

@@ -62,14 +62,15 @@ class Agent:
     the messages before each request and returns those to send, for models with a short context.
     With `show="search"` the model finds tools by a search and calls them by name, except those
     whose names match a pattern of *pin*; `auto` does so if the list takes more than *show_tokens*
-    (estimated), by default a twentieth of the context, or 10,000 if its size is unknown.
+    (estimated), by default a twentieth of the context, or 10,000 if its size is unknown. With
+    `show="code"` it writes programs that call the tools, in a sandbox.
     *name* and *description* describe the agent as a tool.
 
     Raises:
         NotAModel: if *model* is not a model.
         TypeError: if one of *tools* is not a tool.
-        ValueError: if there are no prompts in *language*, *show* is another word, or `trust_hints`
-            names none of the *tools*.
+        ValueError: if there are no prompts in *language*, *show* is another word, or is `code`
+            where there is no sandbox, or `trust_hints` names none of the *tools*.
     """
 
     def __init__(
@@ -121,6 +122,10 @@ class Agent:
         self._clock = clock
         if show not in SHOWS or isinstance(pin, str):
             raise ValueError(f"show is one of {', '.join(SHOWS)}, and pin a list of patterns")
+        if show == "code":
+            from .programs import check_sandbox
+
+            check_sandbox()
         self._make_search = partial(ToolSearch, show, show_tokens, tuple(pin))
 
     # --- asking ---

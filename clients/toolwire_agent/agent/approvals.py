@@ -21,7 +21,8 @@ class ApprovalRequest(msgspec.Struct, frozen=True, kw_only=True):
 
     `reason` says why. An `interrupted` call, or an identical one, was started before without a
     recorded end: it may have taken effect already. `thought` is the model's, `description` the
-    tool's entry of `tools/list`.
+    tool's entry of `tools/list`. `program` has the lines around the call, with their numbers, if a
+    program makes it.
     """
 
     tool: str
@@ -30,12 +31,24 @@ class ApprovalRequest(msgspec.Struct, frozen=True, kw_only=True):
     thought: str = ""
     interrupted: bool = False
     description: dict[str, Any] = {}
+    program: str = ""
+
+
+MAX_GRANTED = 1000
+"""How many calls of a tool a user can allow a program at once: as many as it may make."""
 
 
 class Allow(msgspec.Struct, frozen=True):
-    """Call the tool, with *params* in place of the model's if given."""
+    """Call the tool, with *params* in place of the model's if given.
+
+    If a program makes the call, *scope* says what else it may do without asking: `values` is this
+    tool with the same values, `tool` as many calls of it as *calls*, this one included, and
+    `program` all its calls.
+    """
 
     params: dict[str, Any] | None = None
+    scope: Literal["call", "values", "tool", "program"] = "call"
+    calls: int = 1
 
 
 class Refuse(msgspec.Struct, frozen=True):

@@ -80,6 +80,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         entries = [tool.raw for tool in await self.toolbox.list_tools(timeout_seconds=limit)]
         box = self.toolbox
         sources = {entry["name"]: box.origin(entry["name"]).source for entry in entries}
+        self.search.own_names = {name: box.origin(name).name for name in sources}
         listing = self.search.choose(entries, sources, context_tokens)
         self._entries = {entry["name"]: entry for entry in listing.entries}
         self._warn_of_many([self._entries[name] for name in listing.shown or sources])
@@ -201,10 +202,12 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
     ) -> Recorded:
         """Call a tool; *aside* receives the events during the call."""
         tool = step.action.tool
-        if self.search.is_own(tool):
-            return self.search.answer(tool, step.action.params)
         limits = [self._max_seconds_of(tool), step.seconds]
         seconds = min([limit for limit in limits if limit is not None], default=None)
+        if self.search.is_own(tool):
+            if tool == self.search.program_tool:
+                return await self._run_program(state, step, seconds, aside)
+            return self.search.answer(tool, step.action.params)
         report = self._live_reporter(partial(events.ToolProgress, tool))
         token = elicitation_observer.set(_Witness(here(aside)))
         try:
@@ -224,6 +227,47 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         finally:
             elicitation_observer.reset(token)
         return events.CallFinished(success=False, result=failure)
+
+    async def _run_program(
+        self,
+        state: RunState,
+        step: CallTool,
+        seconds: float | None,
+        aside: Callable[[Recorded], object],
+    ) -> Recorded:
+        from .programs import ProgramRun
+
+        action = step.action
+        program = ProgramRun(
+            self,
+            state,
+            str(action.params["code"]),
+            self.search.program_names,
+            seconds=seconds,
+            aside=aside,
+            observer=_Witness(here(aside)),
+            report=self._live_reporter(partial(events.ToolProgress, action.tool)),
+        )
+        finished = await program.run()
+        limit = state.conversation.limits.max_result_chars - 1
+        value, remarks = limit_result(finished.result, limit)
+        note = state.conversation.protocol.language.format_remarks(*remarks)
+        return msgspec.structs.replace(finished, result=value, note=note)
+
+    async def call_for_program(self, tool: str, params: dict[str, Any]) -> CallResult:
+        """Call *tool* for a program of the model."""
+        seconds = self._max_seconds_of(tool)
+        return await self.toolbox.call_tool(tool, params, timeout_seconds=seconds)
+
+    def entry_of(self, tool: str) -> dict[str, Any]:
+        """Return the entry of *tool*, which is listed."""
+        return self._entries[tool]
+
+    def judge(self, tool: str) -> Allow | Refuse | str:
+        """Return whether *tool* may be called, or why it needs approval."""
+        annotations = self._entries[tool].get("annotations")
+        hints = annotations if isinstance(annotations, dict) else {}
+        return self.approvals.judge(tool, hints, self._trust(tool))
 
     def _max_seconds_of(self, tool: str) -> float | None:
         # `fnmatch` would ignore case on Windows, and names of tools do not.

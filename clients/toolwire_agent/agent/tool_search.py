@@ -1,9 +1,9 @@
-"""Replaces an agent's list of many tools by a search, and a tool that calls the others by name.
+"""Replaces an agent's list of many tools by a search, and a tool that calls the others.
 
 Strategy. The model gets a short list, and the conversation knows all tools: it turns a call of
 `call_tool` into the call of the tool that it names (see `Tools.open_call`), so that the checks of
 parameters, approvals, time limits and transcripts are those of that tool. A search is answered
-here, and reaches no server.
+here, and reaches no server. With `show="code"` the other tool runs programs (programs.py).
 """
 
 from __future__ import annotations
@@ -12,19 +12,21 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from toolwire_dialects.search.found_tools import write_stubs
+from toolwire_dialects.search.found_tools import write_program_stubs, write_stubs
+from toolwire_dialects.search.program_names import NamedTool, ProgramName, name_functions
 from toolwire_dialects.search.search_index import NoSearch, SearchableTool, SearchIndex
 from toolwire_schemas import meta_tools
 from toolwire_schemas.tokens import estimate_list_tokens
 
+from ..toolbox.local_tools import LOCAL
 from . import events
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Entry = dict[str, Any]
-Show = Literal["all", "search", "auto"]
-SHOWS: tuple[Show, ...] = ("all", "search", "auto")
+Show = Literal["all", "search", "code", "auto"]
+SHOWS: tuple[Show, ...] = ("all", "search", "code", "auto")
 
 DEFAULT_TOKENS = 10_000
 """How many tokens a list may take if the size of the context is unknown: a twentieth of 200,000."""
@@ -62,6 +64,12 @@ class ToolSearch:
         self._index = SearchIndex(())
         self._search_tool = ""
         self._call_tool = ""
+        self.program_tool = ""
+        """The name of the tool that runs programs; empty without it."""
+        self.own_names: dict[str, str] = {}
+        """The names that tools have on their servers, by ours."""
+        self.program_names: dict[str, ProgramName] = {}
+        """The names of its functions, by tool."""
 
     def choose(
         self, entries: list[Entry], sources: Mapping[str, str], context_tokens: int | None
@@ -69,22 +77,45 @@ class ToolSearch:
         """Return what the model gets of *entries*; *sources* are the names of their servers, by
         tool.
         """
-        self._search_tool = self._call_tool = ""
+        self._search_tool = self._call_tool = self.program_tool = ""
         if self._shows_all(entries, context_tokens):
             return Listing(entries)
         names = [entry["name"] for entry in entries]
         self._search_tool = meta_tools.find_free_name("search_tools", names)
-        self._call_tool = meta_tools.find_free_name("call_tool", names)
         self._index = SearchIndex(
             SearchableTool(entry, (), (sources.get(entry["name"], ""),)) for entry in entries
         )
         groups = list(dict.fromkeys(sources.values()))
+        pinned = [name for name in names if self._is_pinned(name)]
+        if self._show == "code":
+            program = self._make_program_entry(entries, sources)
+            use = f"call it in a program of {self.program_tool}"
+            search = meta_tools.search_entry(
+                self._search_tool, meta_tools.describe_search(groups, use)
+            )
+            shown = [self._search_tool, self.program_tool, *pinned]
+            return Listing([search, program, *entries], shown)
+        self._call_tool = meta_tools.find_free_name("call_tool", names)
         about = meta_tools.describe_search(groups, f"call it with {self._call_tool}")
         search = meta_tools.search_entry(self._search_tool, about)
         call = meta_tools.call_entry(self._call_tool, meta_tools.describe_call(self._search_tool))
-        pinned = [name for name in names if self._is_pinned(name)]
         shown = [self._search_tool, self._call_tool, *pinned]
         return Listing([search, call, *entries], shown, self._call_tool)
+
+    def _make_program_entry(self, entries: Sequence[Entry], sources: Mapping[str, str]) -> Entry:
+        """Return the entry of the tool that runs programs, and name their functions."""
+        names = [entry["name"] for entry in entries]
+        self.program_tool = meta_tools.find_free_name("run_program", names)
+        has_servers = len(set(sources.values())) > 1
+        tools = []
+        for entry in entries:
+            name: str = entry["name"]
+            source = sources.get(name, "")
+            group = source if has_servers and source != LOCAL else ""
+            tools.append(NamedTool(entry, group, self.own_names.get(name, name)))
+        self.program_names = name_functions(tools)
+        about = meta_tools.describe_program(self._search_tool)
+        return meta_tools.program_entry(self.program_tool, about)
 
     def _shows_all(self, entries: Sequence[Entry], context_tokens: int | None) -> bool:
         if self._show != "auto":
@@ -98,8 +129,8 @@ class ToolSearch:
         return any(fnmatchcase(name, pattern) for pattern in self._pin)
 
     def is_own(self, tool: str) -> bool:
-        """Whether *tool* is one of the two that `answer` answers."""
-        return tool != "" and tool in (self._search_tool, self._call_tool)
+        """Whether *tool* is the search, or the tool that calls others."""
+        return tool != "" and tool in (self._search_tool, self._call_tool, self.program_tool)
 
     def answer(self, tool: str, params: dict[str, Any]) -> events.CallFinished:
         """Return the result of a search, or of a call that names no tool to call."""
@@ -113,5 +144,9 @@ class ToolSearch:
         if not hits:
             names = [each.name for each in self._index.tools]
             return events.CallFinished(success=True, result=meta_tools.describe_miss(names))
-        stubs = write_stubs([hit.entry for hit in hits])
+        found = [hit.entry for hit in hits]
+        if self.program_tool:
+            stubs = write_program_stubs(found, self.program_names)
+        else:
+            stubs = write_stubs(found)
         return events.CallFinished(success=True, result=stubs)

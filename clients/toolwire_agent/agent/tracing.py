@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from opentelemetry.trace import Span, Tracer
+    from toolwire_client.protocol.results import CallResult
 
     from .events import Recorded
     from .run_state import RunState
@@ -112,6 +113,13 @@ class TracedEffects(Effects, kw_only=True, eq=False):
             has_failed = isinstance(event, events.CallFinished) and not event.success
             tracing.note(span, {}, "tool_error" if has_failed else None)
             return event
+
+    async def call_for_program(self, tool: str, params: dict[str, Any]) -> CallResult:
+        """As `Effects.call_for_program`."""
+        with self._step("execute_tool", tool, {"gen_ai.tool.name": tool}) as span:
+            result = await super().call_for_program(tool, params)
+            tracing.note(span, {}, "tool_error" if result.is_error else None)
+            return result
 
     def _span(self, operation: str, name: str, facts: Mapping[str, Any]) -> Span:
         from opentelemetry.trace import SpanKind

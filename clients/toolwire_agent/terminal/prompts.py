@@ -12,8 +12,8 @@ from toolwire_client.session.elicitation import NoAnswer, misfit
 from toolwire_schemas.language import describe_json_error, say
 from toolwire_schemas.wire import codec
 
-from ..agent.approvals import Allow, ApprovalRequest, Pause, Refuse, Verdict
-from ..presentation import is_shortened, to_json
+from ..agent.approvals import MAX_GRANTED, Allow, ApprovalRequest, Pause, Refuse, Verdict
+from ..presentation import format_call, is_shortened, to_json
 from .event_lines import Line, line
 from .forms import FormField, fields
 
@@ -26,6 +26,14 @@ _CHOICES = "yes | no | edit | always (for this tool) > "
 _HOW = (
     "y: allow. n: refuse, optionally with a reason (n not now). e: edit the arguments. a: always"
     " allow this tool."
+)
+_CHOICES_IN_PROGRAM = (
+    "yes | no | edit | always (for this tool) | same (values) | program (all of it) | a number of"
+    " calls > "
+)
+_HOW_IN_PROGRAM = (
+    "s: allow this tool with the same values in this program. p: allow all calls of this program."
+    " 20: allow 20 calls of this tool, this one included."
 )
 _DECLINE = "/decline"
 
@@ -45,12 +53,13 @@ class Person:
         """Ask whether a call is allowed; the end of input decides later."""
         if request.tool in self._always and not request.interrupted:
             return Allow()
-        if (text := self._misfit(request)) is not None:
-            self._say(line("failure", request.reason))
-        elif is_shortened(request.params):  # the user sees all that they allow
-            self._say(line("action", json.dumps(request.params, ensure_ascii=False, indent=2)))
-        while (typed := self._read(say(_CHOICES))) is not None:
+        text = self._misfit(request)
+        self._show_request(request, is_again=text is not None)
+        choices = _CHOICES_IN_PROGRAM if request.program else _CHOICES
+        while (typed := self._read(say(choices))) is not None:
             word, _, reason = typed.strip().partition(" ")
+            if request.program and (verdict := _read_scope(word)) is not None:
+                return verdict
             match word.lower():
                 case "y" | "yes":
                     return Allow()
@@ -65,8 +74,24 @@ class Person:
                     if (verdict := self._edit(request, text)) is not None:
                         return verdict
                 case _:
-                    self._say(Line("note", say(_HOW)))
+                    self._explain_choices(request)
         return Pause()
+
+    def _show_request(self, request: ApprovalRequest, *, is_again: bool) -> None:
+        """Show what no event has shown; *is_again* after arguments that do not fit."""
+        if request.program:
+            call = format_call(request.tool, request.params)
+            self._say(line("asked", say("Allow {call}?", call=call)))
+            self._say(line("action", f"{request.reason}\n{request.program}"))
+        if is_again:
+            self._say(line("failure", request.reason))
+        elif is_shortened(request.params):  # the user sees all that they allow
+            self._say(line("action", json.dumps(request.params, ensure_ascii=False, indent=2)))
+
+    def _explain_choices(self, request: ApprovalRequest) -> None:
+        self._say(Line("note", say(_HOW)))
+        if request.program:
+            self._say(Line("note", say(_HOW_IN_PROGRAM)))
 
     def reply(self, question: Elicitation) -> str | None:
         """Ask for the answer to the model's question, which is already shown; the end of input
@@ -149,6 +174,18 @@ class Person:
         if same and before.reason != request.reason:
             return text
         return None
+
+
+def _read_scope(word: str) -> Allow | None:
+    """Return what *word* allows a program; `None` for any other word."""
+    match word.lower():
+        case "s" | "same":
+            return Allow(scope="values")
+        case "p" | "program":
+            return Allow(scope="program")
+    if word.isascii() and word.isdigit() and 1 <= int(word[:9]) <= MAX_GRANTED:
+        return Allow(scope="tool", calls=int(word))
+    return None
 
 
 def _explain_fault(text: str, error: codec.DecodingError) -> str:

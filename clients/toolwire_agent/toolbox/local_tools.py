@@ -90,13 +90,17 @@ def build_typed_tool(function: Callable[..., Any], argument: str, kind: Any) -> 
     return tool
 
 
+LOCAL = "local"
+"""The name of the tools of this process, unless the caller gives another."""
+
+
 class LocalTools:
     """The tools of this process, as a source."""
 
     def __init__(
         self, things: Iterable[Any], waiting: Waiting, on_ask: OnAsk | None, name: str | None
     ) -> None:
-        self.name = name or "local"
+        self.name = name or LOCAL
         self._tools: dict[str, ToolLike] = {}
         self._waiting = waiting
         self._on_ask = on_ask

@@ -64,9 +64,9 @@ OPTIONS = (
         many=True,
     ),
     Option(
-        "--show all|search|auto",
-        "give the model all tools, a search over them, or the search only if the list takes too"
-        " much of its context (default: auto)",
+        "--show all|search|code|auto",
+        "give the model all tools, a search over them, a search and programs that call them, or"
+        " the search only if the list takes too much of its context (default: auto)",
     ),
     Option(
         "--show-tokens NUMBER",

@@ -1,16 +1,11 @@
-"""Asks the user before a program changes something.
-
-Strategy. A program may call a tool in a loop, so the user decides once for several calls: for the
-same values, for a number of calls of that tool, or for all of the program. A refusal holds for the
-whole program, since it could ask again and again otherwise.
-"""
+"""Asks the user before a program changes something: once for several calls (`Permissions`)."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args
 
 import msgspec
-from toolwire_schemas.wire.codec import encode
+from toolwire_bundled.programs.permissions import Permissions
 from toolwire_tools import CannotAsk, Context, NotAnswered, ToolError
 from toolwire_tools.confirmation import show
 
@@ -19,16 +14,19 @@ from ..protocol.connection_handler import ConnectionHandler
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
+    from toolwire_bundled.programs.permissions import Scope
     from toolwire_tools import Caller, Tool
 
-Scope = Literal[
+Answer = Literal[
     "this call",
     "this tool with these values",
     "as many calls of this tool as below",
     "all calls of this program",
     "no",
 ]
-ONCE, SAME_VALUES, COUNTED, ALL, NO = get_args(Scope)
+ONCE, SAME_VALUES, COUNTED, ALL, NO = get_args(Answer)
+
+_SCOPES: dict[str, Scope] = {ONCE: "call", SAME_VALUES: "values", COUNTED: "tool", ALL: "program"}
 
 MAX_GRANTED = 1000
 _MAX_ARGUMENTS = 20
@@ -38,7 +36,7 @@ _MAX_ARGUMENTS = 20
 class Permission(msgspec.Struct, frozen=True):
     """The answer to the question: what is allowed; *calls* is for `COUNTED` alone."""
 
-    allow: Scope
+    allow: Answer
     calls: Annotated[int, msgspec.Meta(ge=1, le=MAX_GRANTED)] | None = None
 
 
@@ -75,10 +73,7 @@ class ProgramApprovals:
     ) -> None:
         self._describe_line = describe_line
         self._ask = ask
-        self._is_refused = False
-        self._allows_all = False
-        self._values: set[tuple[str, bytes]] = set()
-        self._counts: dict[str, int] = {}
+        self._permissions = Permissions()
 
     def check(self, tool: str, arguments: dict[str, Any], line: int) -> None:
         """Return if a call of *tool* is allowed; asks the user if that is not known.
@@ -87,16 +82,16 @@ class ProgramApprovals:
             ToolError: if it is not, or the user cannot be asked.
             Cancelled: if the program was cancelled in the meantime.
         """
-        if self._is_refused:
+        permissions = self._permissions
+        if permissions.is_refused:
             raise ToolError(f"{tool} did not run: the user has refused changes by this program.")
-        same = (tool, encode(arguments))
-        if self._allows_all or same in self._values:
+        if permissions.use(tool, arguments):
             return
-        granted = self._counts.get(tool, 0)
-        if granted:
-            self._counts[tool] = granted - 1
-            return
-        self._keep(self._request(tool, arguments, line), tool, same)
+        answer = self._request(tool, arguments, line)
+        if answer.allow == NO:
+            permissions.is_refused = True
+            raise ToolError(f"{tool} did not run: the user said no.")
+        permissions.grant(_SCOPES[answer.allow], answer.calls or 1, tool, arguments)
 
     def _request(self, tool: str, arguments: dict[str, Any], line: int) -> Permission:
         question = describe_call(tool, arguments, self._describe_line(line))
@@ -106,20 +101,8 @@ class ProgramApprovals:
             reason = "it may change something, and this host cannot ask its user whether it may"
             raise ToolError(f"{tool} did not run: {reason}.") from None
         except NotAnswered as error:
-            self._is_refused = True
+            self._permissions.is_refused = True
             raise ToolError(f"{tool} did not run: it may change something. {error}") from error
-
-    def _keep(self, permission: Permission, tool: str, same: tuple[str, bytes]) -> None:
-        match permission.allow:
-            case "no":
-                self._is_refused = True
-                raise ToolError(f"{tool} did not run: the user said no.")
-            case "this tool with these values":
-                self._values.add(same)
-            case "as many calls of this tool as below":
-                self._counts[tool] = (permission.calls or 1) - 1
-            case "all calls of this program":
-                self._allows_all = True
 
 
 def describe_call(tool: str, arguments: dict[str, Any], lines: str) -> str:

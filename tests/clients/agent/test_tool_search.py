@@ -236,5 +236,5 @@ def test_names_of_tools_are_left_to_them() -> None:
 
 @pytest.mark.parametrize("wrong", [{"show": "some"}, {"pin": "a*"}])
 def test_other_words_are_refused(wrong: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="show is one of all, search, auto"):
+    with pytest.raises(ValueError, match="show is one of all, search, code, auto"):
         Agent(ScriptedModel([]), **wrong)

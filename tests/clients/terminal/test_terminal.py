@@ -201,6 +201,35 @@ def test_typed_line_decides_about_the_call(typed: list[str | None], verdict: obj
     assert person(*typed)[0].approve(REQUEST) == verdict
 
 
+IN_PROGRAM = msgspec.structs.replace(REQUEST, program="> 3  delete('a')")
+
+
+@pytest.mark.parametrize(
+    ("typed", "verdict"),
+    [
+        (["s"], Allow(scope="values")),
+        (["PROGRAM"], Allow(scope="program")),
+        (["20"], Allow(scope="tool", calls=20)),
+        (["0", "1001", "9" * 5000, "-1", "²", "y"], Allow()),
+        (["n"], Refuse("")),
+    ],
+)
+def test_typed_line_decides_about_calls_of_a_program(
+    typed: list[str | None], verdict: object
+) -> None:
+    somebody, seen = person(*typed, "")
+    assert somebody.approve(IN_PROGRAM) == verdict
+    assert [each.text for each in seen[:2] if isinstance(each, Line)] == [
+        'Allow delete(path="a")?',
+        "it may destroy something\n> 3  delete('a')",
+    ]
+
+
+def test_words_for_programs_mean_nothing_for_other_calls() -> None:
+    somebody, _ = person("s", "p", "20", "y")
+    assert somebody.approve(REQUEST) == Allow()
+
+
 def test_always_allows_one_tool_but_no_interrupted_call() -> None:
     somebody, seen = person("always", "n x", "n y")
     assert somebody.approve(REQUEST) == Allow()

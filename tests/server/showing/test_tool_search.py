@@ -281,7 +281,7 @@ def test_search_finds_what_was_added_and_not_what_was_removed() -> None:
 
 def test_list_that_stays_the_same_is_not_announced_as_changed() -> None:
     before, after, grown = (
-        Server(tools, show="search")._catalog
+        Server(tools, show="search").catalog
         for tools in ([add], [add, wipe, make_tool(fail)], [make_tool(add, name="b", toolkit="A")])
     )
     assert isinstance(before, Catalog)
@@ -289,7 +289,7 @@ def test_list_that_stays_the_same_is_not_announced_as_changed() -> None:
     # `wipe` may change something, so that calls by name need approval.
     assert after.describe() != listed
     assert grown.describe() != listed
-    same = Server([add, make_tool(add, name="more")], show="search")._catalog
+    same = Server([add, make_tool(add, name="more")], show="search").catalog
     assert same.describe() == listed
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Any
 
 import msgspec
@@ -52,10 +51,10 @@ def read_config(
 ) -> dict[str, ServerConfig | BadConfiguration]:
     """Return the enabled servers of a file, or of such a file's content, by name."""
     if isinstance(source, Mapping):
-        where, given, folder = "the configuration", source, Path.cwd()
+        where, given, folder = "the configuration", source, os.getcwd()
     else:
-        path = Path(source)
-        where, given, folder = str(path), _parse(path), path.absolute().parent
+        where = os.fspath(source)
+        given, folder = _parse(where), os.path.dirname(os.path.abspath(where))
     table = next(
         (given[key] for key in _TABLES if isinstance(given, Mapping) and key in given), None
     )
@@ -78,15 +77,20 @@ def read_config(
     return servers
 
 
-def _parse(path: Path) -> Any:
+def _parse(path: str) -> Any:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = _read_text(path)
     except UnicodeDecodeError as error:
         raise BadConfiguration(f"{path}: it is not UTF-8 (byte {error.start})") from None
     try:
         return msgspec.json.decode(without_commas(without_comments(text)))
     except (msgspec.DecodeError, RecursionError) as error:
         raise BadConfiguration(f"{path}: {error}") from None
+
+
+def _read_text(path: str) -> str:
+    with open(path, encoding="utf-8-sig") as file:
+        return file.read()
 
 
 def without_comments(text: str) -> str:
@@ -108,11 +112,13 @@ def _blank(found: re.Match[str]) -> str:
 class _Reader:
     """Reads entries of a file in *folder*, with the user's *inputs*."""
 
-    def __init__(self, folder: Path, inputs: Mapping[str, str]) -> None:
+    def __init__(self, folder: str, inputs: Mapping[str, str]) -> None:
         self._folder = folder
         self._inputs = inputs
         # Editors keep such files in a subfolder of the project.
-        self._workspace = folder.parent if folder.name in (".vscode", ".cursor") else folder
+        self._workspace = folder
+        if os.path.basename(folder) in (".vscode", ".cursor"):
+            self._workspace = os.path.dirname(folder)
 
     def read(self, entry: Any) -> ServerConfig:
         if isinstance(entry, Mapping) and ("url" in entry or entry.get("type", "stdio") != "stdio"):
@@ -138,16 +144,16 @@ class _Reader:
             cwd=(
                 None
                 if given.cwd is None
-                else str(self._folder / os.path.expanduser(self._text(given.cwd)))
+                else os.path.join(self._folder, os.path.expanduser(self._text(given.cwd)))
             ),
         )
 
     def _file(self, given: str | None) -> dict[str, str]:
         if given is None:
             return {}
-        path = self._folder / self._text(given)
+        path = os.path.join(self._folder, self._text(given))
         try:
-            lines = path.read_text(encoding="utf-8-sig").splitlines()
+            lines = _read_text(path).splitlines()
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
             raise BadConfiguration(f"its envFile {path} cannot be read: {reason}") from None
@@ -168,7 +174,7 @@ class _Reader:
     def _value(self, found: re.Match[str]) -> str:
         kind, name, default = found["kind"], found["name"], found["default"]
         if kind is None and name in ("userHome", "workspaceFolder"):
-            return str(Path.home() if name == "userHome" else self._workspace)
+            return os.path.expanduser("~") if name == "userHome" else self._workspace
         known = self._inputs if kind == "input" else os.environ
         value = known.get(name, default)
         if value is None and kind == "input":

@@ -29,7 +29,7 @@ class RequestError(Exception):
 
 
 class UpstreamError(RequestError):
-    """Another server answered a call with a JSON-RPC error."""
+    """Another server answered a call with a JSON-RPC error, or a lock refuses what it offers."""
 
 
 class LoadError(Exception):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from toolwire_tools import Tool
     from toolwire_tools.handler import Gate
 
-    from .mounting.mounts import Mounts
+    from .mounting.mounts import MountArguments, Mounts
     from .protocol.call import Call
     from .runtime.lifespans import Lifespan
     from .runtime.loading_filter import LoadingFilter
@@ -170,9 +170,13 @@ class Server:
         starts, too.
 
         Names of tools and prompts become `prefix_name`; one server may lack a *prefix*. *options*
-        are those of `Mounts.add`: `env`, `inherit_env`, `cwd`, `eager` and `keep`. Raises what that
-        raises.
+        are those of `Mounts.add`: `env`, `inherit_env`, `cwd`, `eager`, `keep`, `lock` and
+        `idle_seconds`. Raises what that raises.
         """
+        self.mount_all([(command, prefix, options)])
+
+    def mount_all(self, servers: Iterable[MountArguments]) -> None:
+        """Mount several servers, each with the arguments of `mount`, and list them all at once."""
         from .mounting.mounts import Mounts
 
         with self._changing:
@@ -180,7 +184,7 @@ class Server:
             self._mounts = self._mounts or Mounts(
                 self.settings, catalog, self._list_again, sessions
             )
-            self._mounts.add(command, prefix, **options)
+            self._mounts.add_all(servers)
             self._list_again()
 
     def _list_again(self) -> None:

@@ -88,6 +88,9 @@ class Lock(
 ):
     """The approved entries, each list in the order of its keys, and instructions (the schema
     `tools-lock`).
+
+    *servers* has the mounted server of each resource and template, by its key: their names do not
+    tell it.
     """
 
     version: Literal[2]
@@ -96,6 +99,7 @@ class Lock(
     resources: list[Entry] = []
     resourceTemplates: list[Entry] = []  # noqa: N815 (MCP's name)
     instructions: str = ""
+    servers: dict[str, str] = {}
 
     def __str__(self) -> str:
         """Return the text of the file: the same for the same entries in any order."""
@@ -167,7 +171,7 @@ def lock_offer(offer: Offer) -> Lock:
     Raises:
         BadLock: if an entry has no key, or is nested too deeply, or two have the same key.
     """
-    lists: dict[str, list[Entry]] = {}
+    lists: dict[str, Any] = {}
     for kind in KEYS:
         entries, faults = _index(kind, offer.entries.get(kind, ()))
         if faults:

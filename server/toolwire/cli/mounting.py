@@ -31,17 +31,16 @@ def mount_all(
     """
     if "mount" not in options and "mount_config" not in options:
         raise UsageError(f"--{next(iter(options))} goes with --mount or --mount-config")
-    lock = open_lock(options)
-    keep = partial(is_chosen, include=include, exclude=exclude)
+    shared: dict[str, Any] = {
+        "keep": partial(is_chosen, include=include, exclude=exclude),
+        "eager": "eager" in options,
+        "lock": open_lock(options),
+        "idle_seconds": options.get("idle"),
+    }
+    servers = []
     for mounted in _list_servers(options):
-        server.mount(
-            mounted.command,
-            mounted.name,
-            keep=keep,
-            eager="eager" in options,
-            lock=lock,
-            **mounted.settings,
-        )
+        servers.append((mounted.command, mounted.name, {**shared, **mounted.settings}))
+    server.mount_all(servers)
 
 
 def list_prefixes(options: Mapping[str, Any]) -> list[str]:

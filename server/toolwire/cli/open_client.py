@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -144,6 +143,8 @@ def is_mounting(options: Mapping[str, Any]) -> bool:
 
 def split_command(command: str) -> list[str]:
     """Return the words of a command, split as by a shell."""
+    import shlex
+
     try:
         return shlex.split(command)
     except ValueError as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import msgspec
@@ -30,7 +29,8 @@ def read_lock(name: str) -> Lock:
         UsageError: if it cannot be read, or is no lock.
     """
     try:
-        return read(Path(name).read_bytes())
+        with open(name, "rb") as file:
+            return read(file.read())
     except OSError as error:
         raise UsageError(
             f"the lock {name} cannot be read: {(error.strerror or str(error)).lower()}"
@@ -52,6 +52,28 @@ class LockedEntries:
     def __init__(self, name: str, texts: Texts = "approved") -> None:
         self._name, self._lock, self._texts = name, read_lock(name), texts
         self._logged: set[str] = set()
+
+    def split(self, prefixes: Sequence[str]) -> dict[str, dict[Kind, list[Any]]]:
+        """Return the approved entries, by list, of each of the mounted servers with *prefixes*,
+        with the names that they have there.
+
+        Left out are those of other servers, and resources of which the lock does not say whose they
+        are.
+        """
+        known = frozenset(prefixes)
+        lists: dict[str, dict[Kind, list[Any]]] = {}
+        for prefix in known:
+            lists[prefix] = {kind: [] for kind in KEYS}
+        for kind, key in KEYS.items():
+            for entry in self._lock.entries(kind).values():
+                owner = find_owner(self._lock, kind, entry, known)
+                if owner is None or not _can_be_shown(kind, entry):
+                    continue
+                shown = entry
+                if key == "name" and owner:
+                    shown = {**entry, "name": entry["name"][len(owner) + 1 :]}
+                lists[owner][kind].append(shown)
+        return lists
 
     def check(self, tools: Sequence[Tool]) -> tuple[list[Tool], list[Refusal]]:
         """Return what the lock allows of *tools*, entries of any list, and for each other one what
@@ -94,6 +116,32 @@ class LockedEntries:
         for remark in new:
             log.warning(f"{self._name}: {remark}")
         self._logged.update(new)
+
+
+def _can_be_shown(kind: Kind, entry: Any) -> bool:
+    """Return whether hosts can read *entry*, of a lock that a person may have edited."""
+    if kind != "tools":
+        return True
+    schema, output = entry.get("inputSchema"), entry.get("outputSchema", {})
+    return isinstance(schema, dict) and schema.get("type") == "object" and isinstance(output, dict)
+
+
+def find_owner(lock: Lock, kind: Kind, entry: Any, prefixes: frozenset[str]) -> str | None:
+    """Return which of the mounted servers with *prefixes* has *entry*; `None` if none has, or the
+    lock does not say it.
+    """
+    key: str = entry[KEYS[kind]]
+    if KEYS[kind] != "name":
+        owner = lock.servers.get(key)
+        if owner is None and len(prefixes) == 1:
+            (owner,) = prefixes
+        return owner if owner in prefixes else None
+    place = key.find("_")
+    while place >= 0:
+        if key[:place] in prefixes:
+            return key[:place]
+        place = key.find("_", place + 1)
+    return "" if "" in prefixes else None
 
 
 def _key_of(tool: Tool) -> Any:

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ..runtime.session import Session
     from .listed_entries import EntryRules
     from .locking import LockedEntries, Refusal
+    from .mounted_entry import Forward
 
 _LIST_SECONDS = 60.0
 _PATIENCE_SECONDS = 2.0
@@ -60,7 +61,8 @@ class Mount:
 
     *changed* is called, on any thread, when its lists were read and differ. *sessions* get its log
     messages of no call. *kind* is how messages call it, *rules* are for the entries of its lists,
-    and *on_output* gets lines of its output that are no messages, instead of the log.
+    *send* runs the calls of its tools instead of `call`, and *on_output* gets lines of its output
+    that are no messages, instead of the log.
     """
 
     def __init__(
@@ -74,6 +76,7 @@ class Mount:
         *,
         kind: str = "mounted",
         rules: EntryRules | None = None,
+        send: Forward | None = None,
         on_output: Callable[[str], None] | None = None,
     ) -> None:
         self.name = name
@@ -81,6 +84,7 @@ class Mount:
         self.title = f"the {kind} server {name}"
         """What messages call it."""
         self._rules = rules or MountedEntries(name, prefix)
+        self._send = send or self.call
         self._on_output = on_output or self._log_output
         self.tools: list[Tool] = []
         """Everything it lists, in the order of its lists, without what *lock* refuses."""
@@ -123,19 +127,35 @@ class Mount:
 
     def tool(self, kind: str, entry: dict[str, Any]) -> Tool:
         """Return what it lists in *entry* as a tool of *kind*."""
-        return self._rules.make_tool(entry, kind, self.call)
+        return self._rules.make_tool(entry, kind, self._send)
 
     def call(self, params: dict[str, Any], call: Call) -> dict[str, Any]:
+        """Return the result of the request with *params*, for *call*; raises what `ready_for` and
+        `send` raise.
+        """
+        return self.send(self.ready_for(call), params, call)
+
+    def ready_for(self, call: Call) -> Running:
+        """Return the server, which is started if it does not run.
+
+        Raises:
+            ToolError: if it does not start.
+            Cancelled: if *call* has ended before.
+        """
+        running = self.running
+        if running is not None and self.client.end is None:
+            return running
+        starting = self.start(can_elicit(call.capabilities))
+        wait_for([starting], call, None)
+        try:
+            return starting.result()
+        except ClientError as error:
+            raise ToolError(f"{call.entry.name}: {self.title} does not run: {error}") from None
+
+    def send(self, running: Running, params: dict[str, Any], call: Call) -> dict[str, Any]:
         """Return the result of the request with *params*, for *call*; raises what `forward`
         raises.
         """
-        if (running := self.running) is None or self.client.end is not None:
-            starting = self.start(can_elicit(call.capabilities))
-            wait_for([starting], call, None)
-            try:
-                running = starting.result()
-            except ClientError as error:
-                raise ToolError(f"{call.entry.name}: {self.title} does not run: {error}") from None
         try:
             return forward(
                 call, running.connection, params, opened=partial(self._open.__setitem__, call)

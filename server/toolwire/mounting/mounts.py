@@ -9,31 +9,35 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from toolwire_client.async_client import ClientSettings
-from toolwire_client.transport.child_process import server_environment
-from toolwire_client.waiting.base import in_daemon_thread
+import msgspec
 from toolwire_schemas.output import printable
 from toolwire_schemas.wire.messages import INTERNAL_ERROR, INVALID_PARAMS
 from toolwire_tools import Entry
 
 from .. import log
 from ..errors import RequestError, UpstreamError
-from ..protocol import lookup
 from ..protocol.catalog import LIST_METHODS
 from ..protocol.connection_handler import ConnectionHandler
 from ..protocol.lifecycle import UNCACHED, can_elicit
-from .mount import Mount, wait_for
+from .mounted_entry import mount_entry
+from .mounted_server import IdleLimit, MountedServer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from toolwire_client.transport.base import Transport
     from toolwire_tools import Tool
 
     from ..protocol.call import Call, Host
     from ..protocol.catalog import Catalog
     from ..runtime.session import Session
     from ..settings import Settings
+    from ..timers import Timers
     from .locking import LockedEntries
+    from .mount import Mount
+
+    MountArguments = tuple[Sequence[str], str | None, dict[str, Any]]
+    """The command, the name and the options of `Mounts.add`."""
 
 LIST_PATIENCE_SECONDS = 20.0
 """How long a list waits for servers that start: a third of the time after which hosts give up.
@@ -42,12 +46,27 @@ Those that are late are announced as a change of the list."""
 CHANGE_PATIENCE_SECONDS = 1.0
 """How long a list, or an unknown name, waits for lists that have just changed."""
 
-META_WHOLE = "toolwire/whole"
-"""Under `_meta` of a request for a list: it waits for all servers, and fails if one does not start,
-or refuses a list."""
+META_REPORT = "toolwire/mounted"
+"""Under `_meta` of a request for a list. If it is true, the request waits for all servers, and
+`_meta` of the result has a `ServerReport` of each; else it waits for none.
+"""
+
+MAX_STARTS = 8
+"""How many servers such a request starts at once: each may be a package that is downloaded."""
 
 _DEPTH, _MAX_DEPTH = "TOOLWIRE_MOUNT_DEPTH", 3
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+class ServerReport(msgspec.Struct, frozen=True):
+    """A mounted server in the answer to `META_REPORT`: why its lists are not complete, "" if they
+    are, and the keys of its resources and templates.
+    """
+
+    name: str
+    prefix: str
+    problem: str = ""
+    resources: list[str] = []
 
 
 class Mounts:
@@ -70,8 +89,14 @@ class Mounts:
         self._max_message_bytes = settings.max_message_bytes
         self._changed = changed
         self._sessions = sessions
-        self._mounts: dict[Mount, Callable[[Tool], bool]] = {}
+        self._mounts: dict[MountedServer, Callable[[Tool], bool]] = {}
+        self._timers: Timers | None = None
         self._listed: WeakKeyDictionary[Host, set[str]] = WeakKeyDictionary()
+
+    def add_all(self, servers: Iterable[MountArguments]) -> None:
+        """Mount each of *servers*; raises what `add` raises."""
+        for command, name, options in servers:
+            self.add(command, name, **options)
 
     def add(
         self,
@@ -84,19 +109,19 @@ class Mounts:
         eager: bool = False,
         keep: Callable[[Tool], bool] = lambda tool: True,
         lock: LockedEntries | None = None,
+        idle_seconds: float | None = None,
     ) -> None:
         """Mount the server that *command* starts, when it is first needed, or now if *eager*.
 
         *env* is added to our environment, or unless *inherit_env* to the few variables that every
-        server gets. *keep* and *lock* choose among its tools.
+        server gets. *keep* and *lock* choose among its tools. With a *lock*, lists have what it
+        keeps, and the first call needs the server. It ends when no call has used it for
+        *idle_seconds*.
 
         Raises:
             TypeError: if *command* is a text.
-            ValueError: if names of two servers could be the same.
+            ValueError: if names of two servers could be the same, or *idle_seconds* is no time.
         """
-        from ..guarded_process import start_guarded
-        from .foreign_stderr import ForeignStderr
-
         if isinstance(command, str):
             import shlex
 
@@ -110,27 +135,69 @@ class Mounts:
                 f"mounted servers mount servers, {depth} levels deep: does a config file mount"
                 " itself?"
             )
-        environment = {**os.environ, **(env or {})} if inherit_env else server_environment(env)
-        environment[_DEPTH] = str(depth + 1)
-        title = name or " ".join(command)[:60]
-        stderr = ForeignStderr(
-            title
-        )  # one for all starts: a server that ends again and again has one limit, too
-        settings = ClientSettings(
-            launch=partial(
-                start_guarded, list(command), env=environment, cwd=cwd, show_stderr=stderr
-            ),
-            max_message_bytes=self._max_message_bytes,
+        open_mount = partial(
+            self._open_mount, list(command), env or {}, inherit_env=inherit_env, cwd=cwd
         )
-        mount = Mount(title, prefix, settings, self._changed, self._sessions, lock)
-        self._mounts = {**self._mounts, mount: keep}  # others may be reading it
+        idle = self._make_idle_limit(idle_seconds)
+        title = name or " ".join(command)[:60]
+        mounted = MountedServer(title, prefix, open_mount, self._changed, lock, idle)
+        self._mounts = {**self._mounts, mounted: keep}  # others may be reading it
         if eager:
-            mount.start()
+            mounted.start()
+
+    def _open_mount(
+        self,
+        command: list[str],
+        env: Mapping[str, str],
+        mounted: MountedServer,
+        *,
+        inherit_env: bool,
+        cwd: str | None,
+    ) -> Mount:
+        """Return what starts the server *mounted* and talks to it."""
+        from toolwire_client.async_client import ClientSettings
+        from toolwire_client.transport.child_process import server_environment
+
+        from ..guarded_process import start_guarded
+        from .mount import Mount
+
+        environment = {**os.environ, **env} if inherit_env else server_environment(env)
+        environment[_DEPTH] = str(int(os.environ.get(_DEPTH, 0)) + 1)
+        launch = partial(
+            start_guarded, command, env=environment, cwd=cwd, show_stderr=mounted.stderr
+        )
+
+        def launch_alone() -> Transport:
+            mounted.wait_for_end()
+            return launch()
+
+        settings = ClientSettings(launch=launch_alone, max_message_bytes=self._max_message_bytes)
+        return Mount(
+            mounted.name,
+            mounted.prefix,
+            settings,
+            mounted.take_lists,
+            self._sessions,
+            mounted.lock,
+            send=mounted.call,
+        )
+
+    def _make_idle_limit(self, seconds: float | None) -> IdleLimit | None:
+        if seconds is None:
+            return None
+        if not seconds > 0:
+            raise ValueError(f"idle_seconds must be more than 0, not {seconds}")
+        if self._timers is None:
+            from ..timers import Timers
+
+            self._timers = Timers()
+        return IdleLimit(seconds, self._timers)
 
     def tools(self, own: list[Tool]) -> Iterator[Tool]:
         """Yield what the servers list, without names that are taken: by *own*, by servers before,
         by another prefix.
         """
+        self._show_locked()
         taken = {(tool.kind, tool.entry.name_with(self._separator)) for tool in own}
         for mount, keep in self._mounts.items():
             hidden = []
@@ -164,21 +231,47 @@ class Mounts:
 
     def close(self) -> None:
         """End all servers, for good."""
+        from toolwire_client.waiting.base import in_daemon_thread
+
+        if self._timers is not None:
+            self._timers.stop()
         for end in [in_daemon_thread(mount.close) for mount in self._mounts]:
             end.result()
 
-    def _complete(self, call: Call, mounts: list[Mount], seconds: float | None) -> None:
-        """Wait until *mounts* are listed, for at most *seconds*."""
-        can_ask = can_elicit(call.capabilities)
-        missing = [mount for mount in mounts if not (mount.listed is not None or mount.is_resting)]
-        wait_for([mount.start(can_ask) for mount in missing], call, seconds)
-        wait_for(
-            [mount.reading for mount in mounts if mount.reading is not None],
-            call,
-            CHANGE_PATIENCE_SECONDS,
-        )
+    def _show_locked(self) -> None:
+        """Let servers with a lock offer what it keeps, until they are started."""
+        prefixes = [mount.prefix for mount in self._mounts]
+        lists = {}
+        for mount in self._mounts:
+            if mount.lock is None or mount.is_listed:
+                continue
+            if mount.lock not in lists:
+                lists[mount.lock] = mount.lock.split(prefixes)
+            mount.show(lists[mount.lock][mount.prefix])
 
-    def _by_prefix(self, name: str) -> list[Mount]:
+    def _complete(
+        self,
+        call: Call,
+        mounts: list[MountedServer],
+        seconds: float | None,
+        *,
+        is_known: Callable[[MountedServer], bool] = lambda mount: mount.is_listed,
+    ) -> None:
+        """Start those of *mounts* whose lists are not known, and wait for their lists, for at most
+        *seconds*.
+        """
+        missing = [mount for mount in mounts if not (is_known(mount) or mount.is_resting)]
+        readings = [mount.reading for mount in mounts if mount.reading is not None]
+        if not missing and not readings:
+            return
+        from .mount import wait_for  # what starts servers
+
+        can_ask = can_elicit(call.capabilities)
+        wait_for([mount.start(can_ask) for mount in missing], call, seconds)
+        readings = [mount.reading for mount in mounts if mount.reading is not None]
+        wait_for(readings, call, CHANGE_PATIENCE_SECONDS)
+
+    def _by_prefix(self, name: str) -> list[MountedServer]:
         joints = {self._separator, "_", "."}
         return [
             mount
@@ -198,6 +291,22 @@ class Mounts:
                 raise ValueError(
                     f"{both}: tools of both could have the same name; give one another name"
                 )
+
+    def has_listed(self, method: str, params: dict[str, Any], host: Host) -> bool:
+        """Return whether the list of *method* waits for no server: all have listed what they have,
+        or have it in a lock.
+        """
+        meta = params.get("_meta")
+        if isinstance(meta, dict) and META_REPORT in meta:
+            return False
+        is_fixed = method == "tools/list" and self._catalog().is_fixed
+        if not is_fixed and not all(mount.is_up_to_date for mount in self._mounts):
+            return False
+        self._note_listed(method, host)
+        return True
+
+    def _note_listed(self, method: str, host: Host) -> None:
+        self._listed.setdefault(host, set()).add(method.partition("/")[0])
 
     def select_news(self, host: Host, changed: list[str]) -> list[str]:
         """Return those of the *changed* lists that the client of *host* has seen: others are no
@@ -222,8 +331,8 @@ class Mounts:
             tool, arguments = self._find(method, params, modern=call.origin.modern)
         except RequestError as unknown:
             for mount in mounts:
-                if name is not None and mount.listed is None:
-                    reason = f"{name}: {mount.title} does not run: {mount.client.end}"
+                if name is not None and not mount.is_listed:
+                    reason = f"{name}: {mount.title} does not run: {mount.end}"
                     raise RequestError(INTERNAL_ERROR, reason) from None
             uri = params.get("uri")
             if not isinstance(uri, str):
@@ -233,16 +342,26 @@ class Mounts:
 
     def _list(self, method: str, params: dict[str, Any], call: Call) -> dict[str, Any]:
         mounts = list(self._mounts)
-        if META_WHOLE in (call.meta or ()):
-            self._complete(call, mounts, None)
-            _check_whole(mounts)
-        elif not (method == "tools/list" and self._catalog().is_fixed):
+        reports = None
+        wants_report = (call.meta or {}).get(META_REPORT)
+        if wants_report:
+            reports = self._report(call, mounts)
+        elif wants_report is None:
             self._complete(call, mounts, LIST_PATIENCE_SECONDS)
-        self._listed.setdefault(call.host, set()).add(method.partition("/")[0])
+        self._note_listed(method, call.host)
         page = self._catalog().page(LIST_METHODS[method], params.get("cursor"))
+        if reports is not None:
+            page = {**page, "_meta": {META_REPORT: reports}}
         return {**page, **UNCACHED} if call.origin.modern else page
 
-    def _mounts_for(self, name: Any) -> list[Mount]:
+    def _report(self, call: Call, mounts: list[MountedServer]) -> list[dict[str, Any]]:
+        """Start all of *mounts*, and return a `ServerReport` of each."""
+        for start in range(0, len(mounts), MAX_STARTS):
+            group = mounts[start : start + MAX_STARTS]
+            self._complete(call, group, None, is_known=lambda mount: mount.is_read)
+        return [msgspec.to_builtins(_report_server(mount)) for mount in mounts]
+
+    def _mounts_for(self, name: Any) -> list[MountedServer]:
         """Return the servers that may have something called *name*; all if there is no name."""
         if name is None:
             return list(self._mounts)
@@ -250,6 +369,8 @@ class Mounts:
         return by_prefix or [mount for mount in self._mounts if not mount.prefix]
 
     def _find(self, method: str, params: dict[str, Any], *, modern: bool) -> tuple[Tool, Any]:
+        from ..protocol import lookup  # which a list does not need
+
         catalog = self._catalog()
         self._check_not_refused(method, params)
         if method != "tools/call":
@@ -270,7 +391,7 @@ class Mounts:
         """Read *uri*, which no list has, from the only server with resources, or those with others
         of its scheme.
         """
-        able = [mount for mount in self._mounts if "resources" in mount.client.capabilities]
+        able = [mount for mount in self._mounts if "resources" in mount.capabilities]
         if len(able) > 1:  # one server has no business with the URIs of another
             start = uri.partition(":")[0] + ":"
             able = [
@@ -278,7 +399,8 @@ class Mounts:
             ]
         for mount in able:
             with suppress(UpstreamError):
-                return _continue(call, mount.tool("resources", {"uri": uri}), {"uri": uri})
+                tool = mount_entry("", mount.call, "resources", {"uri": uri})
+                return _continue(call, tool, {"uri": uri})
         raise unknown
 
 
@@ -289,16 +411,15 @@ def make_prefix(name: str) -> str:
     return _NOT_IN_A_NAME.sub("_", name).strip("_")
 
 
-def _check_whole(mounts: list[Mount]) -> None:
-    """Raise a `RequestError` that says which of *mounts* do not run, or have a list that cannot be
-    read.
-    """
-    missing = [mount.title for mount in mounts if mount.listed is None]
-    if missing:
-        raise RequestError(INTERNAL_ERROR, f"the list lacks the tools of {', '.join(missing)}")
-    unread = [problem for mount in mounts for problem in mount.unread.values()]
-    if unread:
-        raise RequestError(INTERNAL_ERROR, "; ".join(unread))
+def _report_server(mount: MountedServer) -> ServerReport:
+    if not mount.is_read:
+        reason = mount.end
+        problem = f"{mount.title} does not run"
+        if reason is not None:
+            problem += f": {reason.reason}"
+        return ServerReport(mount.name, mount.prefix, printable(problem))
+    resources = [tool.name for tool in mount.tools if tool.kind not in ("tools", "prompts")]
+    return ServerReport(mount.name, mount.prefix, "; ".join(mount.unread), resources)
 
 
 def _name_in(params: dict[str, Any]) -> Any:

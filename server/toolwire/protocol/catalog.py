@@ -52,6 +52,12 @@ class Late(Protocol):
     def handler(self) -> Handler:
         """What answers it."""
 
+    def has_listed(self, method: str, params: dict[str, Any], host: Host) -> bool:
+        """Return whether the list of *method* is complete, so that *host* gets it at once.
+
+        Must not block.
+        """
+
     def select_news(self, host: Host, changed: list[str]) -> list[str]:
         """Return those of the *changed* lists that the client of *host* has seen: others are no
         news.

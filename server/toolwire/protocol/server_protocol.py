@@ -378,7 +378,8 @@ class ServerProtocol:
         cursor = params.get("cursor")
         if cursor is not None and type(cursor) is not str:
             raise RequestError(INVALID_PARAMS, "params.cursor must be a string")
-        if (late := self._catalog.late) is not None:
+        late = self._catalog.late
+        if late is not None and not late.has_listed(request.method, params, self._host):
             return self._wait(request, params, origin, late)
         kind = LIST_METHODS[request.method]
         key = kind, cursor, origin.modern

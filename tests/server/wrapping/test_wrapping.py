@@ -512,8 +512,14 @@ def test_a_lock_refuses_mounted_tools_that_have_changed(tmp_path: Path) -> None:
     )  # another size, so old bytecode does not fit
     with running("-m", "toolwire", "serve", *mount, "--lock", lock) as process:
         listed = process.ask(request("tools/list"))["result"]["tools"]
+        assert [tool["name"] for tool in listed] == ["x_keep", "x_look"]
+        process.send(call("x_look", {"path": 1}, id="look"))
+        answer = process.receive()
+        while answer.get("id") != "look":  # a change of the list comes first
+            answer = process.receive()
+        refused = answer["error"]["message"]
+        listed = process.ask(request("tools/list"))["result"]["tools"]
         assert [tool["name"] for tool in listed] == ["x_keep"]
-        refused = process.ask(call("x_look", {"path": 1}))["error"]["message"]
         assert "x_look is refused, since it is not what was approved" in refused
         assert "inputSchema.properties.path.type: string -> integer" in refused
         process.hang_up()

@@ -5,13 +5,15 @@ or is refused.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
 
 from ...errors import Failed, UsageError
 from ..open_client import is_mounting, make_client, make_limit
 from ..options import EXCLUDE, INCLUDE, LOADING, Option
 from ..printing.layout import format_count, format_table
-from ..printing.output import print_report
+from ..printing.output import print_remark, print_report
 from ..printing.output_files import write_text
 from . import Command
 
@@ -20,19 +22,30 @@ if TYPE_CHECKING:
     from toolwire_dialects.compare.lock import Checked, Kind, Lock, Offer
     from toolwire_schemas.deadline import Deadline
 
+    from ...mounting.mounts import ServerReport
     from ..options import Words
 
 COMMAND = Command(
-    usage=("toolwire lock FILE TARGET... [OPTIONS]", "toolwire lock FILE [OPTIONS] -- COMMAND"),
+    usage=(
+        "toolwire lock FILE TARGET... [OPTIONS]",
+        "toolwire lock FILE [OPTIONS] -- COMMAND",
+        "toolwire lock [FILE] --config FILE [OPTIONS]",
+    ),
     details=(
         "Writes what a model reads of a target, or of any MCP server, to FILE: the entries of its"
         " tools, prompts and resources, and its instructions. `wrap --lock FILE` shows these texts"
         " whatever the server says later. It refuses an entry whose schema, hints or other members"
         " have changed, and every new one. If FILE exists, old and new are printed side by side,"
-        " and the exit status is 1 if they differ; --update accepts the changes."
+        " and the exit status is 1 if they differ; --update accepts the changes. With --config,"
+        " each server of a host's config file is started once; `serve --mount-config FILE --lock`"
+        " starts none of them before its first call."
     ),
     options=(
         Option("--update", "accept the changes: write FILE anew"),
+        Option(
+            "--config FILE",
+            "lock all servers of a host's config file; those that do not start keep their entries",
+        ),
         INCLUDE,
         EXCLUDE,
         *LOADING,
@@ -42,6 +55,7 @@ COMMAND = Command(
         "toolwire lock github.lock.json -- npx -y some-mcp-server",
         "toolwire wrap --lock github.lock.json -- npx -y some-mcp-server",
         "toolwire lock github.lock.json --update -- npx -y some-mcp-server",
+        "toolwire lock --config .mcp.json",
     ),
 )
 
@@ -52,45 +66,130 @@ def run(words: Words) -> int:
 
     from ...mounting.locking import read_lock
 
-    if not words.words:
-        raise UsageError(
-            "name the file of the lock first: toolwire lock FILE TARGET, or toolwire lock FILE --"
-            " COMMAND"
-        )
-    name, *targets = words.words
+    name, *targets = words.words or [_name_lock(words)]
+    if "config" in words.options:
+        words.options["mount_config"] = [words.options["config"]]
     old = read_lock(name) if os.path.exists(name) else None
-    offer = _read_offer(words, name, targets)
+    found = _read_servers(words, name, targets)
+    offer = _keep_entries(old, found)
     try:
         new = lock_offer(offer)
     except BadLock as error:
         raise Failed(f"the lists cannot be locked: {error}") from None
+    new = msgspec.structs.replace(new, servers=_find_owners(old, found))
+    outcome = "it is not in the lock" if old is None else "its entries in the lock stay"
+    for report in found.failed:
+        print_remark(f"{report.problem}; {outcome}")
+    status = 1 if found.failed else 0
     if old is not None:
         is_update = "update" in words.options
         is_unchanged = _show_changes(name, old, offer, will_update=is_update)
-        if is_unchanged:
-            return 0
-        if not is_update:
+        if is_unchanged and old.servers == new.servers:
+            return status
+        if not is_update and not is_unchanged:
             return 1
     write_text(name, str(new))
-    print_report(f"Locked {_count_entries(new)} in {name}.")
-    return 0
+    if old is None or "update" in words.options:
+        print_report(f"Locked {_count_entries(new)} in {name}.")
+    return status
 
 
-def _read_offer(words: Words, name: str, targets: list[str]) -> Offer:
+def _name_lock(words: Words) -> str:
+    """Return the name of the lock of a config file, next to it."""
+    config = words.options.get("config")
+    if config is None:
+        raise UsageError(
+            "name the file of the lock first: toolwire lock FILE TARGET, or toolwire lock FILE --"
+            " COMMAND"
+        )
+    return f"{os.path.splitext(config)[0]}.lock.json"
+
+
+class _Found(msgspec.Struct, frozen=True):
+    """What servers offer, and the reports of mounted ones."""
+
+    offer: Offer
+    mounted: list[ServerReport] = []
+
+    @property
+    def failed(self) -> list[ServerReport]:
+        return [report for report in self.mounted if report.problem]
+
+
+def _read_servers(words: Words, name: str, targets: list[str]) -> _Found:
+    """Return what the servers that a command line names offer.
+
+    Raises:
+        Failed: if one fails, unless others of the same config file do not.
+    """
     from toolwire_client import RequestFailed
-
-    from ...mounting.mounts import META_WHOLE
 
     limit = make_limit(words)
     with make_client(words, targets, limit=limit) as client:
         try:
             if is_mounting(words.options):
-                client.request(
-                    "tools/list", {"_meta": {META_WHOLE: True}}, timeout_seconds=limit.left()
-                )
-            return _list_everything(client, limit)
+                found = _list_mounted(client, limit)
+            else:
+                found = _Found(_list_everything(client, limit))
         except RequestFailed as error:
             raise Failed(f"{name} is not written: {error.message}") from None
+    may_fail = "config" in words.options and len(found.failed) < len(found.mounted)
+    if found.failed and not may_fail:
+        problems = "; ".join(report.problem for report in found.failed)
+        raise Failed(f"{name} is not written: {problems}")
+    return found
+
+
+def _list_mounted(client: Client, limit: Deadline) -> _Found:
+    """Return what our own server lists after each mounted one was started once."""
+    from toolwire_dialects.compare.lock import Offer
+
+    from ...mounting.mounts import META_REPORT, ServerReport
+    from ...protocol.catalog import LIST_METHODS
+
+    entries: dict[Kind, list[Any]] = {}
+    reports: list[ServerReport] = []
+    for method, kind in LIST_METHODS.items():
+        is_first = not entries
+        params = {"_meta": {META_REPORT: is_first}}
+        result = client.request(method, params, timeout_seconds=limit.left())
+        entries[cast("Kind", kind)] = result[kind]
+        if is_first:
+            reports = msgspec.convert(result["_meta"][META_REPORT], list[ServerReport])
+    return _Found(Offer(entries, client.instructions or ""), reports)
+
+
+def _keep_entries(old: Lock | None, found: _Found) -> Offer:
+    """Return what servers offer, with the entries in the *old* lock of those that failed."""
+    from toolwire_dialects.compare.lock import KEYS, Offer
+
+    from ...mounting.locking import find_owner
+
+    if old is None or not found.failed:
+        return found.offer
+    prefixes = frozenset(report.prefix for report in found.mounted)
+    failed = {report.prefix for report in found.failed}
+    entries: dict[Kind, list[Any]] = {}
+    for kind in KEYS:
+        entries[kind] = list(found.offer.entries.get(kind, ()))
+        for entry in old.entries(kind).values():
+            if find_owner(old, kind, entry, prefixes) in failed:
+                entries[kind].append(entry)
+    return Offer(entries, found.offer.instructions)
+
+
+def _find_owners(old: Lock | None, found: _Found) -> dict[str, str]:
+    """Return the mounted server of each resource and template, by its key."""
+    owners = {}
+    for report in reversed(found.mounted):  # the first of two with one URI is read
+        for key in report.resources:
+            owners[key] = report.prefix
+    if old is not None:
+        failed = {report.prefix for report in found.failed}
+        for key, owner in old.servers.items():
+            if owner in failed:
+                owners.setdefault(key, owner)
+    return owners
 
 
 def _list_everything(client: Client, limit: Deadline) -> Offer:

@@ -77,6 +77,11 @@ COMMAND = Command(
             "--eager", "start mounted servers at once (default: when first needed)", is_rare=True
         ),
         Option(
+            "--idle SECONDS",
+            "end a mounted server that no call has used for so long; the next call starts it",
+            is_rare=True,
+        ),
+        Option(
             "--with PACKAGE",
             "add a package that uv installs for this run only; repeatable",
             many=True,
@@ -248,7 +253,7 @@ def _choose(options: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     return {name: options[key] for key, name in names.items() if key in options}
 
 
-_OF_MOUNTS = {key: key for key in ("mount", "mount_config", "eager", "lock", "lock_texts")}
+_OF_MOUNTS = {key: key for key in ("mount", "mount_config", "eager", "lock", "lock_texts", "idle")}
 _IDENTITY = {"name": "name", "server_version": "version", "instructions": "instructions"}
 _FOUND_LATER = ("version", "title", "instructions")
 _SELECTION = {

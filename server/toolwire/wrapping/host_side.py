@@ -28,6 +28,8 @@ class HostDeclaration(msgspec.Struct, frozen=True):
     is_modern: bool = False
     capabilities: dict[str, Any] = {}
     client_info: dict[str, Any] = {}
+    revision: str = ""
+    """The protocol revision that it asked for, if any."""
 
 
 def read_declaration(params: dict[str, Any]) -> HostDeclaration:
@@ -38,11 +40,13 @@ def read_declaration(params: dict[str, Any]) -> HostDeclaration:
             is_modern=True,
             capabilities=object_in(meta, META_CLIENT_CAPABILITIES),
             client_info=object_in(meta, META_CLIENT_INFO),
+            revision=str(meta[META_VERSION]),
         )
     return HostDeclaration(
         is_legacy="protocolVersion" in params,
         capabilities=object_in(params, "capabilities"),
         client_info=object_in(params, "clientInfo"),
+        revision=str(params.get("protocolVersion", "")),
     )
 
 

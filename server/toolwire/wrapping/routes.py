@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_client.protocol.client_protocol import LISTS
 
+from ..protocol.catalog import LIST_METHODS
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
@@ -41,6 +43,7 @@ class ServerState(Enum):
 
     ABSENT = "it has never run"
     STARTING = "it is being started"
+    KNOWN = "it is being started, and its lists are those of its last start"
     RUNNING = "it runs"
     ENDED = "it has ended, and can be started again"
 
@@ -119,6 +122,15 @@ def _pass_unless_our_progress(head: Head, peers: Peers) -> Route:
     return Route.ANSWER if is_ours else Route.PASS
 
 
+_OF_HANDSHAKE_AND_LISTS = {
+    "ping",
+    "initialize",
+    "server/discover",
+    "notifications/initialized",
+    "subscriptions/listen",
+    *LIST_METHODS,
+}
+
 _FROM_HOST: Table = {
     "": Route.ANSWER,
     "notifications/cancelled": Route.FOLLOW,
@@ -150,6 +162,8 @@ def route_from_host(table: Table, head: Head, peers: Peers, server: ServerState)
     """Return where a message of the host goes, by its *table*."""
     if server is ServerState.STARTING:  # in their order, but a ping asks whether this process lives
         return Route.ANSWER if head.method == "ping" else Route.WAIT
+    if server is ServerState.KNOWN:
+        return Route.ANSWER if head.method in _OF_HANDSHAKE_AND_LISTS else Route.WAIT
     if isinstance(head.method, msgspec.UnsetType):
         return Route.FOLLOW
     if server is ServerState.ABSENT and head.method:

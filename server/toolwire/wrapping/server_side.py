@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from toolwire_client.async_client import OWN_NAME, ClientSettings
@@ -53,7 +53,8 @@ class WrapSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     *host* is one of `DIALECTS_OF`, and *without* names the `FIXES` that are switched off. *lock*
     refuses tools, *recording* gets the traffic with the server, and *search* chooses which tools
-    its list shows; `None` for all.
+    its list shows; `None` for all. *list_cache* is when lists of the last start may answer, and
+    *options* are those of the command line.
     """
 
     command: Sequence[str]
@@ -62,6 +63,8 @@ class WrapSettings(msgspec.Struct, frozen=True, kw_only=True):
     lock: LockedEntries | None = None
     recording: Recording | None = None
     search: ToolSearch | None = None
+    list_cache: Literal["late", "always", "never"] = "never"
+    options: dict[str, Any] = {}
 
 
 class WrappedCatalog(Catalog):

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+import time
 from collections import Counter
 from concurrent.futures import wait
 from shutil import which
@@ -56,8 +57,17 @@ if TYPE_CHECKING:
 
     from ..runtime.writer import Write
     from ..settings import Settings
+    from .last_start import LastStart
     from .routes import Head
     from .server_side import WrapSettings
+
+_LATE_SECONDS = 1.0
+"""How long a host waits for the start before lists of the last one answer: the shortest time limit
+of a host known is 1.5 s.
+"""
+
+_LONG_SECONDS = 0.5
+"""A start that takes less leaves no lists for the next one."""
 
 _CLOSE_SECONDS = 0.3
 """How long the summary waits for the end of the wrapped server, whose last processes it counts."""
@@ -88,7 +98,7 @@ class Wrap:
             wrapped,
             self._counts,
             take_frame=self._take_from_server,
-            on_change=self._serve_lists,
+            on_change=self._update_lists,
             on_end=self._note_end,
         )
         self._declaration = HostDeclaration()
@@ -99,6 +109,12 @@ class Wrap:
         self._waiting: WaitingMessages | None = None
         """The host's messages while the server starts; `None` when it does not."""
         self._start: Future[None] | None = None
+        self._last_start: LastStart | None = None
+        """The lists of the last start, once they are needed."""
+        self._keeps_lists = False
+        self._catalog: Catalog | None = None
+        self._is_known = False
+        """Whether they answer, since the server is not ready."""
 
     # From the host
 
@@ -129,7 +145,7 @@ class Wrap:
 
     def _state(self, running: Running | None) -> ServerState:
         if self._waiting is not None:
-            return ServerState.STARTING
+            return ServerState.KNOWN if self._is_known else ServerState.STARTING
         if running is None:
             return ServerState.ABSENT
         return ServerState.RUNNING if running.connection.end is None else ServerState.ENDED
@@ -168,18 +184,58 @@ class Wrap:
                 return []
             problem = "too many messages wait for the wrapped server to start"
             return refuse(head, OVERLOADED, problem)
-        if self._server.running is None:
+        is_first = self._server.running is None
+        if is_first:
             self._declaration = read_declaration(head.members)
         self._waiting = WaitingMessages(self._settings.max_pending_bytes)
         self._waiting.frames.append(frame)
         self._start = in_daemon_thread(self._start_server)
+        if is_first and self._wrapped.list_cache != "never":
+            self._use_last_start()
         return []
+
+    def _use_last_start(self) -> None:
+        """Answer with the lists of the last start until the server is ready."""
+        if self._wrapped.list_cache == "always":
+            self._answer_early()
+        else:
+            self._session.timers.after(_LATE_SECONDS, self._answer_early)
+
+    def _answer_early(self) -> None:
+        """Answer the handshake and lists that wait, unless the server has started by now."""
+        if self._waiting is None:
+            return
+        last = self._find_last_start()
+        with self._deciding:
+            if self._waiting is None or self._server.running is not None:
+                return
+            if not last.show(self._session, self._identity):
+                return
+            self._is_known = True
+            answers = []
+            for frame in self._waiting.take():
+                answers += self._receive(frame)
+            self._session.writer.enqueue_all(answers)
+
+    def _find_last_start(self) -> LastStart:
+        from .last_start import LastStart  # most servers start quickly
+
+        if self._last_start is None:
+            self._last_start = LastStart(self._wrapped, self._declaration)
+        return self._last_start
+
+    def _keep_lists(self) -> None:
+        """Keep the lists for the next start, if this one took long."""
+        if self._keeps_lists and self._catalog is not None:
+            self._find_last_start().keep(self._catalog, self._identity)
 
     def _start_server(self) -> None:
         """Start the server, and answer what waits for that. On a thread of its own."""
         problem = None
+        started_at = time.monotonic()
         try:
             self._server.connect(self._declaration)
+            self._keeps_lists = self._is_worth_keeping(time.monotonic() - started_at)
             self._serve_lists()
         except (
             Exception
@@ -187,13 +243,24 @@ class Wrap:
             if self._session.is_ending:
                 return
             problem = printable(f"The wrapped server does not run: {error}")
+            if self._last_start is not None:
+                self._last_start.forget()
         self._serve_waiting(problem)
         self._session.run_accepted()
+        self._keep_lists()
+
+    def _is_worth_keeping(self, start_seconds: float) -> bool:
+        mode = self._wrapped.list_cache
+        return mode == "always" or (mode == "late" and start_seconds > _LONG_SECONDS)
+
+    def _update_lists(self) -> None:
+        self._serve_lists()
+        self._keep_lists()
 
     def _serve_waiting(self, problem: str | None) -> None:
         """Serve the messages that waited, in their order; if there is a *problem*, refuse them."""
         with self._deciding:
-            waiting, self._waiting = self._waiting, None
+            waiting, self._waiting, self._is_known = self._waiting, None, False
             assert waiting is not None
             answers = []
             for frame in waiting.frames:
@@ -209,10 +276,13 @@ class Wrap:
         if running is None:  # it is starting, and this is called again
             return
         default = {"name": self._wrapped.command[0], "version": ""}
-        self._identity.show_as(
-            {**default, **running.handshake.server_info}, self._server.read_instructions(running)
-        )
-        self._session.replace(self._server.make_catalog(running))
+        server_info = {**default, **running.handshake.server_info}
+        instructions = self._server.read_instructions(running)
+        catalog = self._server.make_catalog(running)
+        with self._deciding:  # so that lists of the last start do not replace these
+            self._catalog = catalog
+            self._identity.show_as(server_info, instructions)
+            self._session.replace(catalog)
 
     # From the wrapped server
 

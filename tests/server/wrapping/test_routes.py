@@ -106,6 +106,32 @@ def test_a_message_of_the_host_to_a_server_that_does_not_run(
     assert route_from_host(TABLE, head, LEGACY, ServerState.ENDED) is ended
 
 
+@pytest.mark.parametrize(
+    ("head", "known"),
+    [
+        (request("initialize"), ANSWER),
+        (request("server/discover"), ANSWER),
+        (notification("notifications/initialized"), ANSWER),
+        (request("tools/list"), ANSWER),
+        (request("resources/list"), ANSWER),
+        (request("resources/templates/list"), ANSWER),
+        (request("prompts/list"), ANSWER),
+        (request("subscriptions/listen"), ANSWER),
+        (request("ping"), ANSWER),
+        (request("tools/call"), WAIT),
+        (request("resources/read"), WAIT),
+        (request("logging/setLevel"), WAIT),
+        (notification("notifications/cancelled", requestId=1), WAIT),
+        (RESPONSE, WAIT),
+        (NO_MESSAGE, WAIT),
+    ],
+)
+def test_lists_are_answered_for_a_server_whose_last_start_is_known(
+    head: Head, known: Route
+) -> None:
+    assert route_from_host(TABLE, head, LEGACY, ServerState.KNOWN) is known
+
+
 # --- from the wrapped server ---
 
 
@@ -249,7 +275,12 @@ INFO = {"name": "host", "version": "3"}
         ({"_meta": 5, "capabilities": None}, HostDeclaration()),
         (
             {"protocolVersion": "2025-11-25", "capabilities": {"roots": {}}, "clientInfo": INFO},
-            HostDeclaration(is_legacy=True, capabilities={"roots": {}}, client_info=INFO),
+            HostDeclaration(
+                is_legacy=True,
+                capabilities={"roots": {}},
+                client_info=INFO,
+                revision="2025-11-25",
+            ),
         ),
         (
             {
@@ -260,7 +291,12 @@ INFO = {"name": "host", "version": "3"}
                     "io.modelcontextprotocol/clientInfo": INFO,
                 },
             },
-            HostDeclaration(is_modern=True, capabilities={"roots": {}}, client_info=INFO),
+            HostDeclaration(
+                is_modern=True,
+                capabilities={"roots": {}},
+                client_info=INFO,
+                revision="2026-07-28",
+            ),
         ),
     ],
 )

@@ -11,7 +11,7 @@ from ...settings import LIMITS, Settings
 from ...transport.stdio import NotConnected, claim, serve
 from ...wrapping import DIALECTS_OF, FIXES
 from ..mounting import open_lock
-from ..options import LOCK, LOCK_TEXTS, OF_SETTINGS, Option, one_of, settings_in
+from ..options import LIST_CACHE, LOCK, LOCK_TEXTS, OF_SETTINGS, Option, one_of, settings_in
 from . import Command
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ COMMAND = Command(
             "send an error, a part of it or a link (default) instead",
         ),
         *(OF_SETTINGS[name] for name in ("show", "show_tokens", "pin", "trust_hints")),
+        LIST_CACHE,
         Option("--limit NAME=VALUE", "set one of the limits below; repeatable", many=True),
         Option(
             "--log-level LEVEL",
@@ -104,6 +105,8 @@ def run(words: Words) -> NoReturn:
         lock=lock,
         recording=recording,
         search=_search(settings, options),
+        list_cache=options.get("list_cache", "late"),
+        options=options,
     )
     begin = partial(begin_wrap, wrapped=wrapped, settings=settings)
     serve(begin, settings, streams)

@@ -12,6 +12,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.json_schema.choices import list_choices
+from toolwire_schemas.json_schema.graph import SchemaGraph
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import decode
 from toolwire_schemas.wire.messages import INVALID_PARAMS, INVALID_REQUEST
@@ -23,6 +25,8 @@ from .in_flight import make_cancelled_error
 from .lifecycle import can_elicit
 
 if TYPE_CHECKING:
+    from toolwire_schemas.json_schema.graph import SchemaNode
+
     from .call import Call, PendingElicitation, Reply
     from .in_flight import InFlight
     from .lifecycle import Capabilities, Eras
@@ -63,7 +67,7 @@ class Elicitations:
                 self._begin(pending)
                 self._in_flight.park(call)
             return self._in_flight.elicit(call, modern_result(pending))
-        pending.params = _older(pending.params, version)
+        pending.params = to_older_form(pending.params, version)
         with self._in_flight.lock:
             self._begin(pending)
         return messages.request(pending.key, pending.method, _params(pending, version))
@@ -237,32 +241,39 @@ def _missing(capabilities: Capabilities, pending: PendingElicitation) -> str:
     return "" if isinstance(found, dict) else kind
 
 
-def _older(params: dict[str, Any], version: str | None) -> dict[str, Any]:
+def to_older_form(params: dict[str, Any], version: str | None) -> dict[str, Any]:
     """Return *params* with their form, if they have one, as a legacy client of *version* knows it.
 
     Raises:
         CannotAsk: if that revision has no such form.
     """
-    form = params.get("requestedSchema")
-    fields = (
-        form.get("properties") if isinstance(form, dict) else None
-    )  # which a mounted server may have left out
-    if version is None or version >= "2025-11-25" or not isinstance(fields, dict):
+    if version is None or version >= "2025-11-25":
         return params
-    older = {name: _older_field(field) for name, field in fields.items()}
-    return {**params, "requestedSchema": {**params["requestedSchema"], "properties": older}}
+    form = SchemaGraph(params.get("requestedSchema")).root
+    if not form.properties:  # a mounted server may leave them out
+        return params
+    older = {name: _older_field(field) for name, field in form.properties.items()}
+    return {**params, "requestedSchema": {**form.keywords, "properties": older}}
 
 
-def _older_field(field: dict[str, Any]) -> dict[str, Any]:
-    if field.get("type") == "array":
+def _older_field(field: SchemaNode) -> Any:
+    """Return the schema of *field* with `enumNames` in place of constants in `oneOf`.
+
+    Raises:
+        CannotAsk: if the user may choose several values.
+    """
+    if "array" in field.types:
         raise CannotAsk(
             "This tool asks for several choices at once, which clients can show since MCP"
             " 2025-11-25."
         )
-    named = field.get("oneOf", ())
-    rest = {key: value for key, value in field.items() if key != "oneOf"}
-    names = {"enum": [one["const"] for one in named], "enumNames": [one["title"] for one in named]}
-    return {**rest, **names} if named else field
+    choices = list_choices(field)
+    if not field.one_of or not choices:
+        return field.schema
+    values = [choice.value for choice in choices]
+    names = [choice.label for choice in choices]
+    rest = {word: value for word, value in field.keywords.items() if word != "oneOf"}
+    return {**rest, "enum": values, "enumNames": names}
 
 
 def modern_result(pending: PendingElicitation) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from support.server_process import MODERN, Process, call, protocol_of, request, served
 from toolwire.protocol.call import PendingElicitation
+from toolwire.protocol.elicitation import to_older_form
 from toolwire_schemas.wire.codec import decode
 from toolwire_tools import Cancelled
 
@@ -221,6 +222,27 @@ def test_a_choice_has_names_in_the_form_that_the_client_knows(
         **field,
     }
     assert process.ask(chosen)["result"]["content"][0]["text"] == "Size.VERY_LARGE"
+
+
+@pytest.mark.parametrize(
+    ("field", "older"),
+    [
+        (True, True),
+        ({"oneOf": [{"const": "1"}]}, {"enum": ["1"], "enumNames": ["1"]}),
+        ({"oneOf": [{"type": "string"}, {"type": "null"}]},) * 2,
+    ],
+)
+def test_any_field_of_a_mounted_server_reaches_an_older_client(field: Any, older: Any) -> None:
+    params = {"message": "Which?", "requestedSchema": {"properties": {"a": field}}}
+    expected = {"message": "Which?", "requestedSchema": {"properties": {"a": older}}}
+    assert to_older_form(params, "2025-06-18") == expected
+    assert to_older_form(params, "2025-11-25") is params
+
+
+@pytest.mark.parametrize("form", [{}, {"properties": None}, None])
+def test_a_form_without_fields_stays_as_it_is(form: Any) -> None:
+    params = {"message": "Which?", "requestedSchema": form}
+    assert to_older_form(params, "2025-06-18") == params
 
 
 def test_several_choices_at_once_are_for_clients_that_can_show_them(process: Process) -> None:

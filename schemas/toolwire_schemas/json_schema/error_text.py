@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..did_you_mean import closest
 from ..language import say
+from .graph import SchemaGraph
 from .member_names import listing, names_in, with_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from .graph import SchemaNode
 
 Fault = tuple[str, str]
 """A place, such as `arguments.items[2].count`, and what is wrong there."""
@@ -27,12 +30,19 @@ def word_errors(errors: Iterable[Any], root: str) -> list[Fault]:
     """Return jsonschema's errors as faults, without repetitions, at most ten and a line that says
     how many more.
     """
-    every = (fault for error in errors for fault in _faults(error, root))
+    every = _all_faults(errors, root)
     faults = list(dict.fromkeys(islice(every, _MAX_COUNTED)))
-    if len(faults) > MAX_FAULTS:  # the exact count of a long list of bad items does not help
-        more = say("many") if next(every, None) else len(faults) - MAX_FAULTS
-        faults = [*faults[:MAX_FAULTS], (root, say("{count} more faults of this kind", count=more))]
-    return faults
+    if len(faults) <= MAX_FAULTS:
+        return faults
+    more: int | str = len(faults) - MAX_FAULTS
+    if next(every, None):  # the exact count of a long list of bad items does not help
+        more = say("many")
+    return [*faults[:MAX_FAULTS], (root, say("{count} more faults of this kind", count=more))]
+
+
+def _all_faults(errors: Iterable[Any], root: str) -> Iterator[Fault]:
+    for error in errors:
+        yield from _faults(error, root)
 
 
 def place(root: str, path: Iterable[str | int]) -> str:
@@ -41,12 +51,11 @@ def place(root: str, path: Iterable[str | int]) -> str:
     for step in path:
         if isinstance(step, int):
             written += f"[{step}]"
+        elif step.isidentifier():
+            written += f".{_cut(step)}"
         else:
-            written += (
-                f".{_cut(step)}"
-                if step.isidentifier()
-                else f"[{json.dumps(_cut(step), ensure_ascii=False)}]"
-            )
+            name = json.dumps(_cut(step), ensure_ascii=False)
+            written += f"[{name}]"
     return written
 
 
@@ -76,12 +85,20 @@ def _faults(error: Any, root: str) -> Iterable[Fault]:
             missing = [name for name in error.validator_value if name not in error.instance]
             return [(place(root, (*here, name)), say("is missing")) for name in missing]
         case "additionalProperties" if error.validator_value is False:
-            known = list(error.schema.get("properties", ()))
-            return (  # lazily: of thousands of names, few are looked up
-                (place(root, (*here, name)), say("is unknown; {hint}", hint=_known(name, known)))
-                for name in _unexpected(error)
-            )
+            return _unknown_members(error, root)
     return [(place(root, here), _sentence(error))]
+
+
+def _schema_of(error: Any) -> SchemaNode:
+    """Return the schema that made *error*."""
+    return SchemaGraph(error.schema).root
+
+
+def _unknown_members(error: Any, root: str) -> Iterator[Fault]:
+    known = list(_schema_of(error).properties)
+    for name in _unexpected(error):  # lazily: of thousands of names, few are looked up
+        hint = _known(name, known)
+        yield place(root, (*error.absolute_path, name)), say("is unknown; {hint}", hint=hint)
 
 
 def _unexpected(error: Any) -> list[str]:
@@ -90,90 +107,108 @@ def _unexpected(error: Any) -> list[str]:
     try:
         return unexpected(error.instance, error.schema, Budget().spend)
     except CannotJudge:
-        return [name for name in error.instance if name not in error.schema.get("properties", ())]
+        known = _schema_of(error).properties
+        return [name for name in error.instance if name not in known]
 
 
 def _known(name: str, known: Sequence[str]) -> str:
     if not known:
         return say("nothing is taken here")
     close = closest(_cut(name), known, 3)
-    ordered = [*close, *(other for other in known if other not in close)]
-    listed = ", ".join(ordered[:_MAX_LIST]) + (", …" if len(ordered) > _MAX_LIST else "")
-    question = say("did you mean {name}? ", name=close[0]) if close else ""
-    if not question:  # no sentence has ended
-        return say("known here: {names}", names=listed)
-    return question + say("Known here: {names}", names=listed)
+    others = [name for name in known if name not in close]
+    names = _join_some([*close, *others])
+    if not close:  # no sentence has ended
+        return say("known here: {names}", names=names)
+    question = say("did you mean {name}? ", name=close[0])
+    return question + say("Known here: {names}", names=names)
 
 
 def _alternatives(error: Any, root: str) -> Iterable[Fault]:
-    """The faults of the alternative that the value was probably meant for, or all types that would
-    do.
+    """Return the faults of the alternative that the value was probably meant for, or all types that
+    would do.
     """
+    meant = []
+    for branch in _branches(error):
+        if not any(_is_about_type(inner, error) for inner in branch):
+            meant.append(branch)
+    if not meant:
+        return _wrong_type(error, root)
+    if len(meant) > 1 and all(_is_enum(branch, error) for branch in meant):
+        allowed: list[Any] = []
+        for branch in meant:
+            allowed += branch[0].validator_value
+        value, values = format_value(error.instance), _list_values(allowed)
+        none = say("{value} is not one of {values}", value=value, values=values)
+        return [(place(root, error.absolute_path), none)]
+    best = min(meant, key=lambda branch: _distance(branch, error))
+    return _all_faults(best, root)
+
+
+def _branches(error: Any) -> Iterable[list[Any]]:
+    """Return the errors of each alternative."""
     branches: dict[int, list[Any]] = {}
     for inner in error.context:
         # jsonschema does not say which branch it was that is `false`.
-        branches.setdefault(inner.schema_path[0] if inner.schema_path else -1, []).append(inner)
-    meant = [
-        found
-        for found in branches.values()
-        if not any(_about_type(inner, error) for inner in found)
-    ]
-    if not meant:
-        unique = {
-            _types(inner.validator_value): None
-            for inner in error.context
-            if _about_type(inner, error)
-        }
-        if len(unique) == 1:
-            return _faults(error.context[0], root)
-        neither = say(
-            "{value} is neither {kinds}",
-            value=format_value(error.instance),
-            kinds=say(" nor ").join(unique),
-        )
-        return [(place(root, error.absolute_path), neither)]
-    here = len(error.absolute_path)
-    are_enums = all(
-        [(inner.validator, len(inner.absolute_path)) for inner in found] == [("enum", here)]
-        for found in meant
-    )
-    if are_enums and len(meant) > 1:
-        allowed = [value for found in meant for value in found[0].validator_value]
-        none = say(
-            "{value} is not one of {values}",
-            value=format_value(error.instance),
-            values=_listed(allowed),
-        )
-        return [(place(root, error.absolute_path), none)]
-    best = min(
-        meant,
-        key=lambda found: (
-            sum(_tells_apart(inner, error) for inner in found),
-            len(found),
-            -max(len(inner.absolute_path) for inner in found),
-        ),
-    )
-    return [fault for inner in best for fault in _faults(inner, root)]
+        branch = inner.schema_path[0] if inner.schema_path else -1
+        branches.setdefault(branch, []).append(inner)
+    return branches.values()
 
 
-def _about_type(inner: Any, outer: Any) -> bool:
-    is_here = inner.validator == "type" and len(inner.absolute_path) == len(outer.absolute_path)
-    return is_here and not (isinstance(inner.instance, str) and names_in(inner.schema))
+def _wrong_type(error: Any, root: str) -> Iterable[Fault]:
+    """Return the fault of a value that has the type of no alternative."""
+    kinds: dict[str, None] = {}
+    for inner in error.context:
+        if _is_about_type(inner, error):
+            kinds[_types(inner.validator_value)] = None
+    if len(kinds) == 1:
+        return _faults(error.context[0], root)
+    value, listed = format_value(error.instance), say(" nor ").join(kinds)
+    neither = say("{value} is neither {kinds}", value=value, kinds=listed)
+    return [(place(root, error.absolute_path), neither)]
+
+
+def _is_about_type(inner: Any, outer: Any) -> bool:
+    if inner.validator != "type" or _depth(inner, outer) > 0:
+        return False
+    # A text may be the name of a member of an enumeration.
+    return not (isinstance(inner.instance, str) and names_in(inner.schema))
+
+
+def _is_enum(branch: list[Any], outer: Any) -> bool:
+    """Return whether all that *branch* lacks is one of its values."""
+    first = branch[0]
+    return len(branch) == 1 and first.validator == "enum" and _depth(first, outer) == 0
+
+
+def _distance(branch: list[Any], outer: Any) -> tuple[int, int, int]:
+    """Return how far the value is from the alternative of *branch*; the least was meant."""
+    missing_marks = 0
+    deepest = 0
+    for inner in branch:
+        missing_marks += _tells_apart(inner, outer)
+        deepest = max(deepest, _depth(inner, outer))
+    return missing_marks, len(branch), -deepest
 
 
 def _tells_apart(inner: Any, outer: Any) -> bool:
     """Whether *inner* says that the value lacks what this alternative is known by: a member, or a
     constant in one.
     """
-    depth = len(inner.absolute_path) - len(outer.absolute_path)
-    return (inner.validator == "required" and depth == 0) or (
-        inner.validator == "const" and depth <= 1
-    )
+    depth = _depth(inner, outer)
+    if inner.validator == "required":
+        return depth == 0
+    return inner.validator == "const" and depth <= 1
+
+
+def _depth(inner: Any, outer: Any) -> int:
+    """Return how many levels the place of *inner* is below that of *outer*."""
+    return len(inner.absolute_path) - len(outer.absolute_path)
 
 
 def _types(wanted: Any) -> str:
     names = [wanted] if isinstance(wanted, str) else list(wanted)
-    return say(" or ").join(say(_WITH_ARTICLE.get(name, "{name}"), name=name) for name in names)
+    kinds = [say(_WITH_ARTICLE.get(name, "{name}"), name=name) for name in names]
+    return say(" or ").join(kinds)
 
 
 _WITH_ARTICLE = {
@@ -187,9 +222,16 @@ _WITH_ARTICLE = {
 }
 
 
-def _listed(values: Sequence[Any]) -> str:
-    listed = ", ".join(format_value(value) for value in values[:_MAX_LIST])
-    return listed + (", …" if len(values) > _MAX_LIST else "")
+def _list_values(values: Sequence[Any]) -> str:
+    # One more than is shown tells that there are more.
+    return _join_some([format_value(value) for value in values[: _MAX_LIST + 1]])
+
+
+def _join_some(names: Sequence[str]) -> str:
+    shown = ", ".join(names[:_MAX_LIST])
+    if len(names) > _MAX_LIST:
+        return f"{shown}, …"
+    return shown
 
 
 _FORMATS = {
@@ -210,20 +252,28 @@ def _sentence(error: Any) -> str:
             wanted = format_value(wanted)
         case "enum":
             keyword = "enum" if len(wanted) > 1 else "const"
-            named = with_names(wanted, names_in(error.schema))
-            wanted = listing(named[:_MAX_LIST]).removesuffix(".") if named else _listed(wanted)
-        case "pattern" if len(wanted) > _MAX_PATTERN and isinstance(
-            error.schema.get("description"), str
-        ):
-            keyword, wanted = "description", _cut(error.schema["description"], 4 * _MAX_VALUE)
+            wanted = _list_choices(wanted, error)
+        case "pattern" if len(wanted) > _MAX_PATTERN and _is_described(error):
+            keyword = "description"
+            wanted = _cut(_schema_of(error).description, 4 * _MAX_VALUE)
         case "format":
             wanted = say(_FORMATS.get(wanted, "of the format {name}"), name=wanted)
     if keyword not in _TEMPLATES:
         return str(error.message[:300])
+    value = format_value(instance)
     count = len(instance) if isinstance(instance, list | dict) else 0
-    return say(
-        _TEMPLATES[keyword], value=format_value(instance), wanted=wanted, values=wanted, count=count
-    )
+    return say(_TEMPLATES[keyword], value=value, wanted=wanted, values=wanted, count=count)
+
+
+def _list_choices(values: Sequence[Any], error: Any) -> str:
+    named = with_names(values, names_in(error.schema))
+    if not named:
+        return _list_values(values)
+    return listing(named[:_MAX_LIST]).removesuffix(".")
+
+
+def _is_described(error: Any) -> bool:
+    return isinstance(error.schema.get("description"), str)
 
 
 _TEMPLATES = {

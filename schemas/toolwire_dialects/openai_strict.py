@@ -22,6 +22,7 @@ from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge, faults_of_schema
 from toolwire_schemas.json_schema.graph import NO_DEFAULT, SchemaGraph, SchemaNode
+from toolwire_schemas.json_schema.subschemas import refer_to_definition
 from toolwire_schemas.portability import COMBINATORS
 
 from .lint.vendors import about_strict
@@ -112,7 +113,7 @@ class _StrictWriter:
             description = place.description or node.description
             return self._write_node(node, {**node.keywords, "description": description}, where)
         name = self._define(place.link)
-        made: Schema = {"$ref": f"#/$defs/{name}"}
+        made = refer_to_definition(name)
         # A reference may have no other keywords next to it.
         described = _describe({"anyOf": [made]}, place.keywords)
         if "description" in described:

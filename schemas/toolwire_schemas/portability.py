@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from .json_schema.subschemas import directly_inside
+from .json_schema.subschemas import COMBINING, directly_inside, reference_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,12 +62,10 @@ SOME_HOSTS = "some hosts"
 MCP_NAMES = "MCP since 2025-11-25"
 
 _BESIDES_LETTERS = str.maketrans("_.-", "aaa")
-_SAYS_SOMETHING = frozenset(
-    (
-        *("type", "anyOf", "oneOf", "allOf", "enum", "const", "$ref", "$dynamicRef"),
-        *("properties", "items", "not", "if"),
-    )
-)
+_SAYS_SOMETHING = COMBINING | {
+    *("type", "anyOf", "oneOf", "enum", "const", "$dynamicRef"),
+    *("properties", "items", "not", "if"),
+}
 
 
 def lint(
@@ -136,7 +134,7 @@ def _walk(schema: dict[str, Any], where: str, problems: list[Problem]) -> None:
         text = "some hosts cannot read a list of types"
         remedy = 'use anyOf, such as {"anyOf": [{"type": "string"}, {"type": "null"}]}'
         problems.append(Problem(where, text, remedy, "warning", "Gemini, some hosts"))
-    reference = schema.get("$ref")
+    reference = reference_in(schema)
     if reference is not None and not str(reference).startswith("#"):
         text = f"clients do not fetch {reference!r}"
         remedy = "put the definition under $defs"

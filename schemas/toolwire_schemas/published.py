@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .did_you_mean import closest_first, unknown_name
 from .json_schema.graph import SchemaGraph
-from .json_schema.subschemas import children, walk
+from .json_schema.subschemas import children, refer_to, refer_to_definition, reference_in, walk
 from .wire.codec import decode
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def validator(name: str) -> Draft202012Validator:
         whole, _, place = name.partition("#")
         parts = [f"/$defs/{part}" for part in load(whole).get("$defs", {})]
         raise UnknownSchema(unknown_name(f"place in {whole}", place, parts)) from None
-    return Draft202012Validator({"$ref": PREFIX + name}, registry=_registry())
+    return Draft202012Validator(refer_to(PREFIX + name), registry=_registry())
 
 
 def bundle(*chosen: str) -> dict[str, Any]:
@@ -157,11 +157,14 @@ def _with_local_references(schema: Any, name: str, root: str) -> Any:
     if not isinstance(schema, dict):
         return schema
     made = children(schema, lambda inner: _with_local_references(inner, name, root))
-    if "$ref" in made:
-        other, _, place = made["$ref"].removeprefix(PREFIX).partition("#")
-        document = other or name
-        made["$ref"] = f"#{place}" if document == root else f"#/$defs/{document}{place}"
-    return made
+    reference = reference_in(made)
+    if reference is None:
+        return made
+    other, _, place = reference.removeprefix(PREFIX).partition("#")
+    document = other or name
+    if document == root:
+        return {**made, **refer_to(f"#{place}")}
+    return {**made, **refer_to_definition(document + place)}
 
 
 def _name_in(reference: str) -> str:

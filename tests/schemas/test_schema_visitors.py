@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from toolwire_dialects.openai_strict import NotStrict, strict
 from toolwire_dialects.typed_clients import generate, list_languages
 from toolwire_schemas.json_schema.graph import SchemaGraph
 
+ROOT = Path(__file__).parents[2]
 Entry = dict[str, Any]
 
 
@@ -53,6 +55,28 @@ VISITORS: dict[str, Callable[[Entry], object]] = {
     "argument on the command line": lambda entry: read(["a=x"], entry["inputSchema"]),
     "reply": lambda entry: _Definitions().move(entry["inputSchema"], "t"),
 }
+
+
+# The others ask the graph, or the functions of `subschemas.py`.
+MENTION_REFERENCES = {
+    "schemas/toolwire_schemas/json_schema/graph.py": "follows them",
+    "schemas/toolwire_schemas/json_schema/subschemas.py": "reads and writes them",
+    "schemas/toolwire_schemas/json_schema/fast_schema_check.py": "checks the form of all keywords",
+    "schemas/toolwire_dialects/openai_strict.py": "refuses one at the root by its name",
+    "tools/toolwire_tools/schema/shape.py": "is imported at the start, where the others are not",
+    "server/toolwire/wrapping/shapes.py": "lists the keywords that a shared recording may have",
+    "clients/toolwire_client/redaction/redactor.py": "lists the keywords whose values stay",
+    "clients/toolwire_check/values/nasty_values.py": "sends it as the name of a member",
+}
+
+
+def test_eight_files_know_how_a_reference_is_written() -> None:
+    found = []
+    for package in ("schemas", "tools", "server", "clients"):
+        for path in (ROOT / package).rglob("*.py"):
+            if "$ref" in path.read_text("utf-8"):
+                found.append(path.relative_to(ROOT).as_posix())
+    assert sorted(found) == sorted(MENTION_REFERENCES)
 
 
 @pytest.mark.parametrize("kind", SCHEMAS)

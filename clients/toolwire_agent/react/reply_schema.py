@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
-from toolwire_schemas.json_schema.subschemas import children
+from toolwire_schemas.json_schema.subschemas import children, refer_to_definition
 
 if TYPE_CHECKING:
     from .tool_lookup import Schema, Tools
@@ -31,7 +31,6 @@ _OF_ROOTS = (
     "$anchor",
     "$dynamicAnchor",
     "$dynamicRef",
-    "$ref",
     "$defs",
     "definitions",
 )
@@ -182,11 +181,13 @@ class _Definitions:
                 return schema
             return self._move(node.graph.node(schema), owner)
 
-        kept = {word: value for word, value in node.keywords.items() if word not in _OF_ROOTS}
+        rest = node.besides_reference
+        kept = {word: value for word, value in rest.items() if word not in _OF_ROOTS}
         moved = children(kept, move_inner)
         if not node.pointer:
             return moved
-        return {"$ref": f"#/$defs/{self._name(node, owner)}", **moved}
+        name = self._name(node, owner)
+        return {**refer_to_definition(name), **moved}
 
     def _name(self, node: SchemaNode, owner: str) -> str:
         """Return the name of the definition that *node* refers to."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.json_schema.error_text import word_errors
+from toolwire_schemas.json_schema.subschemas import reference_in
 from toolwire_schemas.published import validator
 from toolwire_schemas.wire import codec
 
@@ -275,8 +276,9 @@ def _describe_schema(schema: Any) -> str:
     if isinstance(schema, dict):
         if "description" in schema:
             return str(schema["description"])
-        if set(schema) == {"$ref"}:
-            return f"as {schema['$ref']} has it"
+        reference = reference_in(schema)
+        if reference is not None and len(schema) == 1:
+            return f"as {reference} has it"
     return f"fitting {shorten_json(schema)}"
 
 

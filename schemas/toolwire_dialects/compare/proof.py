@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.json_schema.bounded_validator import identity
-from toolwire_schemas.json_schema.graph import COMBINING
-from toolwire_schemas.json_schema.subschemas import HOLDING
+from toolwire_schemas.json_schema.subschemas import COMBINING, HOLDING
 
 from .cases import Case, cases, elements, kinds_of_types, listed_by, own_kinds_of
 from .nodes import Claims, equal, judge, kinds_about

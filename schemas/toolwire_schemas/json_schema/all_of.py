@@ -10,14 +10,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .subschemas import TYPES
+from .subschemas import COMBINING, TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Keywords = dict[str, Any]
 
-_LEFT_OUT = frozenset(("$ref", "allOf", "$id", "$schema", "$anchor", "$dynamicAnchor"))
+_LEFT_OUT = COMBINING | {"$id", "$schema", "$anchor", "$dynamicAnchor"}
 """Keywords that are resolved by now, or are about the place of a schema."""
 
 _GROUPS = {

@@ -34,12 +34,14 @@ import msgspec
 from .all_of import merge_schemas
 from .subschemas import (
     ASSERTIONS,
+    COMBINING,
     LISTS,
     NAMED,
     ONE,
     TYPES,
     directly_inside,
     names_in_pointer,
+    reference_in,
     target,
 )
 
@@ -53,9 +55,6 @@ MAX_DEPTH = 50
 
 _MAX_MERGES = 50_000
 """Keywords and members that are merged in one graph. Ordinary schemas need some hundred."""
-
-COMBINING = frozenset(("$ref", "allOf"))
-"""Keywords whose schemas apply to the same value as the schema itself: `SchemaNode.applied`."""
 
 NO_DEFAULT = msgspec.UNSET
 
@@ -272,7 +271,7 @@ class SchemaNode:
     @property
     def reference(self) -> SchemaNode | None:
         """The node that `$ref` leads to."""
-        return self.graph.target(self.keywords.get("$ref"))
+        return self.graph.target(reference_in(self.keywords))
 
     @property
     def pointer(self) -> str:
@@ -283,6 +282,11 @@ class SchemaNode:
     def reference_name(self) -> str:
         """The last part of its pointer, as a name for what it leads to."""
         return names_in_pointer(self.pointer)[-1].strip("#")
+
+    @property
+    def besides_reference(self) -> Keywords:
+        """Its keywords without the reference."""
+        return {word: value for word, value in self.keywords.items() if word != "$ref"}
 
     @cached_property
     def link(self) -> SchemaNode | None:

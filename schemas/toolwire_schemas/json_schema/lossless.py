@@ -22,6 +22,7 @@ import msgspec
 from ..wire.codec import MAX_DIGITS, DecodingError, decode
 from .error_text import MAX_FAULTS, format_value, place
 from .member_names import names_in, with_names
+from .subschemas import COMBINING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Sequence
@@ -364,7 +365,7 @@ def _put(value: Any, path: Path, meant: Any) -> Any:
 
 _UNREADABLE = object()
 _UNIONS = ("anyOf", "oneOf")
-_SAME_PLACE = ("anyOf", "oneOf", "allOf", "$ref", "$dynamicRef", "then", "else")
+_SAME_PLACE = COMBINING | {"anyOf", "oneOf", "$dynamicRef", "then", "else"}
 """Keywords whose schemas apply to the same value."""
 
 _TYPES_OF: dict[type, frozenset[str]] = {

@@ -20,6 +20,8 @@ LISTS = ("anyOf", "oneOf", "allOf", "prefixItems")
 NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSchemas")
 HOLDING = ("$ref", *ONE, *LISTS, *NAMED)
 """Keywords that have schemas, or refer to one."""
+COMBINING = frozenset(("$ref", "allOf"))
+"""Keywords whose schemas apply to the same value as the schema itself: `SchemaNode.applied`."""
 ASSERTIONS = {
     "type": "any",
     "enum": "any",
@@ -110,6 +112,23 @@ def children(schema: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, 
         if isinstance(made.get(word), dict):
             made[word] = {name: change(inner) for name, inner in made[word].items()}
     return made
+
+
+def reference_in(schema: dict[str, Any]) -> Any:
+    """Return the reference that *schema* has; None without one. In a wrong schema it may be
+    anything.
+    """
+    return schema.get("$ref")
+
+
+def refer_to(reference: str) -> dict[str, Any]:
+    """Return the schema that refers to *reference*, such as `#/$defs/Node`."""
+    return {"$ref": reference}
+
+
+def refer_to_definition(name: str) -> dict[str, Any]:
+    """Return the schema that refers to the definition called *name* of its document."""
+    return refer_to(f"#/$defs/{name}")
 
 
 def target(root: Any, reference: str) -> Any:

@@ -17,9 +17,9 @@ from toolwire_dialects.lint.audit import about_members
 from toolwire_dialects.lint.vendors import FORMATS_OF_GEMINI, OF_GEMINI
 from toolwire_dialects.name_mapping import Names
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge, faults_of_schema
-from toolwire_schemas.json_schema.graph import COMBINING, SchemaGraph, SchemaNode
+from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
 from toolwire_schemas.json_schema.portable_regex import problem
-from toolwire_schemas.json_schema.subschemas import children
+from toolwire_schemas.json_schema.subschemas import COMBINING, children
 from toolwire_schemas.portability import COMBINATORS, DIALECTS
 from toolwire_schemas.wire.codec import EncodingError, encode
 from toolwire_tools import Tool
@@ -238,7 +238,7 @@ class _SchemaRewriter:
             depth += any(part.pointer for part in place.parts())
             made = self._write_out(place, depth)
         elif place.pointer and not self._is_readable(place.reference):
-            del made["$ref"]
+            made = place.besides_reference
         if "properties" in made:
             members = made["properties"].items()
             made["properties"] = {name: inner for name, inner in members if inner is not False}

@@ -14,8 +14,9 @@ from functools import cache
 from typing import Any, get_args
 
 import msgspec
+from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
 from toolwire_schemas.json_schema.member_names import listing
-from toolwire_schemas.json_schema.subschemas import children
+from toolwire_schemas.json_schema.subschemas import children, refer_to_definition
 
 from .scalars import CLOCKS, scalar
 from .shape import (
@@ -92,7 +93,7 @@ class _PortableWriter:
     def __init__(
         self, definitions: dict[str, Schema], defs: dict[str, Schema], direction: Direction
     ) -> None:
-        self._definitions = definitions
+        self._graph = SchemaGraph({"$defs": definitions})
         self._defs = defs
         self._direction = direction
         self._inside: list[str] = []
@@ -103,8 +104,9 @@ class _PortableWriter:
             if schema is True:
                 return {}
             return schema
-        if "$ref" in schema:
-            return self._write_reference(schema)
+        node = self._graph.node(schema)
+        if node.reference is not None:
+            return self._write_reference(node, node.reference)
         written = {word: value for word, value in schema.items() if word not in _LEFT_OUT}
         is_open = written.setdefault("additionalProperties", "properties" not in written)
         if is_open is True:
@@ -122,23 +124,22 @@ class _PortableWriter:
             schema.setdefault("items", {"anyOf": schema["prefixItems"]})
         return schema
 
-    def _write_reference(self, schema: Schema) -> Schema:
-        """Return the definition in place of the reference to it, or the reference if the definition
-        contains itself.
+    def _write_reference(self, place: SchemaNode, definition: SchemaNode) -> Schema:
+        """Return the *definition* that *place* refers to, or a reference to it if it contains
+        itself.
         """
-        siblings = {word: value for word, value in schema.items() if word != "$ref"}
-        reference = schema["$ref"]
-        name = reference.removeprefix("#/$defs/")
+        name = place.reference_name
+        reference = {**refer_to_definition(name), **place.besides_reference}
         if name in self._inside or name in self._defs:
             self._defs.setdefault(name, {})
-            return {"$ref": reference, **siblings}
+            return reference
         self._inside.append(name)
-        definition = self.write(self._definitions[name])
+        written = self.write(definition.schema)
         self._inside.pop()
         if name in self._defs:  # it contains itself
-            self._defs[name] = definition
-            return {"$ref": reference, **siblings}
-        return {**definition, **siblings}
+            self._defs[name] = written
+            return reference
+        return {**written, **place.besides_reference}
 
 
 def plan_of(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePlan:

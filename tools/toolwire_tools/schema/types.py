@@ -2,7 +2,8 @@
 
 Strategy. `Types` reads the hints of one function (or of one result). It takes the wrappers off a
 hint, looks the bare type up, and puts texts and constraints back on. Classes are written out in
-place, since many hosts do not follow `$ref`; only a class that contains itself keeps a definition.
+place, since many hosts do not follow references; only a class that contains itself keeps a
+definition.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import typing
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
+from toolwire_schemas.json_schema.subschemas import refer_to_definition, reference_in
 
 from ..content import Content
 from . import record_fields as fields
@@ -239,21 +241,21 @@ class Types:
         if key in self._open:
             label = self._labels.setdefault(key, self._label(name))
             inside = make_hook(Any, lambda value: load(value, self._done[key].msgspec_type))
-            return TypePlan({"$ref": f"#/$defs/{label}"}, inside)
+            return TypePlan(refer_to_definition(label), inside)
         self._open.append(key)
         try:
             shape = make()
         finally:
             self._open.remove(key)
-        if label := self._labels.get(key, ""):
-            if any(
-                member.get("$ref") == f"#/$defs/{label}" for member in shape.schema.get("anyOf", ())
-            ):
-                raise Unsupported(
-                    f"{name} is a union with itself", "let it contain itself in a list or a dict"
-                )
+        label = self._labels.get(key, "")
+        if label:
+            reference = refer_to_definition(label)
+            for member in shape.schema.get("anyOf", ()):
+                if reference_in(member) == reference_in(reference):
+                    remedy = "let it contain itself in a list or a dict"
+                    raise Unsupported(f"{name} is a union with itself", remedy)
             self.defs[label] = shape.schema
-            shape = msgspec.structs.replace(shape, schema={"$ref": f"#/$defs/{label}"})
+            shape = msgspec.structs.replace(shape, schema=reference)
         self._done[key] = shape
         return shape
 

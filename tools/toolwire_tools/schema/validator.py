@@ -15,7 +15,7 @@ from toolwire_schemas.json_schema.bounded_validator import (
     TooExpensive,
 )
 from toolwire_schemas.json_schema.error_text import Fault, word_errors
-from toolwire_schemas.json_schema.subschemas import walk
+from toolwire_schemas.json_schema.subschemas import reference_in, walk
 from toolwire_schemas.language import say
 
 from .scalars import CLOCKS
@@ -84,9 +84,11 @@ def problem(schema: Any) -> str | None:
         if place:
             return f"{error.message} at {place}"
         return str(error.message)
-    references = (str(inner["$ref"]) for _, inner in walk(schema, "") if "$ref" in inner)
     resolver = Registry().with_resource("", DRAFT202012.create_resource(schema)).resolver()
-    for reference in references:
+    for _, inner in walk(schema, ""):
+        reference = reference_in(inner)
+        if reference is None:
+            continue
         try:
             resolver.lookup(reference)
         except (Unresolvable, ValueError):

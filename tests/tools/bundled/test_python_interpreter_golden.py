@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 from support.sandbox_runs import ALLOWED, REFUSED, decided, need_sandbox, texts
+from toolwire_bundled.programs.door import Door, DoorLimits
+from toolwire_bundled.programs.program import Program, ProgramLimits
 from toolwire_bundled.python_interpreter.syscalls import _MACHINES
 
 pytestmark = [
@@ -24,6 +26,7 @@ pytestmark = [
 
 GOLDEN = Path(__file__).with_name("sandbox.json")
 ROOT, USER = "server is root", "server is a user"
+PROGRAM = "code is a program that calls tools"
 OF_A_MOUNT = {"ro", "rw", "nosuid", "nodev", "noexec"}
 
 LOOK = """
@@ -67,7 +70,7 @@ def same(name: str, found: Any) -> None:
     assert found == golden(name)
 
 
-@pytest.fixture(params=[ROOT, USER])
+@pytest.fixture(params=[ROOT, USER, PROGRAM])
 def looked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     """What code sees, for a server of each kind."""
     need_sandbox()
@@ -77,8 +80,24 @@ def looked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> d
         monkeypatch.setattr(os, "geteuid", lambda: 1000)
     monkeypatch.setenv("SOME_API_KEY", "a secret of the server")
     monkeypatch.delenv("TZ", raising=False)
+    if request.param == PROGRAM:
+        found = look_from_program()
+        doors = [place for place, what in found["descriptors"].items() if "socket" in what]
+        assert len(doors) == 1
+        del found["descriptors"][doors[0]]
+        return found
     [said] = texts(LOOK, sandbox="required", answer_from_stdout=True, max_output_bytes=100_000)
-    found: dict[str, Any] = json.loads(said)
+    seen: dict[str, Any] = json.loads(said)
+    return seen
+
+
+def look_from_program() -> dict[str, Any]:
+    def open_door(limits: DoorLimits) -> Door:
+        return Door(lambda call: None, limits)
+
+    program = Program(LOOK, [], ProgramLimits(max_output_bytes=100_000))
+    [printed] = program.run(open_door, lambda: None, lambda: None)
+    found: dict[str, Any] = json.loads(printed)
     return found
 
 

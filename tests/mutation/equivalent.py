@@ -28,6 +28,11 @@ _FINITE = "the exact check follows, and finds the same"
 _MAY_BE_DEEP = "if len(data) > 2 * MAX_DEPTH and data.count(b'[') + data.count(b'{') > MAX_DEPTH:"
 _EXACT_DEPTH = "the encoder that follows counts the levels itself"
 
+_EMPTY_RESPONSE = (
+    "empty = messages.response(call.id, {**result, 'content': [], 'structuredContent': 0},"
+    " is_plain=True)"
+)
+
 EQUIVALENT: dict[str, dict[str, str]] = {
     "toolwire.protocol.call": {
         "by_tool: bool = False: False -> True": "read only with a value, which comes with its own",
@@ -51,6 +56,28 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "toolwire.protocol.server_protocol": {
         "log.traceback(f'{method[:200]} failed; please report this', bug): 200 -> 201": (
             "the methods that exist are shorter"
+        ),
+    },
+    "toolwire.protocol.large_results": {
+        f"{_EMPTY_RESPONSE}: 0 -> 1": "only its length counts",
+        f"{_EMPTY_RESPONSE}: True -> False": _SAME_JSON,
+        "message = None if smaller is None else messages.response(call.id, smaller,"
+        " is_plain=True): True -> False": _SAME_JSON,
+        "costs = [min(size, self._cost(block, size)) for block, size in zip(blocks, sizes,"
+        " strict=True)]: True -> False": "there is one size for each block",
+        "return {} -> return None": TRUTH,
+        "id = os.urandom(16).hex(): 16 -> 17": "no less random",
+        "data = encode_plain(text[:max(most, 0)])[1:-1][:max(most, 0)]: 0 -> 1": (
+            "the other slice is empty then"
+        ),
+        "return end -> return None": "the end of the text, as a slice has it",
+    },
+    "toolwire_dialects.compare.proof": {
+        "return False -> return None": TRUTH,
+        "if not right.assertions or self._restates_any(left, right):: "
+        "not right.assertions or self._restates_any(left, right) -> "
+        "not right.assertions and self._restates_any(left, right)": (
+            "the cases hold the same schema, too"
         ),
     },
     "toolwire_schemas.wire.codec": {

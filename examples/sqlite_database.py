@@ -86,7 +86,7 @@ def query(
         rows = cursor.fetchmany(limit + 1)
         columns = [column for column, *_ in cursor.description or ()]
     return Rows(
-        columns, [[shown(value) for value in row] for row in rows[:limit]], len(rows) > limit
+        columns, [[as_json(value) for value in row] for row in rows[:limit]], len(rows) > limit
     )
 
 
@@ -96,5 +96,5 @@ def authorize(action: int, argument: str | None, *_: str | None) -> int:
     return sqlite3.SQLITE_OK if is_allowed else sqlite3.SQLITE_DENY
 
 
-def shown(value: Value | bytes) -> Value:
+def as_json(value: Value | bytes) -> Value:
     return f"{len(value)} bytes" if isinstance(value, bytes) else value

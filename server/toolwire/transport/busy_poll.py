@@ -27,7 +27,7 @@ _REST_SECONDS = 0.01
 its turn now and then; with this rest, not even the slowest of a hundred calls showed it."""
 
 
-def polled(
+def poll_before(
     read: Read,
     ready: Callable[[], bool],
     may_poll: Callable[[], bool],
@@ -55,7 +55,7 @@ def polled(
     return read_soon
 
 
-def readiness(descriptor: int) -> Callable[[], bool]:
+def make_readiness_check(descriptor: int) -> Callable[[], bool]:
     """Return a function: whether *descriptor* can be read, or polling is impossible.
 
     If not, it yields the processor, which the writing process may be waiting for.

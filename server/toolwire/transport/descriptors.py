@@ -50,7 +50,7 @@ def private_pipe() -> tuple[int, int]:
     return move_high(read), move_high(write)
 
 
-def unchanged(descriptor: int) -> Callable[[], object]:
+def watch_descriptor(descriptor: int) -> Callable[[], object]:
     """Return a function: whether *descriptor* is still open on the file that it is open on now."""
     was = os.fstat(descriptor)
     read_mark = _mark(descriptor, was.st_mode)

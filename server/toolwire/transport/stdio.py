@@ -27,7 +27,7 @@ import msgspec
 from toolwire_schemas.threads import start_timer
 
 from .. import log
-from .descriptors import private, private_pipe, unchanged
+from .descriptors import private, private_pipe, watch_descriptor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -442,7 +442,7 @@ class _End:
         self.pipe = private_pipe()
         self._poll: Callable[[], object] | None = None
         self._polls = threading.Event()
-        self._is_unchanged = unchanged(self.pipe[1])
+        self._is_unchanged = watch_descriptor(self.pipe[1])
         if sys.platform != "win32":
             os.set_blocking(self.pipe[1], False)
             if threading.current_thread() is threading.main_thread():
@@ -514,7 +514,7 @@ class _Reader:
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._is_unchanged = unchanged(descriptor)
+        self._is_unchanged = watch_descriptor(descriptor)
         self._size = _CHUNK_BYTES
         self._read_next = self._read_some
         self.polls = sys.platform == "win32"  # where pipes cannot be polled
@@ -522,10 +522,10 @@ class _Reader:
 
     def poll(self, may_poll: Callable[[], bool]) -> None:
         """Poll for the next request of a quick host from now on, while *may_poll* is true."""
-        from .busy_poll import polled, readiness
+        from .busy_poll import make_readiness_check, poll_before
 
         self._read_next, self.polls = (
-            polled(self._read_some, readiness(self._descriptor), may_poll),
+            poll_before(self._read_some, make_readiness_check(self._descriptor), may_poll),
             True,
         )
 
@@ -554,7 +554,7 @@ class _Reader:
 
 
 def _writer(descriptor: int) -> Write:
-    is_unchanged = unchanged(descriptor)
+    is_unchanged = watch_descriptor(descriptor)
 
     def write(data: bytes) -> None:
         rest: bytes | memoryview = data

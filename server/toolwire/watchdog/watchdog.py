@@ -29,7 +29,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .. import log
-from ..transport.descriptors import move_high, private_pipe, unchanged
+from ..transport.descriptors import move_high, private_pipe, watch_descriptor
 from .board import NAME_BYTES, SLOTS, Board
 from .loading_watch import make_options
 
@@ -171,7 +171,7 @@ class Watchdog:
                 ],  # the server handles them
             )
             os.set_blocking(ours, False)
-            self._is_unchanged = unchanged(ours)
+            self._is_unchanged = watch_descriptor(ours)
             self._pipe, ours = ours, -1
         finally:
             for descriptor in (theirs, ours, passed.get(6, -1)):

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable
 
 import pytest
-from toolwire.transport.busy_poll import polled
+from toolwire.transport.busy_poll import poll_before
 
 SOON = 50e-6
 """Surely quick enough."""
@@ -27,7 +27,7 @@ class Host:
         self.comes_at = 0.0
         self.looks = 0
         self.slept = False
-        self.read = polled(self._sleep, self._ready, may_poll, lambda: self.time)
+        self.read = poll_before(self._sleep, self._ready, may_poll, lambda: self.time)
         self.time += LATER
 
     def ask(self, after: float) -> str:
@@ -96,11 +96,11 @@ def test_nothing_is_looked_out_for_while_a_tool_runs() -> None:
 
 @pytest.mark.skipif(not hasattr(os, "sched_yield"), reason="pipes cannot be polled here")
 def test_a_pipe_is_ready_when_something_is_in_it_and_when_its_other_end_is_closed() -> None:
-    from toolwire.transport.busy_poll import readiness
+    from toolwire.transport.busy_poll import make_readiness_check
 
     read, write = os.pipe()
     try:
-        ready = readiness(read)
+        ready = make_readiness_check(read)
         before = ready()
         os.write(write, b"request")
         filled = ready()

@@ -246,6 +246,41 @@ def test_the_work_for_recursive_schemas_ends() -> None:
     assert takes_all(tree(INTEGER), tree(NUMBER)).witness == {"k": "leaf", "v": 1.5}
 
 
+@pytest.mark.parametrize(
+    ("narrower", "wider", "is_proved"),
+    [
+        ({"enum": [1]}, {"oneOf": [INTEGER, STRING]}, True),
+        ({"enum": [1]}, {"oneOf": [INTEGER, NUMBER]}, False),
+        ({"enum": [1, "a"]}, {"oneOf": [INTEGER, STRING]}, True),
+        ({"const": 1}, {"oneOf": [STRING, NULL]}, False),
+    ],
+)
+def test_a_listed_value_fits_one_of_several_schemas_exactly_if_one_alone_takes_it(
+    narrower: Any, wider: Any, is_proved: bool
+) -> None:
+    assert (takes_all(wider, narrower).answer == "yes") is is_proved
+
+
+@pytest.mark.parametrize(("most", "is_proved"), [(0, True), (1, True), (2, False)])
+def test_schemas_of_elements_beyond_the_longest_array_do_not_count(
+    most: int, is_proved: bool
+) -> None:
+    narrower = {"type": "array", "items": INTEGER, "maxItems": most}
+    wider = {"prefixItems": [NUMBER, STRING]}
+
+    assert (takes_all(wider, narrower).answer == "yes") is is_proved
+
+
+@pytest.mark.parametrize("inner", [[], [STRING]])
+def test_an_alternative_that_leads_back_to_the_schema_itself_proves_nothing_and_ends(
+    inner: list[Any],
+) -> None:
+    circle = {"anyOf": [{"$ref": "#"}, *inner]}
+
+    assert takes_all({"anyOf": [circle, NUMBER]}, INTEGER).answer == "yes"
+    assert takes_all({"anyOf": [circle, INTEGER]}, NUMBER).answer != "yes"
+
+
 def test_a_value_that_fits_two_alternatives_alike_does_not_fit_one_of_them() -> None:
     assert takes_all({"oneOf": [True, True]}, {"type": "object"}).witness == {}
     assert takes_all({"oneOf": [INTEGER, dict(INTEGER)]}, INTEGER).witness == 0
@@ -259,6 +294,28 @@ def test_nesting_beyond_reading_is_unknown_and_no_crash() -> None:
 
     assert takes_all(nested(200, INTEGER), nested(200, INTEGER)).answer == "yes"
     assert takes_all(nested(600, INTEGER), nested(600, NUMBER)).answer == "unknown"
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        {"pattern": "^a"},
+        {"format": "date"},
+        {"not": STRING},
+        {"multipleOf": 3},
+        {"contains": INTEGER},
+        {"contains": INTEGER, "minContains": 2},
+        {"contains": INTEGER, "minContains": 2, "maxContains": 3},
+        {"if": INTEGER, "then": {"minimum": 1}},
+        {"if": INTEGER, "else": {"maxLength": 1}},
+        {"if": INTEGER, "then": {"minimum": 1}, "else": {"maxLength": 1}},
+    ],
+)
+def test_keyword_without_a_rule_is_proved_by_the_same_value_of_it(same: dict[str, Any]) -> None:
+    narrower = {**same, "title": "N", "maxItems": 5, "maximum": 9}
+
+    assert takes_all({**same, "maxItems": 6, "maximum": 10}, narrower).answer == "yes"
+    assert takes_all({**same, "maxItems": 6, "maximum": 8}, narrower).answer != "yes"
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,13 @@
 """Runs one call of this server on a connection to another one.
 
-Strategy. The thread of the call waits for the response as any caller of the client does
-(`RequestHandle`). Progress and questions of the other server go through the `Call` to its host, in
-whichever era of MCP each side speaks.
+Strategy. The thread of a single call waits for the response as any caller of the client does
+(`RequestHandle`), which is quickest. With other calls in flight, a call of another server leaves
+its thread until the first message about it (`ThreadlessWait`): the result in most cases, and then
+the thread that reads from the server runs the rest of the call. After another message, such as
+progress, a worker continues it and waits, since the host may be slow to read, or to answer.
+
+Progress and questions of the other server go through the `Call` to its host, in whichever era of
+MCP each side speaks.
 """
 
 from __future__ import annotations
@@ -13,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_client.errors import CallCancelled, ClientError, RequestFailed
 from toolwire_client.session.elicitation import ElicitationHandler, NoAnswer
 from toolwire_client.session.request import RequestHandle, complete
-from toolwire_client.waiting.base import Waiting, run
+from toolwire_client.waiting.base import Waiting
 from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.tracing import trace_members
 from toolwire_schemas.wire import messages
@@ -29,7 +34,7 @@ from .protocol.in_flight import make_cancelled_error
 from .protocol.lifecycle import can_elicit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
 
     from toolwire_client.protocol.events import LogEntry
     from toolwire_client.session.connection import Connection
@@ -38,6 +43,7 @@ if TYPE_CHECKING:
 
     from .protocol.call import Call
     from .protocol.lifecycle import Capabilities
+    from .protocol.running import Suspension
 
 METHODS = {
     "tools": "tools/call",
@@ -51,7 +57,7 @@ METHODS = {
 BLOCKING = Waiting()
 
 
-def forward(
+async def forward(
     call: Call,
     connection: Connection,
     params: dict[str, Any],
@@ -60,7 +66,8 @@ def forward(
     """Send the request with *params* that runs *call* over there, and return its
     result as it came.
 
-    Only for the thread that runs the call. *opened* gets the request, which may log.
+    Only for the thread that runs the call, which may suspend this once (`ThreadlessWait`). *opened*
+    gets the request, which may log.
 
     Raises:
         UpstreamError: if the response is a JSON-RPC error.
@@ -83,8 +90,13 @@ def forward(
             if call.ended:
                 raise make_cancelled_error(call)
             params = _with_meta(call, connection, params)
-            handle.begin(method, params)
-            result = run(complete(handle, method, params, Deadline(None)))
+            # A worker process has one call at a time, and so at most one thread.
+            is_threadless = call.handler.gate is None and call.host.has_other_calls()
+            more_follows = is_threadless and call.host.has_waiting_calls()
+            handle.begin(method, params, more_follows=more_follows)
+            if is_threadless:
+                await ThreadlessWait(handle)
+            result = await complete(handle, method, params, Deadline(None))
     except CallCancelled:
         raise make_cancelled_error(call) from None
     except RequestFailed as error:
@@ -98,6 +110,26 @@ def forward(
     if not isinstance(result, dict) or result.pop("resultType", "complete") != "complete":
         raise ToolError(f"{call.entry.name}: the server's result is not an object of a known type")
     return result
+
+
+class ThreadlessWait:
+    """Suspends a call until the first message about the request of *handle*."""
+
+    def __init__(self, handle: RequestHandle) -> None:
+        self._handle = handle
+
+    def __await__(self) -> Generator[Suspension, None, None]:
+        yield self
+
+    def notify(self, resume: Callable[[bool], None]) -> bool:
+        """As `Suspension.notify`."""
+
+        def resume_after(is_final: bool) -> None:
+            if is_final:  # so that no question keeps the thread that reads
+                self._handle.elicitation = None
+            resume(is_final)
+
+        return self._handle.notify(resume_after)
 
 
 def pass_on_log(call: Call, entry: LogEntry) -> None:

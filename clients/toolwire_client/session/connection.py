@@ -77,16 +77,18 @@ class Connection:
 
     # From this side
 
-    def begin(self, request: tuple[int, bytes], inbox: Inbox) -> None:
-        """Send a request, whose events go to *inbox*. Raises a `ClientError` if the conversation
-        has ended.
+    def begin(
+        self, request: tuple[int, bytes], inbox: Inbox, *, more_follows: bool = False
+    ) -> None:
+        """Send a request, whose events go to *inbox*: soon, if *more_follows*. Raises a
+        `ClientError` if the conversation has ended.
         """
         number, message = request
         with self._lock:
             if self.end is not None:
                 raise self.end.again()
             self._inboxes[number] = inbox
-        self.send(message)
+        self.send(message, more_follows=more_follows)
 
     def cancel(self, number: int, reason: str) -> bool:
         """Cancel request *number* unless its response has arrived; return whether it had none."""
@@ -103,8 +105,8 @@ class Connection:
         with self._lock:
             return number in self._inboxes
 
-    def send(self, message: bytes) -> None:
-        self.transport.send(message + b"\n")
+    def send(self, message: bytes, *, more_follows: bool = False) -> None:
+        self.transport.send(message + b"\n", more_follows=more_follows)
 
     def take_elicitation(self) -> OpenElicitation | None:
         """Return an elicitation to answer or to put back; `None` if all are taken.

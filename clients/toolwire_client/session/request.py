@@ -59,18 +59,25 @@ class RequestHandle:
             reason = "timed out" if isinstance(error, TimedOut) else "the client stopped waiting"
             self.connection.cancel(self.id, reason)
 
-    def begin(self, method: str, params: dict[str, Any] | None = None) -> None:
-        """Send a request. Raises `EncodingError` if *params* are not JSON, or the error that ended
-        the conversation.
+    def begin(
+        self, method: str, params: dict[str, Any] | None = None, *, more_follows: bool = False
+    ) -> None:
+        """Send a request: soon, if *more_follows*. Raises `EncodingError` if *params* are not JSON,
+        or the error that ended the conversation.
         """
-        params = with_context(params)
-        self.send(
-            self.connection.protocol.request(method, params, progress=self._on_progress is not None)
+        has_progress = self._on_progress is not None
+        request = self.connection.protocol.request(
+            method, with_context(params), progress=has_progress
         )
+        self.send(request, more_follows=more_follows)
 
-    def send(self, request: tuple[int, bytes]) -> None:
+    def send(self, request: tuple[int, bytes], *, more_follows: bool = False) -> None:
         self.id = request[0]
-        self.connection.begin(request, self._inbox)
+        self.connection.begin(request, self._inbox, more_follows=more_follows)
+
+    def notify(self, callback: Callable[[bool], None]) -> bool:
+        """As `Inbox.notify`: *callback* gets whether the event is the final result."""
+        return self._inbox.notify(lambda event: callback(_is_final(event)))
 
     def log(self, entry: LogEntry) -> bool:
         """Have `on_log` called by the caller of the request, before its result; false if it is not
@@ -181,6 +188,15 @@ class AsyncPendingCall:
             return outcome(await complete(handle, "tools/call", self._params, deadline))
 
 
+def _is_final(event: object) -> bool:
+    return isinstance(event, Result) and not _asks_first(event.result)
+
+
+def _asks_first(result: Any) -> bool:
+    """Return whether *result* is not yet that of the call: a modern server asks the user."""
+    return isinstance(result, dict) and result.get("resultType") == "input_required"
+
+
 async def complete(
     handle: RequestHandle, method: str, params: dict[str, Any], deadline: Deadline
 ) -> Any:
@@ -189,7 +205,7 @@ async def complete(
     """
     for _ in range(_MAX_ROUNDS):
         result = await handle.result(deadline)
-        if not isinstance(result, dict) or result.get("resultType") != "input_required":
+        if not _asks_first(result):
             return result
         more = await _answers(handle, result, str(params.get("name", params.get("uri"))), deadline)
         handle.begin(method, {**params, **more})

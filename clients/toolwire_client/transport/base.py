@@ -22,8 +22,10 @@ class Transport(Protocol):
         more; on any thread.
         """
 
-    def send(self, data: bytes) -> None:
-        """Deliver *data* after all data sent before. Never blocks."""
+    def send(self, data: bytes, *, more_follows: bool = False) -> None:
+        """Deliver *data* after all data sent before, or soon if *more_follows* that could be
+        delivered with it. Never blocks.
+        """
 
     def close(self) -> None:
         """End the server and wait for its end. A second call does nothing."""
@@ -67,7 +69,7 @@ class InMemoryTransport:
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
         self._server = self._begin(on_data)
 
-    def send(self, data: bytes) -> None:
+    def send(self, data: bytes, *, more_follows: bool = False) -> None:
         # Feeding may produce responses that lead to more sends, so one thread at a time feeds all
         # that is queued.
         self._outbox.append(data)

@@ -151,8 +151,8 @@ class ServerProcess:
             name = f"toolwire-client-{work.__name__.strip('_')}"
             self._threads.append(start_thread(work, name))
 
-    def send(self, data: bytes) -> None:
-        self._writer.send(data)
+    def send(self, data: bytes, *, more_follows: bool = False) -> None:
+        self._writer.send(data, more_follows=more_follows)
 
     @property
     def has_lost_input(self) -> bool:
@@ -351,7 +351,8 @@ _WRITE_CHUNK = 64 * 1024
 
 
 class PipeWriter:
-    """Writes to *sink*: at once what the pipe has room for, the rest from a thread.
+    """Writes to *sink*: at once what the pipe has room for, the rest from a thread, and what more
+    data follows.
 
     The thread drops the rest when the other end of *stop*, the reading end of a pipe, is closed.
     """
@@ -389,13 +390,13 @@ class PipeWriter:
             except (OSError, ValueError):  # the sink is closed
                 return False
 
-    def send(self, data: bytes) -> None:
+    def send(self, data: bytes, *, more_follows: bool = False) -> None:
         """Write *data*, or drop it if the other end is closed."""
         with self._changed:
             if self._finished:
                 return
             self._is_used = True
-            if not self._rest:
+            if not (self._rest or more_follows):
                 data = self._not_written_at_once(data)
                 if not data:
                     return

@@ -56,6 +56,8 @@ class SharedReading(Waiting):
         """The inbox of the thread that has the turn; it keeps that while another one wakes it."""
         self.waits: list[Inbox] = []
         """Of threads that sleep while another one reads."""
+        self.unattended: set[Inbox] = set()
+        """Those whose callers will be notified, so that no thread waits for them."""
         self._wake, self._wake_writer = os.pipe()
         self._poll = _poll_for_input(source, stop, self._wake, process)
         self._patience = None if process is not None else _LOOK_SECONDS
@@ -69,7 +71,7 @@ class SharedReading(Waiting):
         """Read to the end, on the transport's own thread."""
         try:
             while self._read_in_turn(self._patience):
-                while time.monotonic() < self._busy_until and self._sleeper() is None:
+                while self._leaves_reading_to_callers():
                     time.sleep(_TICK_SECONDS)
                     if not (self._turn.locked() or self._read_in_turn(0)):
                         return
@@ -82,6 +84,11 @@ class SharedReading(Waiting):
             self._is_over = True
             os.close(self._wake)
             os.close(self._wake_writer)
+
+    def _leaves_reading_to_callers(self) -> bool:
+        if self.unattended or self._sleeper() is not None:
+            return False
+        return time.monotonic() < self._busy_until
 
     def _read_in_turn(self, seconds: float | None) -> bool:
         with self._turn:
@@ -149,8 +156,16 @@ class _ReadingInbox(Inbox):
         self._reading = reading
 
     def put(self, arrival: object) -> None:
+        self._reading.unattended.discard(self)
         super().put(arrival)
         self._reading.wake(self)
+
+    def notify(self, callback: Callable[[object], None]) -> bool:
+        self._reading.unattended.add(self)
+        if super().notify(callback):
+            return True
+        self._reading.unattended.discard(self)
+        return False
 
     async def next(self, seconds: float | None) -> Any:
         until = None if seconds is None else time.monotonic() + seconds

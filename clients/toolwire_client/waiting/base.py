@@ -45,10 +45,31 @@ class Inbox:
 
     def __init__(self) -> None:
         self._queue: queue.SimpleQueue[object] = queue.SimpleQueue()
+        self._callbacks: list[Callable[[object], None]] = []  # one, or none
 
     def put(self, arrival: object) -> None:
         """Add an event. Called from any thread; never blocks."""
         self._queue.put(arrival)
+        if not self._callbacks:
+            return
+        try:
+            callback = self._callbacks.pop()
+        except IndexError:  # another event has called it
+            return
+        callback(arrival)
+
+    def notify(self, callback: Callable[[object], None]) -> bool:
+        """Have *callback* called once with the next event, by the thread that adds it; false if
+        there are events already. The event stays here.
+        """
+        self._callbacks.append(callback)
+        if not len(self):
+            return True
+        try:
+            self._callbacks.pop()
+        except IndexError:  # called just now
+            return True
+        return False
 
     def __len__(self) -> int:
         return self._queue.qsize()

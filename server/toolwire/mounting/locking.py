@@ -163,7 +163,7 @@ class Refusal(msgspec.Struct, frozen=True):
         entry = Entry(kind=self.kind, name=self.name, parts=(self.name,), shown={})
         return Tool(entry, ConnectionHandler(send=self._refuse, complete=self._refuse))
 
-    def _refuse(self, arguments: Any, call: Call) -> NoReturn:
+    async def _refuse(self, arguments: Any, call: Call) -> NoReturn:
         raise ToolError(self.why)
 
 

@@ -129,11 +129,11 @@ class Mount:
         """Return what it lists in *entry* as a tool of *kind*."""
         return self._rules.make_tool(entry, kind, self._send)
 
-    def call(self, params: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def call(self, params: dict[str, Any], call: Call) -> dict[str, Any]:
         """Return the result of the request with *params*, for *call*; raises what `ready_for` and
         `send` raise.
         """
-        return self.send(self.ready_for(call), params, call)
+        return await self.send(self.ready_for(call), params, call)
 
     def ready_for(self, call: Call) -> Running:
         """Return the server, which is started if it does not run.
@@ -152,12 +152,12 @@ class Mount:
         except ClientError as error:
             raise ToolError(f"{call.entry.name}: {self.title} does not run: {error}") from None
 
-    def send(self, running: Running, params: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def send(self, running: Running, params: dict[str, Any], call: Call) -> dict[str, Any]:
         """Return the result of the request with *params*, for *call*; raises what `forward`
         raises.
         """
         try:
-            return forward(
+            return await forward(
                 call, running.connection, params, opened=partial(self._open.__setitem__, call)
             )
         finally:

@@ -18,13 +18,14 @@ from toolwire_tools.resources.uri_template import UriTemplate
 from ..protocol.connection_handler import ConnectionHandler
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
 
     from toolwire_schemas.json_schema.bounded_validator import SchemaValidator
 
     from ..protocol.call import Call
 
-    Forward = Callable[[dict[str, Any], Call], dict[str, Any]]
+    Response = Coroutine[Any, Any, dict[str, Any]]
+    Forward = Callable[[dict[str, Any], Call], Response]
 
 _NUMBERS = (int, float, bool)
 
@@ -82,11 +83,11 @@ def _read_template(uri: str) -> UriTemplate | None:
     return None
 
 
-def _send_call(forward: Forward, name: str, arguments: Any, call: Call) -> dict[str, Any]:
+def _send_call(forward: Forward, name: str, arguments: Any, call: Call) -> Response:
     return forward({"name": name, "arguments": arguments}, call)
 
 
-def _send_read(forward: Forward, uri: str, arguments: Any, call: Call) -> dict[str, Any]:
+def _send_read(forward: Forward, uri: str, arguments: Any, call: Call) -> Response:
     return forward({name: value for name, value in arguments.items() if name != "_meta"}, call)
 
 
@@ -98,9 +99,7 @@ _SENDERS = {
 }
 
 
-def _send_completion(
-    forward: Forward, kind: str, name: str, params: Any, call: Call
-) -> dict[str, Any]:
+def _send_completion(forward: Forward, kind: str, name: str, params: Any, call: Call) -> Response:
     """Send a request that completes an argument of the prompt or template called *name* there."""
     key = "name" if kind == "prompts" else "uri"
     return forward({**params, "ref": {**params["ref"], key: name}}, call)

@@ -178,7 +178,7 @@ class MountedServer:
 
     # Calls
 
-    def call(self, params: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def call(self, params: dict[str, Any], call: Call) -> dict[str, Any]:
         """Return the result of the request with *params*, for *call*; raises what `Mount.call`
         raises.
 
@@ -191,7 +191,7 @@ class MountedServer:
         try:
             running = mount.ready_for(call)
             self._check_offered(params, call.entry)
-            return mount.send(running, params, call)
+            return await mount.send(running, params, call)
         finally:
             with self._lock:
                 self._calls -= 1

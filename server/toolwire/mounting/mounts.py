@@ -314,7 +314,7 @@ class Mounts:
         """
         return [name for name in changed if name in self._listed.get(host, ())]
 
-    def _answer(self, request: dict[str, Any], call: Call) -> dict[str, Any]:
+    async def _answer(self, request: dict[str, Any], call: Call) -> dict[str, Any]:
         """Return the result of the *request*, a `method` and its `params`, when the lists are
         complete.
 
@@ -337,8 +337,8 @@ class Mounts:
             uri = params.get("uri")
             if not isinstance(uri, str):
                 raise
-            return self._read_unlisted(uri, call, unknown)
-        return _continue(call, tool, arguments)
+            return await self._read_unlisted(uri, call, unknown)
+        return await _continue(call, tool, arguments)
 
     def _list(self, method: str, params: dict[str, Any], call: Call) -> dict[str, Any]:
         mounts = list(self._mounts)
@@ -387,7 +387,7 @@ class Mounts:
                 if (refusal.kind, refusal.name) == (kind, name):
                     raise RequestError(INVALID_PARAMS, refusal.why)
 
-    def _read_unlisted(self, uri: str, call: Call, unknown: RequestError) -> dict[str, Any]:
+    async def _read_unlisted(self, uri: str, call: Call, unknown: RequestError) -> dict[str, Any]:
         """Read *uri*, which no list has, from the only server with resources, or those with others
         of its scheme.
         """
@@ -400,7 +400,7 @@ class Mounts:
         for mount in able:
             with suppress(UpstreamError):
                 tool = mount_entry("", mount.call, "resources", {"uri": uri})
-                return _continue(call, tool, {"uri": uri})
+                return await _continue(call, tool, {"uri": uri})
         raise unknown
 
 
@@ -432,7 +432,7 @@ def _name_in(params: dict[str, Any]) -> Any:
     return ref.get("name") if isinstance(ref, dict) else None
 
 
-def _continue(call: Call, tool: Tool, arguments: Any) -> dict[str, Any]:
+async def _continue(call: Call, tool: Tool, arguments: Any) -> dict[str, Any]:
     """Run *tool* as if the request had meant it from the start."""
     from toolwire_schemas.wire.codec import encode_plain
 
@@ -444,4 +444,4 @@ def _continue(call: Call, tool: Tool, arguments: Any) -> dict[str, Any]:
         )
     call.entry, call.handler, call.arguments = tool.entry, handler, arguments
     call.sent = encode_plain(arguments) if call.sent else b""
-    return handler.call(arguments, call, call.strict_arguments)
+    return await handler.respond(call)

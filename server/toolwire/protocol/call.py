@@ -40,7 +40,7 @@ from toolwire_tools import Cancelled, NotAnswered
 from .. import log
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
     from contextlib import AbstractContextManager
     from typing import Protocol
 
@@ -50,12 +50,7 @@ if TYPE_CHECKING:
 
     from ..timers import Timer, Timers
     from .batch import Batch
-    from .lifecycle import Capabilities
-
-    class Worker(Protocol):
-        """The thread that runs a call; `slot` is its place on the board of the watchdog."""
-
-        slot: int
+    from .running import Suspension, Worker
 
     class Elicitor(Protocol):
         """Asks the client of a session.
@@ -102,10 +97,23 @@ if TYPE_CHECKING:
             blocks.
             """
 
+        def resume(self, call: Call, is_final: bool) -> None:
+            """Run the rest of *call*, which a message has come for: here if that *is_final*, the
+            result, else on a thread.
+            """
+
+        def has_other_calls(self) -> bool:
+            """Return whether more than one call is in flight."""
+
+        def has_waiting_calls(self) -> bool:
+            """Return whether calls wait for a thread."""
+
         def pause(self, call: Call) -> AbstractContextManager[None]:
             """Stop the time limit of *call*, and do not count its worker, inside the `with`
             block.
             """
+
+    from .lifecycle import Capabilities
 
 
 class Request(msgspec.Struct, gc=False):
@@ -169,6 +177,8 @@ class Call(msgspec.Struct, eq=False):
     """Cancels it on the event loop."""
     stop: Callable[[], None] | None = None
     """Ends it in another process."""
+    rest: Coroutine[Suspension, None, dict[str, Any]] | None = None
+    """The rest of it, while it waits for another process without a thread."""
     limit: Timer | None = None
     """The timer of its time limit."""
     slot: int = 0

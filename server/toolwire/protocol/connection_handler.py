@@ -4,6 +4,7 @@ servers.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -12,13 +13,13 @@ from msgspec.structs import replace
 from .call import Call
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
 
     from toolwire_tools import Caller
     from toolwire_tools.handler import Gate
 
     Result = dict[str, Any]
-    Send = Callable[[Any, Call], Result]
+    Send = Callable[[Any, Call], Coroutine[Any, Any, Result]]
 
 
 def _keep_arguments(arguments: Any, strict: bool) -> Any:
@@ -30,7 +31,12 @@ def _keep_result(result: Result, call: Call) -> Result:
 
 
 class ConnectionHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
-    """Runs the calls of an entry in another process, in a thread that waits for the response."""
+    """Runs the calls of an entry in another process.
+
+    Strategy. A call is a coroutine that awaits nothing but a `Suspension`, if anything: then it
+    leaves its thread, and continues when a message arrives for it. Without one it blocks the thread
+    until the response.
+    """
 
     send: Send
     """Sends the arguments of a call, and returns the result as it came."""
@@ -47,22 +53,37 @@ class ConnectionHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     notices_cancellation: bool = True
     is_async: bool = False
 
-    def call(self, arguments: Any, caller: Caller, strict_arguments: bool = False) -> Result:
-        """As `Handler.call`, for a call of a server. The other process checks the arguments.
+    def call(self, arguments: Any, caller: Caller, strict_arguments: bool = False) -> Any:
+        """As `Handler.call`, for a call of a server, or the rest of one; return `None` if it waits
+        without a thread. The other process checks the arguments.
 
         Raises:
             TypeError: if the caller is no server: only its calls can be cancelled over there.
         """
         if not isinstance(caller, Call):
             raise TypeError("the tool runs in another process, so only a server can call it")
-        sent = self.read(arguments, strict_arguments)
-        return self.finish(self.send(sent, caller), caller)
+        work, caller.rest = caller.rest or self.respond(caller), None
+        try:
+            suspension = work.send(None)
+        except StopIteration as done:
+            return done.value
+        caller.rest = work
+        caller.worker = None  # which runs other calls from now on
+        resume = partial(caller.host.resume, caller)
+        if not suspension.notify(resume):
+            resume(is_final=False)
+        return None
+
+    async def respond(self, call: Call) -> Result:
+        """Return the result of *call*."""
+        sent = self.read(call.arguments, call.strict_arguments)
+        return self.finish(await self.send(sent, call), call)
 
     async def call_async(
         self, arguments: Any, caller: Caller, strict_arguments: bool = False
     ) -> Result:
-        """Raise a `TypeError`: a thread waits for the response."""
-        raise TypeError("calls of another process wait in a thread: use call")
+        """Raise a `TypeError`: calls of another process need no event loop."""
+        raise TypeError("calls of another process need no event loop: use call")
 
     @property
     def is_mounted(self) -> bool:

@@ -100,6 +100,7 @@ class Session:
         self._protocol = ServerProtocol(catalog, identity, settings, host=self)
         self.in_flight = self._protocol.in_flight
         self.is_idle = self.in_flight.is_idle
+        self.has_other_calls = self.in_flight.has_others
         self.writer = MessageWriter(
             write, self._framing, self.timers, settings.max_unsent_bytes, self._make_room
         )
@@ -331,15 +332,18 @@ class Session:
         gate: Gate[Call] | None = handler.gate
         if gate is not None and not gate.enter(call):
             return
-        if call.ended:
+        is_new = call.rest is None
+        if is_new and call.ended:
             self.in_flight.release(call)
         else:
-            if call.entry.options.timeout_seconds or self._default_seconds:
+            if is_new and (call.entry.options.timeout_seconds or self._default_seconds):
                 self._limit(call)
             try:
-                outcome: Outcome = handler.call(call.arguments, call, call.strict_arguments)
+                outcome: Outcome | None = handler.call(call.arguments, call, call.strict_arguments)
             except BaseException as error:  # the outer edge: a tool may raise SystemExit too
                 outcome = error
+            if outcome is None:  # it waits without a thread, and `resume` follows
+                return
             if self._leave is not None:
                 self._leave(outcome)
             message = self._message(call, outcome)
@@ -348,6 +352,23 @@ class Session:
                 self.writer.write(message)
         if gate is not None:
             self._leave_gate(gate)
+
+    def resume(self, call: Call, is_final: bool) -> None:
+        """As `Host.resume`. Blocks only while the host leaves far too much unread."""
+        if not is_final:
+            self._backlog.append(call)
+            self._workers.serve_backlog()
+            return
+        try:
+            outcome: Outcome = call.handler.call(call.arguments, call)
+        except BaseException as error:  # the outer edge
+            outcome = error
+        self._enqueue_outcome(call, outcome)
+        self.writer.wait_for_room()
+
+    def has_waiting_calls(self) -> bool:
+        """Return whether calls wait for a thread."""
+        return bool(self._backlog)
 
     def _leave_gate(self, gate: Gate[Call]) -> None:
         following = gate.leave()
@@ -419,7 +440,7 @@ class Session:
             self.in_flight.release(call)
 
     def _enqueue_outcome(self, call: Call, outcome: Outcome) -> None:
-        """Have the outbox answer *call*; on the event loop."""
+        """Have the outbox answer *call*; on a thread that must not wait for the host."""
         if self._leave is not None:
             self._leave(outcome)
         self.writer.enqueue(partial(self._message, call, outcome), _size(outcome))

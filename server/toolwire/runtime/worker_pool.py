@@ -331,7 +331,7 @@ class _Worker:
                 elif is_in_this_process:
                     self.slot = board.take_slot(call.entry.name)
             run(call)
-            if call.given_up:
+            if call.given_up and call.worker is self:
                 return False
 
     def _would_be_missed(self, pool: WorkerPool) -> bool:

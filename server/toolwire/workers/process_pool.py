@@ -96,7 +96,7 @@ class ProcessPool(ConcurrencyLimit):
         self._starting: deque[News] = deque()
         self._retired = False
 
-    def run(self, name: str, arguments: Any, call: Call) -> dict[str, Any]:
+    async def run(self, name: str, arguments: Any, call: Call) -> dict[str, Any]:
         """Return the result of the tool of *call*, called in an idle or a new process, where its
         name is *name*.
 
@@ -110,7 +110,7 @@ class ProcessPool(ConcurrencyLimit):
             if worker is None:
                 continue
             try:
-                result = worker.call(name, arguments, call)
+                result = await worker.call(name, arguments, call)
             except ToolError:
                 if is_repeated or not (call.entry.options.idempotent and worker.is_lost):
                     raise

@@ -102,7 +102,7 @@ class WorkerProcess(Connection):
         """Whether it ended with the connection to its node, and not by itself."""
         return isinstance(self.end, ServerGone) and self.transport.exit_status() is None
 
-    def call(self, name: str, arguments: Any, call: Call) -> dict[str, Any] | None:
+    async def call(self, name: str, arguments: Any, call: Call) -> dict[str, Any] | None:
         """Return the result of the tool of *call*, whose name in the process is *name*.
 
         `None` means that the process had ended before the call.
@@ -120,7 +120,7 @@ class WorkerProcess(Connection):
         params = _params_of(call, name, arguments)
         self._call, self._was_sent = call, False
         try:
-            return forward(call, self, params)
+            return await forward(call, self, params)
         except UpstreamError as error:
             if call.entry.kind != "tools":
                 raise
@@ -149,9 +149,11 @@ class WorkerProcess(Connection):
         self.transport.kill()
         self.transport.close()
 
-    def begin(self, request: tuple[int, bytes], inbox: Inbox) -> None:
+    def begin(
+        self, request: tuple[int, bytes], inbox: Inbox, *, more_follows: bool = False
+    ) -> None:
         """As `Connection.begin`."""
-        super().begin(request, inbox)
+        super().begin(request, inbox, more_follows=more_follows)
         self._was_sent = not self.transport.has_lost_input
 
     def cancel(self, number: int, reason: str) -> bool:

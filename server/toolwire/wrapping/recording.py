@@ -269,10 +269,10 @@ class Recorder:
 
         self._transport.start(on_data if self._recording is None else data_came, end_came)
 
-    def send(self, data: bytes) -> None:
+    def send(self, data: bytes, *, more_follows: bool = False) -> None:
         if self._recording is not None:
             self._record("client", [line for line in data.split(b"\n") if line.strip()])
-        self._transport.send(data)
+        self._transport.send(data, more_follows=more_follows)
 
     def _record(self, sender: Literal["client", "server"], frames: Iterable[Frame]) -> None:
         if self._recording is not None:

@@ -38,7 +38,7 @@ class Pipe:
     def start(self, on_data: Any, on_end: Any) -> None:
         self.say_bytes, self.end = on_data, on_end
 
-    def send(self, data: bytes) -> None:
+    def send(self, data: bytes, *, more_follows: bool = False) -> None:
         self.sent.append(decode(data))
 
     def close(self) -> None:

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from io import StringIO
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -191,3 +192,30 @@ def test_what_a_server_writes_at_its_end_is_read_by_threads_that_are_late() -> N
     process.close()
 
     assert came == {"output": "first\nlast\n", "stderr": "first\nlast\n"}
+
+
+def test_requests_that_more_follow_arrive_in_their_order(tmp_path: Path) -> None:
+    with started(tmp_path) as running:
+        handles = [RequestHandle(running.connection, Waiting()) for _ in range(50)]
+        for n, handle in enumerate(handles):
+            params = {"name": "add", "arguments": {"a": n, "b": 0}}
+            handle.begin("tools/call", params, more_follows=n < 49)
+
+        numbers = [result(handle, PATIENCE_SECONDS) for handle in handles]
+
+        assert [answer["structuredContent"]["result"] for answer in numbers] == list(range(50))
+        assert [handle.id for handle in handles] == sorted(handle.id for handle in handles)
+
+
+def test_the_own_thread_reads_for_callers_that_are_notified(tmp_path: Path) -> None:
+    with started(tmp_path) as running:
+        result(request(running, name="add", arguments={"a": 1, "b": 1}))  # callers read by turns
+        arrived: SimpleQueue[tuple[bool, str]] = SimpleQueue()
+        handle = request(running, name="add", arguments={"a": 1, "b": 2})
+
+        def keep(is_final: bool) -> None:
+            arrived.put((is_final, threading.current_thread().name))
+
+        if handle.notify(keep):
+            assert arrived.get(timeout=PATIENCE_SECONDS) == (True, "toolwire-client-read")
+        assert result(handle)["structuredContent"] == {"result": 3}

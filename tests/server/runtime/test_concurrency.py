@@ -298,7 +298,10 @@ def test_cancelling_calls_that_wait_for_their_turn_gives_up_no_worker() -> None:
 
     [tool] = tools_of(wait)
     gate = ConcurrencyLimit(1)
-    run = tool.handler.call
+
+    async def run(arguments: Any, caller: Any) -> Any:
+        return tool.handler.call(arguments, caller)
+
     handler = ConnectionHandler(send=run, complete=run, gate=gate)
     session = Server([Tool(tool.entry, handler)]).open_session(lambda data: ended.set())
     session.feed(

@@ -41,7 +41,7 @@ def own(**options: Any) -> Tool:
 
 
 def mounted(prefix: str, **hints: bool) -> Tool:
-    def send(arguments: Any, call: Any) -> dict[str, Any]:
+    async def send(arguments: Any, call: Any) -> dict[str, Any]:
         return {}
 
     parts = (prefix, "touch") if prefix else ("touch",)

@@ -141,7 +141,7 @@ class NodeTransport:
             in_daemon_thread(work) for work in (partial(self._read, on_data, on_end), self._write)
         ]
 
-    def send(self, data: bytes) -> None:
+    def send(self, data: bytes, *, more_follows: bool = False) -> None:
         self._unsent.put(frame(DATA, data))
 
     def finish_input(self) -> None:

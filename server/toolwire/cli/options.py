@@ -185,7 +185,8 @@ MOUNT_CONFIG = Option(
 )
 ADOPT = Option(
     "--adopt",
-    "run files written for FastMCP on Toolwire's own FastMCP, also if that package is installed",
+    "run files and installed commands ('mcp-server-time --local-timezone UTC') that are written for"
+    " FastMCP or MCP's Python SDK on Toolwire's own classes, also if that package is installed",
 )
 ENV_FILE = Option(
     "--env-file FILE", "set the variables of a .env file, except those that are set already"

@@ -25,7 +25,7 @@ from ..log import warning
 from . import importing as imports
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 
 class Target(msgspec.Struct, frozen=True):
@@ -38,6 +38,8 @@ class Target(msgspec.Struct, frozen=True):
     place: str
     name: str | None = None
     may_be_empty: bool = False
+    load_program: Callable[[], list[Tool]] | None = None
+    """Of a program that starts a server to adopt: runs it, and returns the tools."""
 
     def __str__(self) -> str:
         return self.place if self.name is None else f"{self.place}:{self.name}"
@@ -56,7 +58,7 @@ class Target(msgspec.Struct, frozen=True):
     @property
     def is_path(self) -> bool:
         """Whether it names a file or a folder rather than a module."""
-        if self.is_bundled:
+        if self.is_bundled or self.load_program:
             return False
         if self.place.endswith((".py", *imports.YAML)) or "/" in self.place or "\\" in self.place:
             return True
@@ -98,7 +100,7 @@ def load(
     found = _Found()
     faults: list[str] = []
     settings = _group_settings(tool_settings, targets)
-    parts = list(_list_parts(targets, keep_going))
+    parts = list(_list_parts(targets, keep_going, adopt))
     adopting = named_by("toolwire_compat.fastmcp.adopting:adopting") if adopt else nullcontext
     for target in parts:
         load_tools = partial(_load_tools, target, settings.get(target.place, ()))
@@ -152,12 +154,15 @@ def _group_settings(words: Sequence[str], targets: Sequence[str]) -> dict[str, l
     return group_settings(words, names)
 
 
-def _list_parts(targets: Sequence[str], keep_going: bool) -> Iterator[Target]:
+def _list_parts(targets: Sequence[str], keep_going: bool, adopt: bool) -> Iterator[Target]:
     """Yield each thing to load, once: a folder may hold a file that is named as well."""
+    find_loader = named_by("toolwire_compat.fastmcp.programs:find_loader") if adopt else None
     seen: set[Target] = set()
     for text in targets:
         with _tolerate_faults(keep_going, []):
-            for target in _split_folder(parse(text)):
+            program = find_loader and find_loader(text)
+            named = Target(text, load_program=program) if program else parse(text)
+            for target in _split_folder(named):
                 place = os.path.realpath(target.place) if target.is_path else target.place
                 identity = Target(place, target.name)
                 if identity not in seen and Target(place) not in seen:
@@ -184,12 +189,12 @@ def _tolerate_faults(keep_going: bool, faults: list[str], others: bool = False) 
             log_error(text)
         elif not hasattr(error, "faults"):
             rest = "; name the files to serve, or let `toolwire serve --keep-going` serve the rest"
-            raise LoadError(f"{text}{rest}" if others else text) from None
+            raise LoadError(f"{text}{rest}" if others else text) from error
 
 
 def _split_folder(target: Target) -> list[Target]:
     """Return the files of a folder, or *target* itself."""
-    if target.is_bundled or not os.path.isdir(target.place):
+    if target.is_bundled or target.load_program or not os.path.isdir(target.place):
         return [target]
     from .folders import list_files
 
@@ -202,6 +207,8 @@ def _load_tools(target: Target, settings: Sequence[str]) -> list[Tool]:
         from . import bundled_targets
 
         return bundled_targets.load_tools(target.place, target.name, settings)
+    if target.load_program:
+        return target.load_program()
     if target.is_path:
         return _tools_of_file(target)
     from .modules import find_module_or_installed

@@ -10,6 +10,7 @@ is installed only during such an import.
 from __future__ import annotations
 
 import builtins
+import os
 import sys
 from contextlib import contextmanager
 from importlib.machinery import SourceFileLoader
@@ -18,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas import PACKAGES as OUR_PACKAGES
 
 from .names import PACKAGES, find_member, find_module
+from .starting import is_program_running
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from importlib.machinery import ModuleSpec
     from types import ModuleType
 
@@ -36,6 +38,20 @@ def adopting() -> Iterator[None]:
         sys.meta_path.remove(finder)
 
 
+def adopt_files(paths: Iterable[str]) -> None:
+    """Adopt the installed modules at *paths*, too, from now on."""
+    for path in paths:
+        _adopted_files.add(path)
+        folder = os.path.dirname(path)
+        while _is_installed(folder) and folder not in _adopted_folders:
+            _adopted_folders.add(folder)
+            folder = os.path.dirname(folder)
+
+
+_adopted_files: set[str] = set()
+_adopted_folders: set[str] = set()
+
+
 def loader(name: str, path: str) -> Loader | None:
     """Return the loader of the user's file at *path* inside of `adopting`; None outside."""
     active = any(isinstance(finder, _Finder) for finder in sys.meta_path)
@@ -49,7 +65,8 @@ class Loader(SourceFileLoader):
         """Execute *module* with the builtins whose `__import__` is ours."""
         vars(module)["__builtins__"] = {**vars(builtins), "__import__": _import}
         command_line = sys.argv
-        sys.argv = [self.path]  # some files parse it
+        if not is_program_running():  # which has a command line of its own
+            sys.argv = [self.path]  # some files parse it
         try:
             super().exec_module(module)
         finally:
@@ -68,12 +85,12 @@ class _Finder:
         top = name.partition(".")[0]
         if top in sys.stdlib_module_names or top in OUR_PACKAGES:
             return None
-        if any(map(_is_installed, path or ())):
+        if path is not None and not any(map(_may_hold_adopted_files, path)):
             return None
         spec = _find_spec_elsewhere(name, path, target)
         if spec is None or type(spec.loader) is not SourceFileLoader:
             return None
-        if _is_installed(spec.loader.path):
+        if not _is_adopted(spec.loader.path):
             return None
         spec.loader = Loader(name, spec.loader.path)
         return spec
@@ -89,6 +106,14 @@ def _find_spec_elsewhere(
         if spec is not None:
             return spec
     return None
+
+
+def _may_hold_adopted_files(folder: str) -> bool:
+    return not _is_installed(folder) or os.path.realpath(folder) in _adopted_folders
+
+
+def _is_adopted(path: str) -> bool:
+    return not _is_installed(path) or os.path.realpath(path) in _adopted_files
 
 
 def _is_installed(path: str) -> bool:

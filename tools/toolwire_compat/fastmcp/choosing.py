@@ -7,6 +7,7 @@ lists them.
 
 from __future__ import annotations
 
+from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,10 @@ from toolwire_tools.errors import RegistrationError
 from toolwire_tools.options import own_options
 from toolwire_tools.schema.annotations import Unresolved, annotations_of, evaluate, names_of
 
+from .lowlevel import Server
+from .names import StandIn
 from .server import FastMCP
+from .starting import find_main_block, run_until_server_starts
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -39,27 +43,53 @@ def choose_tools(module: ModuleType, name: str | None) -> list[Tool] | None:
     """
     members = dict(vars(module))  # a copy: the calls below may run code of the module
     servers = _find_servers(members)
-    if not servers and not any(map(_is_server_class, members.values())):
+    if not servers and not any(map(_uses_sdk, members.values())):
         return None
     named = members.get(name or "")
-    if isinstance(named, FastMCP):
-        return _tools(named)
+    if isinstance(named, FastMCP | Server):
+        return tools_of_server(named)
     if servers and name is not None:
         return _choose_by_name(module, servers, name, named)
     if any(own_options(value) is not None for value in members.values()):
         return None
+    if name is None and not any(map(_offers_something, servers.values())):
+        started = _run_main_block(module)
+        if started is not None:
+            return tools_of_server(started)
     if servers:
-        return _tools(_choose_server(module, servers))
-    return _tools(_make_server(module, members, name))
+        return tools_of_server(_choose_server(module, servers))
+    return tools_of_server(_make_server(module, members, name))
 
 
-def _find_servers(members: dict[str, Any]) -> dict[str, FastMCP]:
+def _uses_sdk(value: Any) -> bool:
+    """Return whether *value* is a module or a class of servers of FastMCP or the SDK."""
+    return isinstance(value, StandIn) or value is Server or _is_server_class(value)
+
+
+def _offers_something(server: Any) -> bool:
+    return not isinstance(server, FastMCP) or bool(server._makers)
+
+
+def _run_main_block(module: ModuleType) -> Any:
+    """Run what is below `if __name__ == "__main__":`, where some files make and fill their server,
+    and return the server that it starts; None if there is no such block.
+    """
+    path = module.__file__
+    code = None if path is None else find_main_block(path)
+    if code is None:
+        return None
+    return run_until_server_starts(module.__name__, partial(exec, code, vars(module)))
+
+
+def _find_servers(members: dict[str, Any]) -> dict[str, Any]:
     """Return the servers among *members* by their variables, each once: by the first of its
     variables.
     """
-    servers: dict[str, FastMCP] = {}
+    servers: dict[str, Any] = {}
     for name, value in members.items():
-        if isinstance(value, FastMCP) and not any(value is known for known in servers.values()):
+        if isinstance(value, FastMCP | Server) and not any(
+            value is known for known in servers.values()
+        ):
             servers[name] = value
     return servers
 
@@ -69,12 +99,12 @@ def _is_server_class(value: Any) -> bool:
 
 
 def _choose_by_name(
-    module: ModuleType, servers: dict[str, FastMCP], name: str, named: Any
+    module: ModuleType, servers: dict[str, Any], name: str, named: Any
 ) -> list[Tool]:
     """Return the tools called *name*, or made of the function *named* so in the module."""
     tools: list[Tool] = []
     for server in servers.values():
-        tools += _tools(server)
+        tools += tools_of_server(server)
     chosen = [tool for tool in tools if tool.name == name or tool.entry.function is named]
     if chosen:
         return chosen
@@ -83,7 +113,7 @@ def _choose_by_name(
     raise RegistrationError(problem, tool=module.__name__, remedy="name one that it has")
 
 
-def _choose_server(module: ModuleType, servers: dict[str, FastMCP]) -> FastMCP:
+def _choose_server(module: ModuleType, servers: dict[str, Any]) -> Any:
     for usual in _USUAL:
         if usual in servers:
             return servers[usual]
@@ -93,7 +123,7 @@ def _choose_server(module: ModuleType, servers: dict[str, FastMCP]) -> FastMCP:
     return server
 
 
-def _make_server(module: ModuleType, members: dict[str, Any], name: str | None) -> FastMCP:
+def _make_server(module: ModuleType, members: dict[str, Any], name: str | None) -> Any:
     """Return the server that a function makes: that called *name*, or the one whose hint says
     so.
     """
@@ -105,13 +135,15 @@ def _make_server(module: ModuleType, members: dict[str, Any], name: str | None) 
         raise _unclear(module, "it makes no server when it is imported", makers)
     [maker] = makers
     server = members[maker]()
-    if not isinstance(server, FastMCP):
+    if not isinstance(server, FastMCP | Server):
         raise _unclear(module, f"{maker}() returns no server", [])
     return server
 
 
-def _tools(server: FastMCP) -> list[Tool]:
-    return FastMCP.__toolwire_tools__(server)
+def tools_of_server(server: Any) -> list[Tool]:
+    """Return the tools, resources and prompts of *server*."""
+    tools: list[Tool] = type(server).__toolwire_tools__(server)
+    return tools
 
 
 def _returns_server(value: Any) -> bool:

@@ -8,7 +8,7 @@ Strategy. Both spellings of MCP's members are in use: `mimeType` in mcp 1, `mime
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from toolwire_tools import content, errors
 from toolwire_tools.resources.resource import ResourceNotFound
@@ -65,6 +65,25 @@ class Record:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def model_dump(self, **_: Any) -> dict[str, Any]:
+        """Return the members, as pydantic's models do."""
+        return self.to_mcp()
+
+    def model_dump_json(self, indent: int | None = None, **_: Any) -> str:
+        """Return the members as JSON, as pydantic's models do."""
+        import json
+
+        return json.dumps(self.to_mcp(), indent=indent)
+
+    @classmethod
+    def model_validate(cls, value: Any, **_: Any) -> Any:
+        """Return the value of a mapping, as pydantic's models do."""
+        return value if isinstance(value, cls) else cls(**value)
+
+    def model_copy(self, *, update: dict[str, Any] | None = None, **_: Any) -> Any:
+        """Return a copy with other members, as pydantic's models do."""
+        return type(self)(**{**vars(self), **(update or {})})
+
     def to_mcp(self) -> dict[str, Any]:
         """Return the members that are not None, as the protocol spells them."""
         members = {}
@@ -83,7 +102,11 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
-    return value if isinstance(value, str | int | float | bool | None) else str(value)
+    if isinstance(value, str | int | float | bool | None):
+        return value
+    if hasattr(value, "model_dump"):  # of the real package, from a library
+        return value.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return str(value)
 
 
 def _snake(name: str) -> str:
@@ -93,6 +116,38 @@ def _snake(name: str) -> str:
 def _camel(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(map(str.capitalize, rest))
+
+
+class OpenRecord(Record):
+    """A value of the protocol that takes any members; those that it was not given are None."""
+
+    def __init__(self, **given: Any) -> None:
+        for key, value in given.items():
+            setattr(self, _snake(key), value)
+
+    def __getattr__(self, name: str) -> Any:
+        member = _snake(name)
+        if name.startswith("_") or member.startswith("model_"):
+            raise AttributeError(name)
+        return vars(self).get(member)
+
+    def to_mcp(self) -> dict[str, Any]:
+        """Return the members that are not None, as the protocol spells them."""
+        members = {}
+        for name, value in vars(self).items():
+            if value is not None:
+                members["_meta" if name == "meta" else _camel(name)] = plain(value)
+        return members
+
+
+_open_types: dict[str, type[OpenRecord]] = {}
+
+
+def make_data_type(name: str) -> type[OpenRecord]:
+    """Return the class of the protocol called *name*, one that has no class of its own here."""
+    if name not in _open_types:
+        _open_types[name] = type(name, (OpenRecord,), {"__annotations__": {}})
+    return _open_types[name]
 
 
 class Icon(Record):
@@ -186,6 +241,61 @@ class PromptMessage(Record):
 class GetPromptResult(Record):
     description: str | None = None
     messages: list[Any]
+
+
+class Tool(Record):
+    name: str
+    title: str | None = None
+    description: str | None = None
+    input_schema: Any
+    output_schema: Any = None
+    annotations: Any = None
+    icons: Any = None
+    execution: Any = None
+
+    @property
+    def parameters(self) -> Any:
+        """The input schema, as the SDK's own class of tools calls it."""
+        return self.input_schema
+
+
+class PromptArgument(Record):
+    name: str
+    title: str | None = None
+    description: str | None = None
+    required: bool | None = None
+
+
+class Prompt(Record):
+    name: str
+    title: str | None = None
+    description: str | None = None
+    arguments: list[PromptArgument] | None = None
+    icons: Any = None
+
+
+class _ResourceEntry(Record):
+    name: str
+    title: str | None = None
+    description: str | None = None
+    mime_type: str | None = None
+    annotations: Any = None
+    icons: Any = None
+
+
+class Resource(_ResourceEntry):
+    uri: Any
+    size: int | None = None
+
+
+class ResourceTemplate(_ResourceEntry):
+    uri_template: str
+
+
+class ErrorData(Record):
+    code: int
+    message: str
+    data: Any = None
 
 
 class PromptReference(Record):
@@ -397,3 +507,68 @@ class NotFoundError(ToolError):
 
 class ResourceNotFoundError(ResourceError, NotFoundError, ResourceNotFound):
     """A resource that does not exist."""
+
+
+class MCPError(ToolError):
+    """An error of the protocol. Its text reaches the caller: `MCPError(code, message)` as in
+    version 2, or `McpError(ErrorData(...))` as in version 1.
+    """
+
+    def __init__(
+        self, code: Any = -32603, message: Any = None, data: Any = None, error: Any = None
+    ) -> None:
+        if isinstance(code, ErrorData):
+            error = code
+        if error is None:
+            error = ErrorData(code=code, message=str(message or code), data=data)
+        super().__init__(error.message)
+        self.error = error
+        self.code, self.message, self.data = error.code, error.message, error.data
+
+
+PARSE_ERROR = -32700
+INVALID_REQUEST = -32600
+METHOD_NOT_FOUND = -32601
+INVALID_PARAMS = -32602
+INTERNAL_ERROR = -32603
+CONNECTION_CLOSED = -32000
+REQUEST_TIMEOUT = -32001
+LATEST_PROTOCOL_VERSION = "2025-11-25"
+DEFAULT_NEGOTIATED_VERSION = "2025-03-26"
+
+LoggingLevel = Literal[
+    "debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"
+]
+Role = Literal["user", "assistant"]
+Cursor = str
+ProgressToken = RequestId = str | int
+
+_CONSTANTS = frozenset(
+    (
+        *("CONNECTION_CLOSED", "Cursor", "DEFAULT_NEGOTIATED_VERSION", "INTERNAL_ERROR"),
+        *("INVALID_PARAMS", "INVALID_REQUEST", "LATEST_PROTOCOL_VERSION", "LoggingLevel"),
+        *("METHOD_NOT_FOUND", "PARSE_ERROR", "ProgressToken", "REQUEST_TIMEOUT", "RequestId"),
+        "Role",
+    )
+)
+_NOT_OF_THE_PROTOCOL = frozenset(
+    (
+        *("AssistantMessage", "Message", "OpenRecord", "PromptResult", "Record"),
+        *("ResourceContent", "ResourceResult", "ToolResult", "UserMessage"),
+    )
+)
+"""Classes of this file that `mcp.types` does not have."""
+
+
+def find_type(name: str) -> Any:
+    """Return the data type, or the constant, called *name* in `mcp.types`; None if it can be
+    neither.
+    """
+    if name in _CONSTANTS:
+        return globals()[name]
+    if not name[0].isupper() or name.isupper():
+        return None
+    own = globals().get(name)
+    if isinstance(own, type) and issubclass(own, Record) and name not in _NOT_OF_THE_PROTOCOL:
+        return own
+    return make_data_type(name)

@@ -36,7 +36,7 @@ _SDK = {
     ".server": "Context {server}",
     ".tools": "Tool",
     ".utilities": "",
-    ".utilities.logging": "get_logger",
+    ".utilities.logging": "configure_logging get_logger",
     ".utilities.types": "Audio Image",
 }
 """The modules of the SDK's package of servers: `mcp.server.fastmcp` in version 1,
@@ -51,19 +51,33 @@ NAMES: dict[str, str] = {
     "fastmcp.resources": "FunctionResource Resource ResourceContent ResourceResult TextResource",
     "fastmcp.server": "Context FastMCP",
     "fastmcp.server.context": "Context",
+    "fastmcp.server.dependencies": "get_access_token get_http_headers get_http_request",
     "fastmcp.server.elicitation": _ELICITATION,
+    "fastmcp.server.lifespan": "ContextManagerLifespan lifespan",
     "fastmcp.server.server": "FastMCP",
     "fastmcp.tools": "FunctionTool Tool ToolResult",
     "fastmcp.tools.base": "Tool ToolResult",
     "fastmcp.tools.function_tool": "FunctionTool",
     "fastmcp.tools.tool": "FunctionTool Tool ToolResult",
     "fastmcp.utilities": "",
-    "fastmcp.utilities.logging": "get_logger",
+    "fastmcp.utilities.logging": "configure_logging get_logger",
     "fastmcp.utilities.types": "Audio File Image",
-    "mcp": "",
-    "mcp.server": "FastMCP MCPServer",
+    "mcp": "McpError MCPError stdio_server",
+    "mcp.server": (
+        "FastMCP InitializationOptions MCPServer NotificationOptions Server ServerRequestContext"
+    ),
+    "mcp.server.caching": "CacheHint",
+    "mcp.server.context": "CallNext HandlerResult ServerMiddleware ServerRequestContext",
     "mcp.server.elicitation": _ELICITATION,
+    "mcp.server.lowlevel": "NotificationOptions Server",
+    "mcp.server.lowlevel.helper_types": "ReadResourceContents",
+    "mcp.server.lowlevel.server": "NotificationOptions Server",
+    "mcp.server.models": "InitializationOptions",
+    "mcp.server.stdio": "stdio_server",
     "mcp.server.transport_security": "TransportSecuritySettings",
+    "mcp.shared": "",
+    "mcp.shared.context": "RequestContext",
+    "mcp.shared.exceptions": "MCPError McpError",
     "mcp.types": _TYPES,
     "mcp_types": _TYPES,
     **{f"mcp.server.fastmcp{part}": names.format(server="FastMCP") for part, names in _SDK.items()},
@@ -86,7 +100,30 @@ _PLACES = {
     **dict.fromkeys(
         ("FunctionResource", "FunctionTool", "Prompt", "Resource", "Tool"), (".server", "Component")
     ),
-    "TransportSecuritySettings": (".server", "WithoutEffect"),
+    **dict.fromkeys(
+        (
+            "InitializationOptions",
+            "NotificationOptions",
+            "ReadResourceContents",
+            "RequestContext",
+            "Server",
+            "stdio_server",
+        ),
+        (".lowlevel", ""),
+    ),
+    **dict.fromkeys(("MCPError", "McpError"), (".mcp_types", "MCPError")),
+    "ServerRequestContext": (".lowlevel", "RequestContext"),
+    **dict.fromkeys(
+        (
+            *("ContextManagerLifespan", "configure_logging", "get_access_token"),
+            *("get_http_headers", "get_http_request", "lifespan"),
+        ),
+        (".dependencies", ""),
+    ),
+    **dict.fromkeys(
+        ["CacheHint", "CallNext", "HandlerResult", "ServerMiddleware", "TransportSecuritySettings"],
+        (".server", "WithoutEffect"),
+    ),
     "get_logger": ("logging", "getLogger"),
 }
 """The modules that hold the names, and how they are called there, if otherwise."""
@@ -96,11 +133,11 @@ _NO_HTTP = (
     " remove it"
 )
 _NO_CLIENT = "install the package, whose client is used then, or use toolwire_client.Client"
-_NO_LOWLEVEL = "serve plain functions, or use FastMCP"
 _NO_ROUND_TRIPS = (
     "ask with `await ctx.elicit(...)`, which Toolwire sends in the form that the client understands"
 )
-_NO_PROTOCOL_ERRORS = "raise ToolError, whose text reaches the model"
+
+_NO_MIDDLEWARE = "check or log in the tools themselves, with a decorator of yours"
 
 _REFUSED = {
     "fastmcp.server.auth": _NO_HTTP,
@@ -108,12 +145,18 @@ _REFUSED = {
         "take a parameter with the hint Context; there is no HTTP request, and no token"
     ),
     "mcp.server.auth": _NO_HTTP,
-    "mcp.server.lowlevel": _NO_LOWLEVEL,
-    "mcp.server.Server": _NO_LOWLEVEL,
+    "fastmcp.server.event_store": _NO_HTTP,
+    "fastmcp.server.http": _NO_HTTP,
+    "fastmcp.server.low_level": OWN_PACKAGE,
+    "fastmcp.server.middleware": _NO_MIDDLEWARE,
+    "fastmcp.settings": OWN_PACKAGE,
+    "fastmcp.utilities.auth": _NO_HTTP,
     "mcp.server.session": OWN_PACKAGE,
     "mcp.server.sse": _NO_HTTP,
-    "mcp.server.stdio": "call mcp.run()",
     "mcp.server.streamable_http": _NO_HTTP,
+    "mcp.server.streamable_http_manager": _NO_HTTP,
+    "mcp.server.websocket": _NO_HTTP,
+    "mcp.shared": OWN_PACKAGE,
     "mcp.types.SamplingMessage": OWN_PACKAGE,
 }
 """Modules with all their names, and names, that may be imported but not used, and what to do
@@ -133,10 +176,8 @@ _CLIENTS = (
 """The names of the packages' clients: of the real packages, where these are installed."""
 
 _UNAVAILABLE = {
-    "fastmcp.server.middleware": "check or log in the tools themselves, with a decorator of yours",
     "mcp.server.mcpserver.Elicit": _NO_ROUND_TRIPS,
     "mcp.server.mcpserver.Resolve": _NO_ROUND_TRIPS,
-    "mcp.shared.exceptions": _NO_PROTOCOL_ERRORS,
     "mcp.types.ElicitRequest": _NO_ROUND_TRIPS,
     "mcp.types.InputRequiredResult": _NO_ROUND_TRIPS,
     "mcp_types.InputRequiredResult": _NO_ROUND_TRIPS,
@@ -159,6 +200,9 @@ class StandIn(ModuleType):
         except NameNotAvailable as error:
             raise AttributeError(str(error)) from None
 
+
+_TYPE_MODULES = ("mcp.types", "mcp_types")
+"""The modules of which any data type of the protocol may be imported."""
 
 _made: dict[str, StandIn] = {}
 
@@ -189,6 +233,12 @@ def find_member(place: str, name: str) -> Any:
         NameNotAvailable: if Toolwire has nothing of that name.
     """
     path = f"{place}.{name}"
+    if place in _TYPE_MODULES and path not in _UNAVAILABLE and path not in _REFUSED:
+        from .mcp_types import find_type
+
+        found = find_type(name)
+        if found is not None:
+            return found
     if name in NAMES.get(place, "").split():
         file, attribute = _PLACES[name]
         return getattr(import_module(file, __package__), attribute or name)

@@ -29,6 +29,19 @@ class NotSupported(RegistrationError, AttributeError):
         Exception.__init__(self, f"{where or find_users_line()}: {self.problem}; {remedy}")
 
 
+_noted: set[str] = set()
+
+
+def note_without_effect(what: str) -> None:
+    """Log, once, that *what* has no effect on a server of standard input and output."""
+    import logging
+
+    sentence = f"{find_users_line()}: {what} has no effect over standard input and output"
+    if sentence not in _noted:
+        _noted.add(sentence)
+        logging.getLogger("toolwire_tools").warning(sentence)
+
+
 def find_users_line() -> str:
     """Return `file:line` of the innermost frame that is not Toolwire's."""
     frame = sys._getframe(1)
@@ -52,9 +65,9 @@ def line_of(file: str, line: int) -> str:
 class Refused:
     """Takes the place of a class or function that Toolwire does not have.
 
-    It may be imported and stand in annotations. To call it, derive from it or ask for its members
-    is refused: in many files only the block below `if __name__ == "__main__"` uses it, which
-    `toolwire serve` does not run.
+    It may be imported, stand in annotations and be derived from. To call it, to make an object of
+    such a class, or to ask for its members is refused: in many files only the block below
+    `if __name__ == "__main__"` uses it, which `toolwire serve` does not run.
     """
 
     def __init__(self, name: str, remedy: str) -> None:
@@ -67,8 +80,13 @@ class Refused:
     def __call__(self, *_: Any, **__: Any) -> Any:
         raise NotSupported(self.__name__, self._remedy)
 
-    def __mro_entries__(self, bases: Any) -> Any:
-        raise NotSupported(self.__name__, self._remedy)
+    def __mro_entries__(self, bases: Any) -> tuple[type]:
+        """Allow to derive a class, whose objects are refused."""
+
+        def refuse(*_: Any, **__: Any) -> None:
+            raise NotSupported(self.__name__, self._remedy)
+
+        return (type(self.__name__, (), {"__init__": refuse}),)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):  # which libraries ask of whatever stands in an annotation

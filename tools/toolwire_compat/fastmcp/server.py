@@ -15,8 +15,10 @@ from toolwire_tools.resources.prompt import PromptOptions
 from toolwire_tools.resources.resource import ResourceOptions
 from toolwire_tools.tool import HINTS
 
+from .mcp_types import Tool as McpTool
 from .mcp_types import plain
-from .refusals import OWN_PACKAGE, NotSupported, find_users_line
+from .refusals import OWN_PACKAGE, NotSupported, find_users_line, note_without_effect
+from .starting import hand_over, hand_over_async, is_program_running
 from .tools import adopt_prompt, adopt_resource, adopt_tool
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ _REMEDIES = {
         _EVEN_NONE, "remove it: no variable of a template may be a path out of its folder"
     ),
     **dict.fromkeys(
-        ("auth", "auth_server_provider", "token_verifier"),
+        ("auth_server_provider", "token_verifier"),
         "a host starts the server itself: remove it",
     ),
     "mask_error_details": "remove it, and serve with --mask-errors",
@@ -80,7 +82,6 @@ _REMEDIES = {
     **dict.fromkeys(("as_proxy", "from_openapi", "from_fastapi", "from_client"), OWN_PACKAGE),
     **dict.fromkeys(
         (
-            "custom_route",
             "http_app",
             "streamable_http_app",
             "sse_app",
@@ -143,6 +144,8 @@ class FastMCP(metaclass=_Refusing):
         self.entered = None if lifespan is None else partial(lifespan, self)
         """The lifespan, which takes this object; None without one."""
         self.settings = _Settings()
+        self.middleware: list[Any] = []
+        """Functions of the context and `call_next`, in version 2 of the SDK."""
         self._makers: dict[tuple[str, str], Callable[[], Tool]] = {}
         """The functions that make what is registered, by kind and name."""
         self._made: list[Tool] | None = None
@@ -152,6 +155,8 @@ class FastMCP(metaclass=_Refusing):
         usual = "ignore" if _pop_duplicates_are_meant(options) else "error"
         self._on_duplicate = options.pop("on_duplicate", None) or usual
         tools = options.pop("tools", None) or ()
+        if options.pop("auth", None) is not None:
+            note_without_effect(f"{type(self).__name__}(auth=)")
         for option, value in options.items():
             is_empty = value in (None, False, (), [])
             has_no_effect = is_empty or option in _WITHOUT_EFFECT
@@ -242,6 +247,25 @@ class FastMCP(metaclass=_Refusing):
             self._register("prompt", name, partial(adopt_prompt, code, self, own))
         return function
 
+    def custom_route(self, path: str, *_: Any, **__: Any) -> Callable[[Any], Any]:
+        """Leave out a route of HTTP; return the function below."""
+        note_without_effect(f"the route {path!r}")
+        return _return_unchanged
+
+    async def list_tools(self, *_: Any, **__: Any) -> list[Any]:
+        """Return the tools, as `mcp.types.Tool`."""
+        made = self._made
+        if made is None:
+            made = [make() for make in self._makers.values()]
+        return [McpTool(**tool.describe()) for tool in made if tool.kind == "tools"]
+
+    get_tools = list_tools
+
+    @property
+    def _tool_manager(self) -> _ToolManager:
+        """Lists the tools that the file has registered until now, for files that read them."""
+        return _ToolManager([make() for (kind, _), make in self._makers.items() if kind == "tool"])
+
     def remove_tool(self, name: str) -> None:
         """Remove the tool called *name*."""
         self._check_loading(f"removing the tool {name}")
@@ -281,8 +305,13 @@ class FastMCP(metaclass=_Refusing):
     def __toolwire_tools__(thing: Any) -> list[Tool]:
         if isinstance(thing, type):
             return []
-        thing._made = [make() for make in thing._makers.values()]
-        return list(thing._made)
+        made = [make() for make in thing._makers.values()]
+        if thing.middleware:
+            from .middleware import wrap_tool
+
+            made = [wrap_tool(tool, thing) for tool in made]
+        thing._made = made
+        return list(made)
 
     def resources(self) -> list[Tool]:
         """Return the resources that are served, templates last."""
@@ -294,19 +323,21 @@ class FastMCP(metaclass=_Refusing):
     # Running
 
     def run(self, transport: str | None = None, **options: Any) -> None:
-        """Serve standard input and output; does nothing while `toolwire serve` loads the file,
-        since that serves it.
+        """Serve standard input and output.
+
+        While `toolwire serve` loads a file, it does nothing, since that serves it; in a program
+        that `toolwire serve` runs, it gives Toolwire the server, and waits.
 
         Raises:
-            NotSupported: for another transport.
+            NotSupported: for another transport, outside of `toolwire serve`.
         """
-        if transport not in (None, "stdio"):
-            refuse(f"{type(self).__name__}.run(transport={transport!r})", "http_app")
-        for option in options:
-            if option not in _WITHOUT_EFFECT:
-                refuse(f"{type(self).__name__}.run({option}=)", option)
+        if is_program_running():
+            _note_transport(transport)
+            hand_over(self)
         if _is_loaded_by_toolwire():
             return
+        if transport not in (None, "stdio"):
+            refuse(f"{type(self).__name__}.run(transport={transport!r})", "http_app")
         from toolwire_tools.discovery import named_by
 
         make_server = named_by("toolwire.server:Server")  # a path, since servers are above tools
@@ -314,11 +345,19 @@ class FastMCP(metaclass=_Refusing):
 
     async def run_async(self, transport: str | None = None, **options: Any) -> None:
         """As `run`."""
+        if is_program_running():
+            _note_transport(transport)
+            await hand_over_async(self)
         self.run(transport, **options)
 
     async def run_stdio_async(self, **options: Any) -> None:
         """As `run`."""
-        self.run("stdio", **options)
+        await self.run_async("stdio", **options)
+
+
+def _note_transport(transport: str | None) -> None:
+    if transport not in (None, "stdio"):
+        note_without_effect(f"transport={transport!r}")
 
 
 class MCPServer(FastMCP):
@@ -332,7 +371,9 @@ class MCPServer(FastMCP):
         instructions: str | None = None,
         **options: Any,
     ) -> None:
+        middleware = options.pop("middleware", None) or ()
         super().__init__(name, instructions, title=title, description=description, **options)
+        self.middleware += middleware
 
 
 class Component:
@@ -354,6 +395,10 @@ class TextResource(Component):
 
     def __init__(self, text: str, **options: Any) -> None:
         super().__init__(lambda: text, **{"name": str(options.get("uri")), **options})
+
+
+def _return_unchanged(function: Any) -> Any:
+    return function
 
 
 def _decorate(add: Callable[..., Any], name_or_function: Any, options: dict[str, Any]) -> Any:
@@ -385,9 +430,25 @@ def _is_loaded_by_toolwire() -> bool:
 
 
 class WithoutEffect:
-    """Takes the place of settings of HTTP: any arguments, and no effect."""
+    """Takes the place of settings of HTTP, and of types of annotations: any arguments, and no
+    effect.
+    """
 
     def __init__(self, *_: Any, **__: Any) -> None: ...
+
+    def __class_getitem__(cls, _: Any) -> type[WithoutEffect]:
+        return cls
+
+
+class _ToolManager:
+    """Lists tools as the SDK's class of this name does."""
+
+    def __init__(self, tools: list[Tool]) -> None:
+        self._tools = tools
+
+    def list_tools(self) -> list[McpTool]:
+        """Return the tools; a change of them has no effect."""
+        return [McpTool(**tool.describe()) for tool in self._tools]
 
 
 class _Settings:
@@ -397,6 +458,11 @@ class _Settings:
         if name not in _WITHOUT_EFFECT:
             refuse(f"settings.{name}", name)
         super().__setattr__(name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in _WITHOUT_EFFECT:
+            raise AttributeError(name)
+        return {"host": "127.0.0.1", "port": 8000, "log_level": "INFO"}.get(name)
 
 
 def _pop_duplicates_are_meant(options: dict[str, Any]) -> bool:

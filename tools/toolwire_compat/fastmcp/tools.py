@@ -5,7 +5,8 @@ FastMCP gives.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypedDict, get_type_hints
+from inspect import cleandoc
+from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, get_type_hints
 
 from msgspec.structs import replace
 from toolwire_tools.content import base64_of
@@ -55,6 +56,8 @@ if TYPE_CHECKING:
     from toolwire_tools.resources.prompt import PromptOptions
     from toolwire_tools.resources.resource import ResourceOptions
 
+    T = TypeVar("T", bound=Options)
+
 
 def adopt_tool(
     function: Callable[..., Any], server: Any, options: Options, structured: bool | None
@@ -66,6 +69,7 @@ def adopt_tool(
         RegistrationError: as `make_tool` does.
         NotSupported: if it uses what our `Context` has not.
     """
+    options = _with_docstring(function, options)
     if options.output_schema:
         returns = returns_by_schema(options.output_schema, options.name or name_of(function))
     else:
@@ -78,6 +82,7 @@ def adopt_tool(
 
 def adopt_resource(function: Callable[..., Any], server: Any, options: ResourceOptions) -> Tool:
     """Return the resource of *function*, which belongs to *server*."""
+    options = _with_docstring(function, options)
     tool = make_resource(function, options=options, is_adopted=True)
     ref = ResourceTemplateReference(uri=tool.name)
     assert isinstance(tool.handler, ResourceHandler)
@@ -92,6 +97,7 @@ def adopt_resource(function: Callable[..., Any], server: Any, options: ResourceO
 
 def adopt_prompt(function: Callable[..., Any], server: Any, options: PromptOptions) -> Tool:
     """Return the prompt of *function*, which belongs to *server*."""
+    options = _with_docstring(function, options)
     tool = make_prompt(function, options=options, is_adopted=True)
     ref = PromptReference(name=tool.name)
     assert isinstance(tool.handler, PromptHandler)
@@ -101,6 +107,17 @@ def adopt_prompt(function: Callable[..., Any], server: Any, options: PromptOptio
         present=partial(_present_messages, tool.entry.shown.get("description")),
     )
     return Tool(_own(tool.entry, server, ref), handler)
+
+
+def _with_docstring(function: Callable[..., Any], options: T) -> T:
+    """Return *options* with the whole docstring as the description, unless they have one.
+
+    FastMCP and the SDK show all of it: models read there what a tool returns and raises.
+    """
+    if options.description is not None:
+        return options
+    text = function.__doc__ or unwrap_function(function).__doc__
+    return replace(options, description=cleandoc(text)) if text else options
 
 
 def identity_of(tools: Iterable[Tool]) -> dict[str, str]:

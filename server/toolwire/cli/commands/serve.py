@@ -122,6 +122,10 @@ def run(words: Words) -> NoReturn:
             " tools.py`"
         )
     options = words.options
+    if "adopt" in options:
+        from ..adopted_targets import list_targets
+
+        targets = list_targets(words)
     try:
         streams = claim(keep_children="keep_children" in options)
     except NotConnected as error:
@@ -180,7 +184,7 @@ def _load(
         from ...loading.failed_start import answer_failure
 
         answer_failure(kept, error)
-        _refuse(str(error))
+        _refuse(str(error), getattr(error.__cause__, "status", 2))
 
 
 def _open_lists(
@@ -296,10 +300,10 @@ def _name_target(target: str) -> str:
     return (stem if ending in (".py", *YAML) else stem + ending).strip(".")
 
 
-def _refuse(sentence: str) -> NoReturn:
+def _refuse(sentence: str, status: int = 2) -> NoReturn:
     """Exit at once: threads that a loaded module started may never end."""
     from ..printing.output import print_remark
 
     print_remark(sentence)
     sys.stderr.flush()
-    os._exit(2)
+    os._exit(status)

@@ -1,0 +1,291 @@
+"""Compares public MCP servers, started by their own package and by `toolwire serve --adopt`.
+
+    python tests/strangers/compare.py               all servers of servers.txt, many minutes
+    python tests/strangers/compare.py NAME...       only these
+    python tests/strangers/compare.py --record      write down the outcomes: outcomes.json and docs
+
+Each server of servers.txt is installed from PyPI, in its version, into a virtual environment of its
+own below `.peers/strangers`. Neither start gets a network, keys or arguments.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+import venv
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+INSTALLED = Path(os.environ.get("TOOLWIRE_STRANGERS", ROOT / ".peers" / "strangers"))
+SERVERS = HERE / "servers.txt"
+OUTCOMES = HERE / "outcomes.json"
+PAGE = ROOT / "docs" / "mcp-2.md"
+TABLE = re.compile(r"(?<=<!-- strangers -->\n).*?(?=<!-- /strangers -->)", re.DOTALL)
+PATIENCE_SECONDS = 60
+LISTS = {
+    "tools/list": "tools",
+    "resources/list": "resources",
+    "resources/templates/list": "resourceTemplates",
+    "prompts/list": "prompts",
+}
+_KEYS = {"resources/list": "uri", "resources/templates/list": "uriTemplate"}
+_INITIALIZE = {
+    "protocolVersion": "2025-06-18",
+    "capabilities": {},
+    "clientInfo": {"name": "comparison", "version": "1"},
+}
+
+
+class NotStarted(Exception):
+    """The server has not answered; the last line of its standard error."""
+
+
+class Server:
+    """A server process that gets one request after the other."""
+
+    def __init__(self, command: list[str], **env: str) -> None:
+        self._home = tempfile.TemporaryDirectory()
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by __exit__)
+        self._process = subprocess.Popen(
+            command,
+            cwd=self._home.name,
+            env={"PATH": os.environ["PATH"], "HOME": self._home.name, **env},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+        )
+        self._timer = threading.Timer(PATIENCE_SECONDS, self._process.kill)
+        self._timer.start()
+        self._last_id = 0
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._timer.cancel()
+        self._process.kill()
+        self._process.communicate()
+        self._errors.close()
+        self._home.cleanup()
+
+    def start(self) -> None:
+        self.ask("initialize", _INITIALIZE)
+        self._send({"method": "notifications/initialized"})
+
+    def list(self, method: str) -> list[dict[str, Any]]:
+        """Return the entries of all pages."""
+        entries: list[dict[str, Any]] = []
+        params: dict[str, Any] = {}
+        while True:
+            result = self.ask(method, params).get("result", {})
+            entries += result.get(LISTS[method], [])
+            if not result.get("nextCursor"):
+                return entries
+            params = {"cursor": result["nextCursor"]}
+
+    def ask(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the response."""
+        self._last_id += 1
+        self._send({"id": self._last_id, "method": method, "params": params})
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            try:
+                message = json.loads(line)
+            except ValueError:  # some print
+                continue
+            if isinstance(message, dict) and message.get("id") == self._last_id:
+                if "result" not in message and method == "initialize":
+                    break
+                return message
+        raise NotStarted(self._last_error())
+
+    def _send(self, message: dict[str, Any]) -> None:
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            pass
+
+    def _last_error(self) -> str:
+        try:
+            self._process.wait(5)  # it may be writing why
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._errors.seek(0)
+        lines = self._errors.read().decode(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "no output"
+
+
+def install(spec: str) -> None:
+    """Install the server that *spec* names, from wheels, unless it is there."""
+    name, _ = _read_spec(spec)
+    folder = INSTALLED / name
+    if (folder / "ok").exists():
+        return
+    venv.create(folder, clear=True, with_pip=True)
+    pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
+    subprocess.run([*pip, "--only-binary", ":all:", spec.partition(" ")[0]], check=True)
+    (folder / "ok").touch()
+
+
+def compare(spec: str) -> str:
+    """Return how both starts of the server that *spec* names compare.
+
+    `same`; `differs: …`; `refused: …` if only the original starts, `rescued: …` if only ours does,
+    `neither: …`.
+    """
+    name, command = _read_spec(spec)
+    folder = INSTALLED / name
+    words = command.split()
+    own = [str(folder / "bin" / words[0]), *words[1:]]
+    if words[0] == "-m":
+        own = [str(folder / "bin" / "python"), *words]
+    original: dict[str, Any] = {}
+    reason = ""
+    try:
+        with Server(own) as server:
+            server.start()
+            original = {method: server.list(method) for method in LISTS}
+    except NotStarted as error:
+        reason = str(error)
+    site = next((folder / "lib").glob("python*/site-packages"))
+    ours = [sys.executable, "-P", "-m", "toolwire", "serve", "--adopt", command]
+    try:
+        with Server(ours, PYTHONPATH=str(site)) as server:
+            server.start()
+            here = {method: server.list(method) for method in LISTS}
+    except NotStarted as error:
+        return f"neither: {reason} | {error}" if reason else f"refused: {error}"
+    if reason:
+        return f"rescued: {reason}"
+    differences = find_differences(original, here)
+    return f"differs: {'; '.join(differences)}" if differences else "same"
+
+
+def _read_spec(spec: str) -> tuple[str, str]:
+    """Return the name of the distribution, and the command that starts it, of a line of
+    servers.txt.
+    """
+    requirement, _, command = spec.partition(" ")
+    name = requirement.partition("==")[0]
+    return name, command.strip() or name
+
+
+def find_differences(original: dict[str, Any], here: dict[str, Any]) -> list[str]:
+    """Return the differences between the lists: names, texts and schemas of arguments."""
+    found: list[str] = []
+    for method, entries in original.items():
+        key = _KEYS.get(method, "name")
+        mine = {entry[key]: entry for entry in here[method]}
+        theirs = {entry[key]: entry for entry in entries}
+        if mine.keys() != theirs.keys():
+            missing = sorted(theirs.keys() - mine.keys())
+            more = sorted(mine.keys() - theirs.keys())
+            found.append(f"{method}: without {missing}, with {more}")
+        for name in theirs.keys() & mine.keys():
+            lost = _find_lost_words(theirs[name], mine[name])
+            if lost:
+                found.append(f"{name} loses {' '.join(lost)[:80]}")
+            arguments = [set(_arguments(entry)) for entry in (theirs[name], mine[name])]
+            if arguments[0] != arguments[1]:
+                found.append(f"{name} takes {arguments[1]}, not {arguments[0]}")
+    return found
+
+
+def _find_lost_words(theirs: dict[str, Any], mine: dict[str, Any]) -> list[str]:
+    """Return the words of the description that are not in ours."""
+    kept = set(_words_of(mine))
+    return [word for word in _words_of(theirs.get("description")) if word not in kept]
+
+
+def _words_of(value: Any) -> list[str]:
+    """Return the words of all texts in *value*."""
+    if isinstance(value, str):
+        return re.findall(r"\w+", value)
+    if isinstance(value, dict):
+        value = list(value.values())
+    words: list[str] = []
+    if isinstance(value, list):
+        for item in value:
+            words += _words_of(item)
+    return words
+
+
+def _arguments(entry: dict[str, Any]) -> dict[str, Any]:
+    return dict(entry.get("inputSchema", {}).get("properties", {}))
+
+
+_CELLS = {
+    "same": ("starts", "same"),
+    "rescued": ("does not start", "starts"),
+    "differs": ("starts", "differs"),
+    "refused": ("starts", "refused"),
+}
+
+
+def format_table(outcomes: dict[str, str]) -> str:
+    """Return the table of docs/mcp-2.md. Servers that start nowhere need a key, a database or the
+    network; they are counted below it.
+    """
+    lines = ["| server | with its own package | here | remark |", "| --- | --- | --- | --- |"]
+    kinds: Counter[str] = Counter()
+    for requirement, outcome in sorted(outcomes.items()):
+        kind, _, remark = outcome.partition(": ")
+        kinds[kind] += 1
+        if kind in _CELLS:
+            original, here = _CELLS[kind]
+            lines.append(f"| `{requirement}` | {original} | {here} | {_shorten(remark)} |")
+    starts = kinds["same"] + kinds["differs"] + kinds["refused"]
+    lines.append("")
+    lines.append(
+        f"Of {sum(kinds.values())} servers, {starts} start with their own package; {kinds['same']}"
+        f" of these are the same here. {kinds['rescued']} start only here. {kinds['neither']} start"
+        " nowhere without arguments, a key, a database or the network, and are left out."
+    )
+    return "\n".join(lines) + "\n"
+
+
+def _shorten(remark: str) -> str:
+    """Return the first words of a *remark*, without what is a path or a mark of the table."""
+    text = re.sub(r"\S*site-packages/", "", remark.replace("toolwire: ", ""))
+    text = text.partition(". This is mcp 2.x")[0].partition("; serve this file")[0]
+    return text.replace("|", "-")[:120]
+
+
+def record(outcomes: dict[str, str]) -> None:
+    """Write down *outcomes*, with those of earlier runs, and the table of the page."""
+    known = json.loads(OUTCOMES.read_text("utf-8")) if OUTCOMES.exists() else {}
+    merged = dict(sorted({**known, **outcomes}.items()))
+    OUTCOMES.write_text(json.dumps(merged, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    page = PAGE.read_text("utf-8")
+    PAGE.write_text(TABLE.sub(lambda _: format_table(merged), page), "utf-8")
+
+
+def main(words: list[str]) -> None:
+    names = [word for word in words if not word.startswith("--")]
+    specs = [line for line in SERVERS.read_text("utf-8").splitlines() if line and line[0] != "#"]
+    outcomes: dict[str, str] = {}
+    for spec in specs:
+        name, _ = _read_spec(spec)
+        if names and name not in names:
+            continue
+        install(spec)
+        requirement = spec.partition(" ")[0]
+        outcomes[requirement] = compare(spec)
+        print(f"{name:45}{outcomes[requirement]}", flush=True)
+    if "--record" in words:
+        record(outcomes)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

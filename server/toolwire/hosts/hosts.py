@@ -160,7 +160,7 @@ def format_snippet(host: Host, server: HostServer) -> str:
     """Return the text to paste into the host's file."""
     if host.format == "lisp":
         return _format_lisp(host, server)
-    return _EDITORS[host.format].dumps((host.holds, server.name), make_entry(host, server))
+    return EDITORS[host.format].dumps((host.holds, server.name), make_entry(host, server))
 
 
 def format_link(host: Host, server: HostServer) -> str:
@@ -184,7 +184,7 @@ def merge_server(host: Host, text: str, server: HostServer, *, force: bool = Fal
         NotRewritten: if the host could not read it, or there is another server of that name;
             *force* replaces that.
     """
-    editor = _EDITORS[host.format]
+    editor = EDITORS[host.format]
     path = (host.holds, server.name)
     before = read_member(text, path, editor.loads)
     is_same = _serves_targets_of(host, before, server)
@@ -203,7 +203,7 @@ def merge_server(host: Host, text: str, server: HostServer, *, force: bool = Fal
     return editor.set_member(text, path, after)
 
 
-_EDITORS: dict[str, Editor] = {"json": jsonc_edit, "toml": toml_edit, "yaml": yaml_edit}
+EDITORS: dict[str, Editor] = {"json": jsonc_edit, "toml": toml_edit, "yaml": yaml_edit}
 """The editors of the formats that are edited."""
 
 

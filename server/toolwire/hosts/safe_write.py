@@ -51,6 +51,22 @@ def rewrite(path: str, change: Callable[[str], str]) -> Rewritten:
         raise NotRewritten((error.strerror or str(error)).lower()) from None
 
 
+def write_private(path: str, text: str) -> None:
+    """Write the file at *path*, in a folder that is made if it is missing, for its owner alone.
+
+    Raises:
+        NotRewritten: if that is not possible.
+    """
+    temporary = f"{path}.{os.getpid()}.new"
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        _write_new(temporary, text.encode(), like=None)
+        os.replace(temporary, path)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise NotRewritten(f"{path} cannot be written: {reason}") from None
+
+
 def _change(before: bytes, change: Callable[[str], str]) -> bytes:
     # Some editors on Windows begin a file with a byte order mark.
     mark = b""

@@ -22,6 +22,7 @@ COMMANDS = {  # their summaries, in the order of `toolwire --help`
     "chat": "chat with a language model that uses tools",
     "transcript": "show a recorded run of an agent, at the terminal or as a page",
     "config": "configure a host to start the tools: print or --write the entry",
+    "hub": "put the servers of a host behind one entry with a search",
     "pack": "make a bundle (.mcpb) that hosts install with a click",
     "client": "write a typed client of a server's tools in your language",
     "schema": "print the published schemas, for hosts in any language",

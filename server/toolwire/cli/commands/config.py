@@ -164,7 +164,7 @@ def _make_server(targets: list[str], options: Mapping[str, Any]) -> hosts.HostSe
     if "PYTHONPATH" not in env and any(map(_is_module_here, targets)):
         env["PYTHONPATH"] = os.getcwd()
     targets_elsewhere = list(map(_make_absolute, targets))
-    words = _choose_program(targets_elsewhere, options.get("with", ()))
+    words = choose_program(targets_elsewhere, options.get("with", ()))
     words += ["serve", *targets_elsewhere, *format_passed_options(options)]
     name = options.get("server_name", options.get("name"))
     if name is None:
@@ -182,7 +182,7 @@ def _make_server(targets: list[str], options: Mapping[str, Any]) -> hosts.HostSe
     return server
 
 
-def _choose_program(targets: list[str], packages: Sequence[str]) -> list[str]:
+def choose_program(targets: list[str], packages: Sequence[str]) -> list[str]:
     """Return the start of the server's command: this Python, or uv if it has to add packages."""
     uv = dependencies.find_uv()
     if packages and uv is None:

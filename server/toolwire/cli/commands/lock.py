@@ -11,19 +11,20 @@ import msgspec
 
 from ...errors import Failed, UsageError
 from ..open_client import is_mounting, make_client, make_limit
-from ..options import EXCLUDE, INCLUDE, LOADING, Option
+from ..options import EXCLUDE, INCLUDE, LOADING, Option, Words
 from ..printing.layout import format_count, format_table
 from ..printing.output import print_remark, print_report
 from ..printing.output_files import write_text
 from . import Command
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from toolwire_client import Client
     from toolwire_dialects.compare.lock import Checked, Kind, Lock, Offer
     from toolwire_schemas.deadline import Deadline
 
     from ...mounting.mounts import ServerReport
-    from ..options import Words
 
 COMMAND = Command(
     usage=(
@@ -92,6 +93,28 @@ def run(words: Words) -> int:
     if old is None or "update" in words.options:
         print_report(f"Locked {_count_entries(new)} in {name}.")
     return status
+
+
+def lock_config(name: str, config: str, options: Mapping[str, Any]) -> dict[str, str]:
+    """Write the lock *name* of all servers of a host's file *config*, which are started once;
+    return why each that does not start fails, and "" for others. Servers that cannot be mounted are
+    left out.
+
+    Raises:
+        Failed: if none starts, or what they list cannot be locked.
+    """
+    from toolwire_dialects.compare.lock import BadLock, lock_offer
+
+    chosen = {"config": config, "mount_config": [config]}
+    if "timeout" in options:
+        chosen["timeout"] = options["timeout"]
+    found = _read_servers(Words(chosen, [name]), name, [])
+    try:
+        lock = lock_offer(found.offer)
+    except BadLock as error:
+        raise Failed(f"the lists cannot be locked: {error}") from None
+    write_text(name, str(msgspec.structs.replace(lock, servers=_find_owners(None, found))))
+    return {report.name: report.problem for report in found.mounted}
 
 
 def _name_lock(words: Words) -> str:

@@ -92,8 +92,7 @@ async def forward(
             params = _with_meta(call, connection, params)
             # A worker process has one call at a time, and so at most one thread.
             is_threadless = call.handler.gate is None and call.host.has_other_calls()
-            more_follows = is_threadless and call.host.has_waiting_calls()
-            handle.begin(method, params, more_follows=more_follows)
+            handle.begin(method, params, more_follows=is_threadless)
             if is_threadless:
                 await ThreadlessWait(handle)
             result = await complete(handle, method, params, Deadline(None))

@@ -50,19 +50,7 @@ if TYPE_CHECKING:
 
     from ..timers import Timer, Timers
     from .batch import Batch
-    from .running import Suspension, Worker
-
-    class Elicitor(Protocol):
-        """Asks the client of a session.
-
-        Both methods raise `CannotAsk`, `NotAnswered` or `Cancelled`.
-        """
-
-        def ask(self, call: Call, params: dict[str, Any], method: str = ...) -> dict[str, Any]:
-            """Send the client a request, by default to ask its user; blocks until the reply."""
-
-        async def ask_async(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
-            """Ask the client's user, on the event loop."""
+    from .running import Elicitor, Suspension, Worker
 
     class Host(Protocol):
         """The services of a session for a running call. Every method may be called from any
@@ -97,16 +85,20 @@ if TYPE_CHECKING:
             blocks.
             """
 
-        def resume(self, call: Call, is_final: bool) -> None:
-            """Run the rest of *call*, which a message has come for: here if that *is_final*, the
-            result, else on a thread.
-            """
-
         def has_other_calls(self) -> bool:
             """Return whether more than one call is in flight."""
 
-        def has_waiting_calls(self) -> bool:
-            """Return whether calls wait for a thread."""
+        def accept(self, call: Call) -> None:
+            """Keep *call* for a thread that `run_accepted` wakes."""
+
+        def run_accepted(self) -> None:
+            """Run the accepted calls on other threads."""
+
+        def deliver(self, call: Call, outcome: dict[str, Any] | BaseException) -> None:
+            """Answer *call*. Never blocks."""
+
+        def wait_for_room(self) -> None:
+            """Block while the host leaves far too many answers unread."""
 
         def pause(self, call: Call) -> AbstractContextManager[None]:
             """Stop the time limit of *call*, and do not count its worker, inside the `with`

@@ -69,10 +69,24 @@ class ConnectionHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
             return done.value
         caller.rest = work
         caller.worker = None  # which runs other calls from now on
-        resume = partial(caller.host.resume, caller)
-        if not suspension.notify(resume):
-            resume(is_final=False)
+        if not suspension.notify(partial(self._resume, caller)):
+            self._resume(caller, is_final=False)
         return None
+
+    def _resume(self, call: Call, is_final: bool) -> None:
+        """Run the rest of *call*, for which a message has come: here if that *is_final*, else on a
+        worker, since the rest may block.
+        """
+        if not is_final:
+            call.host.accept(call)
+            call.host.run_accepted()
+            return
+        try:
+            outcome = self.call(call.arguments, call)
+        except BaseException as error:  # the outer edge of the thread that reads
+            outcome = error
+        call.host.deliver(call, outcome)
+        call.host.wait_for_room()
 
     async def respond(self, call: Call) -> Result:
         """Return the result of *call*."""

@@ -1,8 +1,8 @@
-"""The thread that runs a call, and the message that continues it without one: only types."""
+"""The parts of a session that a running call knows, as types without a `Call`."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,3 +23,16 @@ class Suspension(Protocol):
 
         It gets whether the message is the result, so that the rest of the call never blocks.
         """
+
+
+class Elicitor(Protocol):
+    """Asks the client of a session.
+
+    Both methods raise `CannotAsk`, `NotAnswered` or `Cancelled`.
+    """
+
+    def ask(self, call: Any, params: dict[str, Any], method: str = ...) -> dict[str, Any]:
+        """Send the client a request, by default to ask its user; blocks until the reply."""
+
+    async def ask_async(self, call: Any, params: dict[str, Any]) -> dict[str, Any]:
+        """Ask the client's user, on the event loop."""

@@ -104,6 +104,7 @@ class Session:
         self.writer = MessageWriter(
             write, self._framing, self.timers, settings.max_unsent_bytes, self._make_room
         )
+        self.wait_for_room = self.writer.wait_for_room
         self._workers = WorkerPool(self._run, self._refuse, self.writer, self.timers, settings)
         self._backlog = self._workers.backlog
         self._loop: EventLoop | None = None
@@ -332,17 +333,16 @@ class Session:
         gate: Gate[Call] | None = handler.gate
         if gate is not None and not gate.enter(call):
             return
-        is_new = call.rest is None
-        if is_new and call.ended:
+        if call.ended and call.rest is None:
             self.in_flight.release(call)
         else:
-            if is_new and (call.entry.options.timeout_seconds or self._default_seconds):
+            if call.limit is None and (call.entry.options.timeout_seconds or self._default_seconds):
                 self._limit(call)
             try:
                 outcome: Outcome | None = handler.call(call.arguments, call, call.strict_arguments)
             except BaseException as error:  # the outer edge: a tool may raise SystemExit too
                 outcome = error
-            if outcome is None:  # it waits without a thread, and `resume` follows
+            if outcome is None:  # it waits without a thread, and the handler continues it
                 return
             if self._leave is not None:
                 self._leave(outcome)
@@ -352,23 +352,6 @@ class Session:
                 self.writer.write(message)
         if gate is not None:
             self._leave_gate(gate)
-
-    def resume(self, call: Call, is_final: bool) -> None:
-        """As `Host.resume`. Blocks only while the host leaves far too much unread."""
-        if not is_final:
-            self._backlog.append(call)
-            self._workers.serve_backlog()
-            return
-        try:
-            outcome: Outcome = call.handler.call(call.arguments, call)
-        except BaseException as error:  # the outer edge
-            outcome = error
-        self._enqueue_outcome(call, outcome)
-        self.writer.wait_for_room()
-
-    def has_waiting_calls(self) -> bool:
-        """Return whether calls wait for a thread."""
-        return bool(self._backlog)
 
     def _leave_gate(self, gate: Gate[Call]) -> None:
         following = gate.leave()
@@ -410,7 +393,7 @@ class Session:
                 self._loop = self._loop or EventLoop(
                     self.timers,
                     self._begin_async,
-                    self._enqueue_outcome,
+                    self.deliver,
                     self._end_async,
                     lambda: not self.writer.is_full,
                 )
@@ -420,7 +403,7 @@ class Session:
         try:
             loop = self.event_loop()
         except (ImportError, OSError) as error:  # a tool has used up the descriptors
-            self._enqueue_outcome(call, error)
+            self.deliver(call, error)
         else:
             loop.put(call)
 
@@ -439,7 +422,7 @@ class Session:
         if call.given_up:
             self.in_flight.release(call)
 
-    def _enqueue_outcome(self, call: Call, outcome: Outcome) -> None:
+    def deliver(self, call: Call, outcome: Outcome) -> None:
         """Have the outbox answer *call*; on a thread that must not wait for the host."""
         if self._leave is not None:
             self._leave(outcome)

@@ -36,6 +36,7 @@ def mount_all(
         "eager": "eager" in options,
         "lock": open_lock(options),
         "idle_seconds": options.get("idle"),
+        "list_cache": options.get("list_cache", "late"),
     }
     servers = []
     for mounted in _list_servers(options):

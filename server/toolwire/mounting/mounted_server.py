@@ -17,6 +17,7 @@ from .. import log
 from ..errors import UpstreamError
 from .foreign_stderr import ForeignStderr
 from .mounted_entry import mount_entry
+from .remembered_lists import load_lists, save_lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from toolwire_client.async_client import Running
     from toolwire_client.errors import ClientError
-    from toolwire_dialects.compare.lock import Kind, Lock
+    from toolwire_dialects.compare.lock import Lock
     from toolwire_tools import Entry, Tool
 
     from ..protocol.call import Call
@@ -34,6 +35,10 @@ if TYPE_CHECKING:
 
     Listed = dict[str, Any]
     OpenMount = Callable[["MountedServer"], Mount]
+
+
+CACHE_PATIENCE_SECONDS = 1.0
+"""How long a list waits for a server of which it is known what it listed last time."""
 
 
 class IdleLimit:
@@ -72,6 +77,11 @@ class MountedServer:
         self.refused: list[Refusal] = []
         self.is_listed = False
         """Whether its lists are known: from its lock, or since they were read."""
+        self.is_remembered = False
+        """Whether the lists are those of an earlier process, so that it is to be started."""
+        self.patience_seconds = CACHE_PATIENCE_SECONDS
+        """How long a list waits for the start if the lists are remembered."""
+        self._list_key = ""
         self.capabilities: dict[str, Any] = {}
         """The capabilities that it declared at its last start."""
         self._open_mount = open_mount
@@ -90,7 +100,17 @@ class MountedServer:
 
     # Lists
 
-    def show(self, lists: Mapping[Kind, Sequence[Listed]]) -> None:
+    def remember(self, key: str) -> None:
+        """Offer what the server listed last time, kept under *key*, until it has started; and keep
+        what it lists then.
+        """
+        self._list_key = key
+        lists = load_lists(key) if key else None
+        if lists is not None:
+            self.show(lists)
+            self.is_remembered = True
+
+    def show(self, lists: Mapping[Any, Sequence[Listed]]) -> None:
         """Offer the entries in *lists*, by kind, until the server has listed what it has."""
         tools = []
         for kind, entries in lists.items():
@@ -107,6 +127,9 @@ class MountedServer:
         self._offered = {(tool.kind, tool.name) for tool in mount.tools}
         self.refused = mount.refused
         self.capabilities = mount.client.capabilities
+        self.is_remembered = False
+        if self._list_key:
+            save_lists(self._list_key, mount.tools)
         if self.is_listed and _are_same(self.tools, mount.tools):
             return
         self.tools = mount.tools
@@ -132,7 +155,8 @@ class MountedServer:
     def is_up_to_date(self) -> bool:
         """Whether a list waits for nothing of this server."""
         reading = self.reading
-        return self.is_listed and (reading is None or reading.done())
+        is_known = self.is_listed and not self.is_remembered
+        return is_known and (reading is None or reading.done())
 
     # The process
 

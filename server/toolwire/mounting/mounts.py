@@ -6,7 +6,7 @@ import os
 import re
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -21,6 +21,7 @@ from ..protocol.connection_handler import ConnectionHandler
 from ..protocol.lifecycle import UNCACHED, can_elicit
 from .mounted_entry import mount_entry
 from .mounted_server import IdleLimit, MountedServer
+from .remembered_lists import make_list_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -110,13 +111,15 @@ class Mounts:
         keep: Callable[[Tool], bool] = lambda tool: True,
         lock: LockedEntries | None = None,
         idle_seconds: float | None = None,
+        list_cache: Literal["late", "always", "never"] = "never",
     ) -> None:
         """Mount the server that *command* starts, when it is first needed, or now if *eager*.
 
         *env* is added to our environment, or unless *inherit_env* to the few variables that every
         server gets. *keep* and *lock* choose among its tools. With a *lock*, lists have what it
         keeps, and the first call needs the server. It ends when no call has used it for
-        *idle_seconds*.
+        *idle_seconds*. *list_cache* is when lists have what the server listed last time: if it
+        takes a second, at once, or never.
 
         Raises:
             TypeError: if *command* is a text.
@@ -141,6 +144,11 @@ class Mounts:
         idle = self._make_idle_limit(idle_seconds)
         title = name or " ".join(command)[:60]
         mounted = MountedServer(title, prefix, open_mount, self._changed, lock, idle)
+        if lock is None and list_cache != "never":
+            environment = _make_environment(env or {}, inherit_env=inherit_env)
+            mounted.remember(make_list_key(list(command), environment, cwd))
+            if list_cache == "always":
+                mounted.patience_seconds = 0.0
         self._mounts = {**self._mounts, mounted: keep}  # others may be reading it
         if eager:
             mounted.start()
@@ -156,12 +164,11 @@ class Mounts:
     ) -> Mount:
         """Return what starts the server *mounted* and talks to it."""
         from toolwire_client.async_client import ClientSettings
-        from toolwire_client.transport.child_process import server_environment
 
         from ..guarded_process import start_guarded
         from .mount import Mount
 
-        environment = {**os.environ, **env} if inherit_env else server_environment(env)
+        environment = _make_environment(env, inherit_env=inherit_env)
         environment[_DEPTH] = str(int(os.environ.get(_DEPTH, 0)) + 1)
         launch = partial(
             start_guarded, command, env=environment, cwd=cwd, show_stderr=mounted.stderr
@@ -261,13 +268,18 @@ class Mounts:
         *seconds*.
         """
         missing = [mount for mount in mounts if not (is_known(mount) or mount.is_resting)]
+        unsure = [mount for mount in mounts if mount.is_remembered and mount not in missing]
         readings = [mount.reading for mount in mounts if mount.reading is not None]
-        if not missing and not readings:
+        if not missing and not unsure and not readings:
             return
         from .mount import wait_for  # what starts servers
 
         can_ask = can_elicit(call.capabilities)
-        wait_for([mount.start(can_ask) for mount in missing], call, seconds)
+        starts = [mount.start(can_ask) for mount in missing]
+        late = [mount.start(can_ask) for mount in unsure if not mount.is_resting]
+        patience = min((mount.patience_seconds for mount in unsure), default=0.0)
+        wait_for(late, call, patience)
+        wait_for(starts, call, seconds)
         readings = [mount.reading for mount in mounts if mount.reading is not None]
         wait_for(readings, call, CHANGE_PATIENCE_SECONDS)
 
@@ -402,6 +414,14 @@ class Mounts:
                 tool = mount_entry("", mount.call, "resources", {"uri": uri})
                 return await _continue(call, tool, {"uri": uri})
         raise unknown
+
+
+def _make_environment(env: Mapping[str, str], *, inherit_env: bool) -> dict[str, str]:
+    if inherit_env:
+        return {**os.environ, **env}
+    from toolwire_client.transport.child_process import server_environment
+
+    return server_environment(env)
 
 
 def make_prefix(name: str) -> str:

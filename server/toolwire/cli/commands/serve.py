@@ -247,6 +247,7 @@ def _load_tools(
     if mounts:
         from ..mounting import mount_all
 
+        mounts["list_cache"] = options.get("list_cache", "late")
         mount_all(server, mounts, selection.get("include", ()), selection.get("exclude", ()))
     if reloader is not None:
         reloader.start(server)

@@ -156,8 +156,8 @@ def test_the_error_of_a_batch_says_how_much_its_responses_take() -> None:
     ("whole", "most", "expected"),
     [
         # A line that ends within the last 1,000 characters, or the last tenth.
-        ("a" * 9000 + "\n" + "b" * 2000, 10_000 + 1, "a" * 9000 + "\n"),
-        ("a" * 9000 + "\n" + "b" * 2000, 10_000 + 2, "a" * 9000 + "\n" + "b" * 1000),
+        ("a" * 19_000 + "\n" + "b" * 2000, 20_000 + 1, "a" * 19_000 + "\n"),
+        ("a" * 19_000 + "\n" + "b" * 2000, 20_000 + 2, "a" * 19_000 + "\n" + "b" * 1000),
         ("a" * 90 + "\n" + "b" * 50, 100 + 1, "a" * 90 + "\n"),
         ("a" * 90 + "\n" + "b" * 50, 109 + 1, "a" * 90 + "\n" + "b" * 18),
         ("abc", -3, ""),

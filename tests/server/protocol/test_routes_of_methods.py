@@ -366,14 +366,19 @@ def test_the_elicitations_of_a_protocol_are_one_object() -> None:
 
 
 class LateLists:
-    """Answers when the lists are complete."""
+    """Answers when the lists are complete, which those of the methods in *listed* are."""
 
-    def __init__(self) -> None:
+    def __init__(self, *listed: str) -> None:
+        self._listed = listed
+
         def wait(method: str, params: dict[str, Any]) -> str:
             return method
 
         tool = make_tool(wait)
         self.entry, self.handler = tool.entry, tool.handler
+
+    def has_listed(self, method: str, params: dict[str, Any], host: Any) -> bool:
+        return method in self._listed
 
     def select_news(self, host: Any, changed: list[str]) -> list[str]:
         return changed
@@ -425,6 +430,14 @@ def test_a_list_and_what_has_an_unknown_name_wait_for_mounted_servers(
     assert (started.entry, started.handler) == (late.entry, late.handler)
     assert started.arguments == {"method": method, "params": params}
     assert protocol.in_flight.get(1) is started
+
+
+def test_a_list_that_is_complete_is_answered_at_once() -> None:
+    protocol = protocol_with(tools_of(add), late=LateLists("tools/list"))
+
+    [answer] = sent_by(send(protocol, request("tools/list")))
+
+    assert [tool["name"] for tool in answer["result"]["tools"]] == ["add"]
 
 
 def test_a_tool_of_this_server_does_not_wait_for_mounted_servers() -> None:

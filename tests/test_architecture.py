@@ -66,6 +66,10 @@ AT_ONCE |= {
     for file in ("program_calls", "program_approvals")
     for package in ("toolwire_bundled", "toolwire_dialects")
 }
+LATE |= {
+    (f"clients/toolwire_agent/agent/{file}.py", "toolwire_bundled")
+    for file in ("agent", "tool_search")
+}
 AT_ONCE |= {
     ("clients/toolwire_agent/agent/programs.py", package)
     for package in ("toolwire_bundled", "toolwire_tools")

@@ -54,13 +54,14 @@ def describe_call(search_name: str) -> str:
     return f"Call a tool that {search_name} has found, as it is described there."
 
 
-def describe_program(search_name: str) -> str:
-    """Return the description of the tool that runs programs."""
+def describe_program(search_name: str, sandbox: str) -> str:
+    """Return the description of the tool that runs programs, in this *sandbox*."""
+    failure = "its text" if sandbox == "monty" else ".text and .data"
     return (
         f"Run a Python program that calls tools which {search_name} has found, by their stubs:"
         ' `add(1, b=2)`, `github.create_issue(title="...")`. One program can make many calls, and'
-        " keep large results to itself. Calls return data. A failure raises ToolFailed, with .text"
-        " and .data. In a program with `await`, every call is awaited, and `await"
+        " keep large results to itself. Calls return data. A failure raises ToolFailed, with"
+        f" {failure}. In a program with `await`, every call is awaited, and `await"
         " asyncio.gather(...)` runs calls side by side. What is printed and the value of the last"
         " expression are returned. There are no files and no network."
     )

@@ -30,6 +30,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     # A twentieth of a context of 200,000 tokens.
     show_tokens: int = 10_000
     pin: list[str] = []
+    sandbox: Literal["auto", "bubblewrap", "monty"] = "auto"
     trust_hints: list[str] = []
     separator: str = "_"  # many hosts refuse a dot
     page_size: int | None = None  # some clients never ask for a second page
@@ -151,6 +152,13 @@ SETTINGS = {
         " repeatable",
         "PATTERN",
         "--pin",
+        is_rare=True,
+    ),
+    "sandbox": Setting(
+        "with --show code: what confines programs (default: auto, which is bubblewrap, or else"
+        " monty)",
+        "auto|bubblewrap|monty",
+        "--sandbox",
         is_rare=True,
     ),
     "trust_hints": Setting(

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 EXTRAS = {
+    "monty": ("pydantic_monty",),
     "ipython": ("jupyter_client", "ipykernel", "zmq"),
     "ppt": ("pptx", "PIL"),
     "web": ("charset_normalizer", "httpx2", "trafilatura"),

@@ -123,9 +123,9 @@ class Agent:
         if show not in SHOWS or isinstance(pin, str):
             raise ValueError(f"show is one of {', '.join(SHOWS)}, and pin a list of patterns")
         if show == "code":
-            from .programs import check_sandbox
+            from toolwire_bundled.programs.program import find_sandbox
 
-            check_sandbox()
+            find_sandbox("auto")
         self._make_search = partial(ToolSearch, show, show_tokens, tuple(pin))
 
     # --- asking ---

@@ -17,16 +17,14 @@ from typing import TYPE_CHECKING, Any
 import anyio
 import msgspec
 from anyio import to_thread
-from toolwire_bundled.programs.door import Door, DoorLimits
 from toolwire_bundled.programs.frames import Outcome, ProgramCall
+from toolwire_bundled.programs.limits import ProgramLimits, ToolFunction
 from toolwire_bundled.programs.permissions import Permissions
 from toolwire_bundled.programs.program import (
     Program,
-    ProgramLimits,
-    ToolFunction,
     describe_line,
+    find_sandbox,
     read_result,
-    why_no_sandbox,
 )
 from toolwire_client.errors import ClientError, TimedOut
 from toolwire_client.session.elicitation import elicitation_observer
@@ -44,6 +42,7 @@ if TYPE_CHECKING:
     from typing import Protocol
 
     from anyio.abc import TaskGroup
+    from toolwire_bundled.programs.program import AnyDoor
     from toolwire_client.protocol.results import CallResult
     from toolwire_client.session.elicitation import ElicitationObserver
     from toolwire_dialects.search.program_names import ProgramName
@@ -74,17 +73,6 @@ class _Stopped(Exception):
     """The run was cancelled."""
 
 
-def check_sandbox() -> None:
-    """Return if programs can run here.
-
-    Raises:
-        ValueError: with the reason, if they cannot.
-    """
-    reason = why_no_sandbox()
-    if reason:
-        raise ValueError(f'show="code" needs a sandbox for programs: {reason}')
-
-
 class ProgramRun:
     """One program: its *code*, and the *names* of its functions by tool.
 
@@ -108,7 +96,7 @@ class ProgramRun:
         self._state = state
         limits = ProgramLimits(seconds=min(seconds or PROGRAM_SECONDS, PROGRAM_SECONDS))
         functions = [ToolFunction(tool, name.group, name.function) for tool, name in names.items()]
-        self._program = Program(code, functions, limits)
+        self._program = Program(code, functions, limits, find_sandbox("auto"))
         self._names = names
         self._aside = aside
         self._observer = observer
@@ -118,7 +106,7 @@ class ProgramRun:
         self._began = time.monotonic()
         self._done = 0
         self._is_stopped = False
-        self._door: Door
+        self._door: AnyDoor
         self._wanted, self._arrived = anyio.create_memory_object_stream[ProgramCall](math.inf)
 
     async def run(self) -> events.CallFinished:
@@ -145,9 +133,8 @@ class ProgramRun:
             tasks.start_soon(self._answer, call)
 
     async def _run_in_thread(self, start: Callable[[ProgramCall], None]) -> list[str]:
-        def open_door(limits: DoorLimits) -> Door:
-            self._door = Door(start, limits)
-            return self._door
+        def attach(door: AnyDoor) -> None:
+            self._door = door
 
         def check() -> None:
             if self._is_stopped:
@@ -155,7 +142,12 @@ class ProgramRun:
 
         try:
             return await to_thread.run_sync(
-                self._program.run, open_door, lambda: None, check, limiter=anyio.CapacityLimiter(1)
+                self._program.run,
+                start,
+                attach,
+                lambda: None,
+                check,
+                limiter=anyio.CapacityLimiter(1),
             )
         except _Stopped:
             await anyio.lowlevel.checkpoint()  # which raises what has cancelled this task

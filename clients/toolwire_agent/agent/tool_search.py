@@ -114,7 +114,7 @@ class ToolSearch:
             group = source if has_servers and source != LOCAL else ""
             tools.append(NamedTool(entry, group, self.own_names.get(name, name)))
         self.program_names = name_functions(tools)
-        about = meta_tools.describe_program(self._search_tool)
+        about = meta_tools.describe_program(self._search_tool, _find_sandbox())
         return meta_tools.program_entry(self.program_tool, about)
 
     def _shows_all(self, entries: Sequence[Entry], context_tokens: int | None) -> bool:
@@ -150,3 +150,9 @@ class ToolSearch:
         else:
             stubs = write_stubs(found)
         return events.CallFinished(success=True, result=stubs)
+
+
+def _find_sandbox() -> str:
+    from toolwire_bundled.programs.program import find_sandbox
+
+    return find_sandbox("auto")

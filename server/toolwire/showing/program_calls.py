@@ -27,8 +27,7 @@ from .program_approvals import ProgramApprovals, may_change
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
 
-    from toolwire_bundled.programs.door import Door
-    from toolwire_bundled.programs.program import Program
+    from toolwire_bundled.programs.program import AnyDoor, Program
     from toolwire_tools import Caller, Tool
 
     from ..runtime.session import Session
@@ -90,9 +89,13 @@ class ProgramCalls:
         self._running: set[InnerCall] = set()
         self._is_over = False
         self._began = time.monotonic()
-        self.door: Door | None = None
+        self._door: AnyDoor | None = None
         self.done = 0
         """How many calls have ended."""
+
+    def attach(self, door: AnyDoor) -> None:
+        """Answer calls at *door*."""
+        self._door = door
 
     def start(self, wanted: ProgramCall) -> None:
         """Start the call *wanted* by the program; its outcome goes to the door. Never raises."""
@@ -201,9 +204,9 @@ class ProgramCalls:
         self._session.run_accepted()
 
     def _answer(self, wanted: ProgramCall, outcome: Outcome) -> None:
-        assert self.door is not None
+        assert self._door is not None
         with self._lock:
             self.done += 1
         if not self._is_over:
             self.report()
-        self.door.answer(wanted, outcome)
+        self._door.answer(wanted, outcome)

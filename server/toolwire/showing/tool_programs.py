@@ -19,7 +19,8 @@ from toolwire_tools.tool import function_handler
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from toolwire_bundled.programs.program import ProgramLimits
+    from toolwire_bundled.programs.limits import ProgramLimits
+    from toolwire_bundled.programs.program import Sandbox
     from toolwire_dialects.search.program_names import ProgramName
 
     from ..protocol.call import Call
@@ -29,15 +30,11 @@ META_PROGRAM = "toolwire/program"
 """Under `_meta` of the first text of a result: the number of calls and the seconds of a program."""
 
 
-class NoSandbox(ValueError):
-    """There is nothing here that could confine programs."""
-
-
 class ToolPrograms:
     """Runs the programs of one server, which has *settings*."""
 
     def __init__(self, settings: Settings) -> None:
-        check_sandbox()
+        self._sandbox = choose_sandbox(settings)
         self._settings = settings
         self._tools: Mapping[str, Tool] = {}
         self._names: dict[str, ProgramName] = {}
@@ -66,7 +63,7 @@ class ToolPrograms:
         """
         only_reads = meta_tools.only_read([tool.describe() for tool in self._tools.values()])
         options = Options(
-            description=meta_tools.describe_program(search_name),
+            description=meta_tools.describe_program(search_name, self._sandbox),
             read_only=only_reads or None,
             structured=False,
         )
@@ -100,25 +97,21 @@ class ToolPrograms:
             self._room.release()
 
     def _run_in_turn(self, code: str, caller: Call) -> list[dict[str, Any]]:
-        from toolwire_bundled.programs.door import Door, DoorLimits
-        from toolwire_bundled.programs.program import Program, ToolFunction
+        from toolwire_bundled.programs.limits import ToolFunction
+        from toolwire_bundled.programs.program import Program
 
         from .program_calls import ProgramCalls
 
         functions = []
         for tool, name in self._names.items():
             functions.append(ToolFunction(tool, name.group, name.function))
-        program = Program(code, functions, self._limits())
+        program = Program(code, functions, self._limits(), self._sandbox)
         calls = ProgramCalls(caller, program, lambda: self._tools, self._settings.trust_hints)
-
-        def open_door(limits: DoorLimits) -> Door:
-            calls.door = Door(calls.start, limits)
-            return calls.door
 
         # Its own thread only waits, and its calls need threads.
         with caller.host.pause(caller):
             caller.limit = None  # the program has its own, which questions suspend
-            texts = program.run(open_door, calls.end, partial(_check, caller))
+            texts = program.run(calls.start, calls.attach, calls.end, partial(_check, caller))
         facts = {"calls": calls.done, "seconds": round(calls.seconds, 3)}
         blocks: list[dict[str, Any]] = [{"type": "text", "text": text} for text in texts]
         blocks[0]["_meta"] = {META_PROGRAM: facts}
@@ -126,7 +119,7 @@ class ToolPrograms:
 
     def _limits(self) -> ProgramLimits:
         from toolwire_bundled.programs.door import DoorLimits
-        from toolwire_bundled.programs.program import ProgramLimits
+        from toolwire_bundled.programs.limits import ProgramLimits
 
         settings = self._settings
         return ProgramLimits(
@@ -137,18 +130,18 @@ class ToolPrograms:
         )
 
 
-def check_sandbox() -> None:
-    """Return if there is a sandbox for programs here.
+def choose_sandbox(settings: Settings) -> Sandbox:
+    """Return the sandbox for programs here.
 
     Raises:
-        NoSandbox: with the reason, if not.
+        ValueError: with the reason, if nothing confines them here.
     """
-    from toolwire_bundled.programs.program import why_no_sandbox
+    from toolwire_bundled.programs.program import NoSandbox, find_sandbox
 
-    reason = why_no_sandbox()
-    if reason:
-        remedy = "use --show search, or install bubblewrap (Linux)"
-        raise NoSandbox(f"--show code needs a sandbox for programs: {reason}; {remedy}")
+    try:
+        return find_sandbox(settings.sandbox)
+    except NoSandbox as error:
+        raise ValueError(f"--show code: {error}; or use --show search") from None
 
 
 def _run_program(code: Annotated[str, meta_tools.ABOUT_CODE]) -> str:

@@ -22,6 +22,7 @@ from toolwire_agent.agent.events import (
     ToolsListed,
 )
 from toolwire_agent.models import ScriptedModel
+from toolwire_bundled.programs import program
 from toolwire_bundled.python_interpreter import sandbox_probe
 from toolwire_tools import ToolError, tool_api
 
@@ -267,8 +268,9 @@ def test_programs_without_a_sandbox_are_refused_with_the_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sandbox_probe, "_why_not", lambda: "bwrap is not installed")
+    monkeypatch.setattr(program, "find_spec", lambda name: None)
 
-    with pytest.raises(ValueError, match="programs: bwrap is not installed"):
+    with pytest.raises(ValueError, match="programs need a sandbox: bwrap is not installed"):
         Agent(ScriptedModel([]), [double], show="code")
 
 

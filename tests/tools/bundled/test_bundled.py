@@ -219,6 +219,7 @@ def test_each_extra_is_one_of_the_distribution() -> None:
     modules = {
         "charset-normalizer": ["charset_normalizer"],
         "python-pptx": ["pptx", "PIL"],
+        "pydantic-monty": ["pydantic_monty"],
         "jupyter_client": ["jupyter_client", "zmq"],
     }
     for extra, wanted in needs.EXTRAS.items():

@@ -15,8 +15,8 @@ from typing import Any
 
 import pytest
 from support.sandbox_runs import ALLOWED, REFUSED, decided, need_sandbox, texts
-from toolwire_bundled.programs.door import Door, DoorLimits
-from toolwire_bundled.programs.program import Program, ProgramLimits
+from toolwire_bundled.programs.limits import ProgramLimits
+from toolwire_bundled.programs.program import Program
 from toolwire_bundled.python_interpreter.syscalls import _MACHINES
 
 pytestmark = [
@@ -91,12 +91,13 @@ def looked(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> d
     return seen
 
 
-def look_from_program() -> dict[str, Any]:
-    def open_door(limits: DoorLimits) -> Door:
-        return Door(lambda call: None, limits)
+def ignore(given: object) -> None:
+    pass
 
+
+def look_from_program() -> dict[str, Any]:
     program = Program(LOOK, [], ProgramLimits(max_output_bytes=100_000))
-    [printed] = program.run(open_door, lambda: None, lambda: None)
+    [printed] = program.run(ignore, ignore, lambda: None, lambda: None)
     found: dict[str, Any] = json.loads(printed)
     return found
 

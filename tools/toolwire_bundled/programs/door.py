@@ -38,6 +38,18 @@ class DoorLimits(msgspec.Struct, frozen=True):
     max_bytes: int = 256 * 1024**2
 
 
+def describe_calls(limits: DoorLimits) -> str:
+    """Return why a call beyond *limits* fails."""
+    limit = f"{limits.max_calls:,} calls, which is the limit"
+    return f"This program has made {limit} (--limit max_program_calls)."
+
+
+def describe_size(limits: DoorLimits) -> str:
+    """Return why a call fails whose bytes are beyond *limits*."""
+    limit = f"{limits.max_bytes:,} bytes (--limit max_program_bytes)"
+    return f"The calls of this program and their results take more than {limit}."
+
+
 class Door:
     """Passes the calls of one program to *start*, which answers each by `answer`, from any
     thread.
@@ -72,9 +84,7 @@ class Door:
         """Send the program the *outcome* of a *call* that was started. Never blocks."""
         frame = write_outcome(call.id, outcome)
         if not self._count(len(frame)):
-            limit = f"{self._limits.max_bytes:,} bytes (--limit max_program_bytes)"
-            problem = f"The calls of this program and their results take more than {limit}."
-            frame = write_outcome(call.id, Outcome(failed=problem))
+            frame = write_outcome(call.id, Outcome(failed=describe_size(self._limits)))
         self._frames.put(frame)
 
     def close(self) -> None:
@@ -119,9 +129,7 @@ class Door:
         if self.calls <= self._limits.max_calls:
             self._start(call)
             return
-        limit = f"{self._limits.max_calls:,} calls, which is the limit"
-        problem = f"This program has made {limit} (--limit max_program_calls)."
-        self.answer(call, Outcome(failed=problem))
+        self.answer(call, Outcome(failed=describe_calls(self._limits)))
 
     def _write(self) -> None:
         while True:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal
 
-import msgspec
 from toolwire_tools.errors import ToolError
 
 from ..python_interpreter.child import without_fence
@@ -15,33 +15,24 @@ from ..python_interpreter.job import Job
 from ..python_interpreter.outcome import outcome
 from ..python_interpreter.process import code_of, execute
 from ..python_interpreter.sandbox_probe import protection
-from .door import Door, DoorLimits
+from ..requirements import how_to_install
+from .door import Door
+from .limits import MAX_PROCESSES, ProgramLimits, ToolFunction
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from types import CodeType
 
+    from .direct_door import DirectDoor
+    from .frames import ProgramCall
 
-MEMORY_BYTES = 1024**3
-MAX_PROCESSES = 64
-"""Processes and threads: those of `asyncio.to_thread` and of pools."""
+    AnyDoor = Door | DirectDoor
 
-
-class ProgramLimits(msgspec.Struct, frozen=True):
-    """The limits of a program. Its seconds do not count while the user is asked."""
-
-    seconds: float = 120.0
-    max_output_bytes: int = 32 * 1024
-    memory_bytes: int = MEMORY_BYTES
-    door: DoorLimits = DoorLimits()
+Sandbox = Literal["bubblewrap", "monty"]
 
 
-class ToolFunction(msgspec.Struct, frozen=True):
-    """The *function*, of the object *group* if that is not empty, that calls *tool*."""
-
-    tool: str
-    group: str
-    function: str
+class NoSandbox(ValueError):
+    """There is nothing here that could confine programs."""
 
 
 class Clock:
@@ -70,27 +61,38 @@ class Clock:
 class Program:
     """A program of Python, its *functions* for tools, and its `clock`."""
 
-    def __init__(self, code: str, functions: Sequence[ToolFunction], limits: ProgramLimits) -> None:
+    def __init__(
+        self,
+        code: str,
+        functions: Sequence[ToolFunction],
+        limits: ProgramLimits,
+        sandbox: Sandbox = "bubblewrap",
+    ) -> None:
         self.code = without_fence(code.lstrip("\ufeff"))
         self.clock = Clock(limits.seconds)
         self._functions = functions
         self._limits = limits
+        self._sandbox = sandbox
 
     def run(
         self,
-        open_door: Callable[[DoorLimits], Door],
+        start: Callable[[ProgramCall], None],
+        attach: Callable[[AnyDoor], None],
         end_calls: Callable[[], None],
         check: Callable[[], object],
     ) -> list[str]:
         """Return the value of the last expression, if it has one, and what the program printed.
 
-        *check* is called all the while, and ends the program by raising. *end_calls* is called when
-        it has ended, and ends its calls.
+        *attach* gets the door, at which calls *start*. *check* is called all the while, and ends
+        the program by raising. *end_calls* is called when it has ended, and ends its calls.
 
         Raises:
             ToolError: if it failed or was ended; with what it had printed.
         """
-        door = open_door(self._limits.door)
+        if self._sandbox == "monty":
+            return self._run_in_monty(start, attach, end_calls, check)
+        door = Door(start, self._limits.door)
+        attach(door)
         job = self._job(door.inside)
         try:
             ended = execute(
@@ -112,6 +114,23 @@ class Program:
             why = f"The connection to the tools was closed: {door.problem}."
             raise ToolError(f"{error}\n\n{why}") from None
 
+    def _run_in_monty(
+        self,
+        start: Callable[[ProgramCall], None],
+        attach: Callable[[AnyDoor], None],
+        end_calls: Callable[[], None],
+        check: Callable[[], object],
+    ) -> list[str]:
+        from .monty import MontyRun
+
+        running = MontyRun(self.code, self._functions, self._limits)
+        attach(running.open_door(start, self._limits.door))
+        try:
+            ended = running.run(self.clock.seconds_left, check)
+        finally:
+            end_calls()
+        return outcome(ended, self._job(0))
+
     def _job(self, descriptor: int) -> Job:
         functions = [(each.tool, each.group, each.function) for each in self._functions]
         limits = self._limits
@@ -130,10 +149,24 @@ def _runner() -> CodeType:
     return code_of(f"{__package__}.runner")
 
 
-def why_no_sandbox() -> str:
-    """Return why programs cannot run here; empty if they can."""
+def find_sandbox(wanted: str) -> Sandbox:
+    """Return the sandbox *wanted*; for `auto` bubblewrap, or else monty.
+
+    Raises:
+        NoSandbox: with the reason, without one here.
+    """
+    has_monty = find_spec("pydantic_monty") is not None
+    if wanted == "monty" and has_monty:
+        return "monty"
+    remedy = f"for monty, {how_to_install('monty')}"
+    if wanted == "monty":
+        raise NoSandbox(remedy)
     found = protection("auto")
-    return "" if found.sandboxed else found.reason
+    if found.sandboxed:
+        return "bubblewrap"
+    if wanted == "auto" and has_monty:
+        return "monty"
+    raise NoSandbox(f"programs need a sandbox: {found.reason}; {remedy}")
 
 
 def describe_line(code: str, line: int, around: int = 2) -> str:

@@ -234,7 +234,7 @@ def run(order: dict[str, Any], text: str, space: dict[str, Any], output: object)
     expression.
     """
     tree = compile(text, _NAME, "exec", ast.PyCF_ONLY_AST | _FLAGS, dont_inherit=True)
-    is_async = _has_await(tree)
+    is_async = has_await(tree)
     _add_functions(order, space, is_async)
     last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
     body = compile(tree, _NAME, "exec", _FLAGS, dont_inherit=True)
@@ -269,7 +269,8 @@ async def _run_one(code: Any, space: dict[str, Any]) -> object:
     return value
 
 
-def _has_await(tree: ast.AST) -> bool:
+def has_await(tree: ast.AST) -> bool:
+    """Return whether a program awaits, or defines what is awaited."""
     asynchronous = (ast.Await, ast.AsyncFor, ast.AsyncWith, ast.AsyncFunctionDef)
     for node in ast.walk(tree):
         if isinstance(node, asynchronous):

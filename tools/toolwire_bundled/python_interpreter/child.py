@@ -78,7 +78,7 @@ def main(order: dict[str, Any]) -> NoReturn:
         except (OSError, ValueError):
             pass
     try:
-        data = kind.encode() + b"\n" + _cut(text, order["max_bytes"])
+        data = kind.encode() + b"\n" + cut(text, order["max_bytes"])
         while data:
             data = data[write(result, data) :]
     finally:
@@ -223,7 +223,7 @@ def _report(error: BaseException, text: str, runner: CodeType | None) -> str:
     return "".join(told.format()).rstrip()
 
 
-def _cut(text: str, most: int) -> bytes:
+def cut(text: str, most: int) -> bytes:
     """*text* as UTF-8 of at most about *most* bytes; of what is too long its beginning and its end,
     with a note.
     """

@@ -60,7 +60,7 @@ COMMAND = Command(
             "--on-large-result error|truncate|resource",
             "send an error, a part of it or a link (default) instead",
         ),
-        *(OF_SETTINGS[name] for name in ("show", "show_tokens", "pin", "trust_hints")),
+        *(OF_SETTINGS[name] for name in ("show", "show_tokens", "pin", "sandbox", "trust_hints")),
         LIST_CACHE,
         Option("--limit NAME=VALUE", "set one of the limits below; repeatable", many=True),
         Option(
@@ -122,11 +122,11 @@ def _search(settings: Settings, options: dict[str, Any]) -> ToolSearch | None:
     from ...showing.tool_search import ToolSearch
 
     if settings.show == "code":
-        from ...showing.tool_programs import NoSandbox, check_sandbox
+        from ...showing.tool_programs import choose_sandbox
 
         try:
-            check_sandbox()
-        except NoSandbox as error:
+            choose_sandbox(settings)
+        except ValueError as error:
             raise UsageError(str(error)) from None
     return ToolSearch(settings)
 

@@ -126,7 +126,9 @@ def _array(shape: ArrayShape) -> str:
     rest = shape.rest
     if rest is None or shape.first:
         first = ", ".join(map(_part, shape.first)) or "nothing"
-        end = "" if rest is None else f", then any number of {_part(rest)}"
+        end = ""
+        if rest is not None:
+            end = f", then any number of {_part(rest)}"
         return f"array of {first}{end}"
     if rest == ANYTHING:
         return "array"

@@ -104,7 +104,9 @@ def _function(tool: ToolShapes, name: str) -> str:
         while more in called.values():
             more += "_"
         parameters.append(f"**{more}: {type_of(tool.arguments.rest)}")
-    returned = f" -> {type_of(tool.result)}" if tool.result else ""
+    returned = ""
+    if tool.result:
+        returned = f" -> {type_of(tool.result)}"
     line = f"def {name}({', '.join(parameters)}){returned}:"
     if len(line) > _LINE and parameters:
         line = "\n".join(
@@ -134,7 +136,9 @@ def _docstring(tool: ToolShapes, members: list[ShapeMember], called: dict[str, s
     arguments = []
     for member in members:
         name = called[member.name]
-        note = f"called {as_json(member.name)}" if name != member.name else ""
+        note = ""
+        if name != member.name:
+            note = f"called {as_json(member.name)}"
         if said := _cleaned(describe(member.schema, note)):
             arguments.append(indented(f"{name}: {indented(said).lstrip(' ')}"))
     if arguments:

@@ -161,7 +161,9 @@ class ShapeReader:
     ) -> Shape:
         """Return the shape itself; a reference to it if it has to be named."""
         wanted = renamed(hint, place.title)
-        description = place.description if describes else ""
+        description = ""
+        if describes:
+            description = place.description
         if not self._definitions.of_unions:
             return self._with_name(shape, wanted, description)
         others, has_null = self._without_null(shape, wanted)

@@ -53,14 +53,18 @@ def from_entries(entries: list[Entry]) -> str:
 def _function(tool: ToolShapes, name: str) -> str:
     given = ""
     if tool.arguments.members or tool.arguments.rest is not None:
-        mark = "" if any(member.is_required for member in tool.arguments.members) else "?"
+        mark = "?"
+        if any(member.is_required for member in tool.arguments.members):
+            mark = ""
         given = f"args{mark}: {members_text(tool.arguments)}"
     said = [
         tool.description.strip(),
         f"Tool {as_json(tool.name)}." if name != tool.name else "",
         f"@returns {tool.about_result}" if tool.about_result else "",
     ]
-    returned = type_text(tool.result) if tool.result else "unknown"
+    returned = "unknown"
+    if tool.result:
+        returned = type_text(tool.result)
     return comment(*said) + f"export declare function {name}({given}): Promise<{returned}>;"
 
 

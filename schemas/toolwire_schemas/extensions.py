@@ -37,7 +37,9 @@ def find_extension(kind: Kind, name: str) -> Any:
     try:
         return entry.load()
     except Exception as error:
-        owner = entry.dist.name if entry.dist is not None else "another distribution"
+        owner = "another distribution"
+        if entry.dist is not None:
+            owner = entry.dist.name
         problem = f"{type(error).__name__}: {error}"
         raise ExtensionFailed(
             f"{name!r} of {owner} cannot be imported from {entry.value}: {problem}"

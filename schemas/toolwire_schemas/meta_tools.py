@@ -70,7 +70,9 @@ def describe_program(search_name: str, sandbox: str) -> str:
 def describe_miss(names: Sequence[str]) -> str:
     """Return what a search says that has found none of the tools with these *names*."""
     listed = ", ".join(names[:MAX_HITS])
-    more = f" and {len(names) - MAX_HITS} more" if len(names) > MAX_HITS else ""
+    more = ""
+    if len(names) > MAX_HITS:
+        more = f" and {len(names) - MAX_HITS} more"
     return f"No tool has these words; use others, in the language of the tools: {listed}{more}"
 
 

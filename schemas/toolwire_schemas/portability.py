@@ -37,7 +37,9 @@ class Finding(msgspec.Struct, frozen=True):
     concerns: str = ""
 
     def __str__(self) -> str:
-        tool = f"tool {self.tool!r}" if self.tool else "all tools"
+        tool = "all tools"
+        if self.tool:
+            tool = f"tool {self.tool!r}"
         return f"{tool}{self.where and f', {self.where}'}: {self.problem}; {self.remedy}"
 
 

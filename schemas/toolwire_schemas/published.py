@@ -100,7 +100,9 @@ def bundle(*chosen: str) -> dict[str, Any]:
     Raises:
         UnknownSchema: if one of the *chosen* does not exist.
     """
-    root = chosen[0] if len(set(chosen)) == 1 else ""
+    root = ""
+    if len(set(chosen)) == 1:
+        root = chosen[0]
     parts = {}
     for name in _with_referenced(chosen or names()):
         parts[name] = _with_local_references(load(name), name, root)

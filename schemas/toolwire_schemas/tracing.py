@@ -142,7 +142,9 @@ def _provider(service: str, exporter: str, report: Callable[[str], object]) -> T
     global _flusher  # one process has one provider
     protocol = next(filter(None, map(os.environ.get, _PROTOCOLS)), "http/protobuf")
     if (exporter, protocol) != ("otlp", "http/protobuf"):
-        name = "protocol http/protobuf" if exporter == "otlp" else "exporter otlp"
+        name = "exporter otlp"
+        if exporter == "otlp":
+            name = "protocol http/protobuf"
         raise ValueError(
             f"Toolwire has only the {name}, not {protocol if exporter == 'otlp' else exporter}"
         )

@@ -226,7 +226,9 @@ def _name_of_schema(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
     for node in graph.node(schema).alternatives():
         if node.choices:
             continue
-        type_ = node.types[0] if len(node.types) == 1 else ""
+        type_ = ""
+        if len(node.types) == 1:
+            type_ = node.types[0]
         names.append(_NAMES.get(type_, _STRING))
     names = [name for name in names if name]
     if _STRING in names:

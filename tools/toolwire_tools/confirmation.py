@@ -147,7 +147,9 @@ class Confirmation:
             )
         text = self._function(**{name: values[name] for name in self._wanted if name in values})
         if not isinstance(text, str) or not text.strip():
-            problem = "an empty text" if isinstance(text, str) else type(text).__name__
+            problem = "an empty text"
+            if not isinstance(text, str):
+                problem = type(text).__name__
             raise TypeError(
                 f"{self._tool}: the function of confirm returned {problem} instead of a question"
             )

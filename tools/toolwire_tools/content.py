@@ -189,7 +189,9 @@ class File(Content, frozen=True):
         force_setattr(self, "uri", _check_uri("File", self.uri or _uri_of(self.path, self.name)))
 
     def __repr__(self) -> str:
-        unit = "characters" if isinstance(self.data, str) else "bytes"
+        unit = "bytes"
+        if isinstance(self.data, str):
+            unit = "characters"
         return f"File({self.uri}, {len(self.data or b'')} {unit})"
 
     def block(self) -> dict[str, Any]:

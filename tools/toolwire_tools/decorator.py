@@ -217,7 +217,9 @@ def _mark(thing: Any, options: Options) -> Any:
     target: Any = thing.__func__ if isinstance(thing, staticmethod | classmethod) else thing
     name = getattr(target, "__name__", None) or type(target).__name__
     if isinstance(target, type) or not callable(target):
-        kind = "class" if isinstance(target, type) else type(target).__name__
+        kind = "class"
+        if not isinstance(target, type):
+            kind = type(target).__name__
         remedy = "decorate a function, or the methods of the class that should be tools"
         raise RegistrationError(f"a {kind} cannot be decorated", tool=name, remedy=remedy)
     if isinstance(target, BuiltinFunctionType):  # which carries nothing

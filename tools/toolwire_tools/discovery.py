@@ -150,7 +150,9 @@ def distinct(tools: Iterable[Tool]) -> list[Tool]:
         first = known.setdefault((entry.kind, entry.name_with(".")), tool).entry
         if first.function != entry.function:
             problem = f"it is defined twice: in {first.origin} and {entry.origin}"
-            remedy = 'rename one: tool_api(name="...")' if tool.kind == "tools" else "rename one"
+            remedy = "rename one"
+            if tool.kind == "tools":
+                remedy = 'rename one: tool_api(name="...")'
             with naming(entry.noun):
                 raise RegistrationError(problem, tool=tool.name, remedy=remedy)
     return list(known.values())

@@ -73,10 +73,10 @@ class Case(msgspec.Struct, frozen=True, eq=False):
     def is_within(self, word: str, value: Any) -> bool:
         """Return whether all numbers are within the bound *value* that the keyword *word* sets."""
         # Upper bounds are lower bounds of the negative numbers.
-        is_lower = word.endswith("inimum")
-        sign = 1 if is_lower else -1
-        inclusive = "minimum" if is_lower else "maximum"
-        exclusive = "exclusiveMinimum" if is_lower else "exclusiveMaximum"
+        if word in ("minimum", "exclusiveMinimum"):
+            sign, inclusive, exclusive = 1, "minimum", "exclusiveMinimum"
+        else:
+            sign, inclusive, exclusive = -1, "maximum", "exclusiveMaximum"
         bounds = [_Bound(sign * Fraction(bound)) for bound in self.values_of(inclusive)]
         bounds += [_Bound(sign * Fraction(bound), True) for bound in self.values_of(exclusive)]
         if not bounds and self.is_described and self._has_integers_alone():

@@ -58,7 +58,9 @@ class ComparedSchema(SchemaGraph):
     """
 
     def __init__(self, root: Any) -> None:
-        named = root.get("$schema") if isinstance(root, dict) else None
+        named = None
+        if isinstance(root, dict):
+            named = root.get("$schema")
         dialect = next((known for known in _DIALECTS if known in str(named)), None)
         ignored = _NOT_IN_DRAFT_07 if dialect == "draft-07" else ()
         super().__init__(_as_2020_12(root, ignored))

@@ -65,7 +65,9 @@ class Change(msgspec.Struct, frozen=True):
         """Return what changed, in words and with the example."""
         if self.example is msgspec.UNSET:
             return self.text
-        effect = "is not taken any more" if self.concerns == "callers" else "may be given now"
+        effect = "may be given now"
+        if self.concerns == "callers":
+            effect = "is not taken any more"
         return f"{self.text}; {format_value(self.example)} {effect}"
 
 
@@ -123,7 +125,9 @@ def _limited(changes: list[Change]) -> Iterator[Change]:
 def _by_name(entries: Sequence[Any], what: str) -> dict[str, Entry]:
     found: dict[str, Entry] = {}
     for place, entry in enumerate(entries):
-        name = entry.get("name") if isinstance(entry, dict) else None
+        name = None
+        if isinstance(entry, dict):
+            name = entry.get("name")
         if not isinstance(name, str):
             raise BadList(f"entry {place + 1} of {what} is not a tool: it has no name")
         if name in found:
@@ -237,7 +241,9 @@ def _of_hints(old: Entry, new: Entry) -> Iterator[Change]:
     for hint in HINTS if before["readOnlyHint"] == after["readOnlyHint"] else ("readOnlyHint",):
         if before[hint] != after[hint]:
             safe, worse, better = HINTS[hint]
-            level: Level = "major" if before[hint] == safe else "minor"
+            level: Level = "minor"
+            if before[hint] == safe:
+                level = "major"
             values = f"{before[hint]} -> {after[hint]}".lower()
             text = f"{values}: {worse if level == 'major' else better}"
             yield Change(
@@ -298,7 +304,9 @@ def _of_tasks(old: Entry, new: Entry) -> Iterator[Change]:
         support if support in ("optional", "required") else "forbidden" for support in given
     )
     if before != after:
-        level: Level = "minor" if after == "optional" else "major"
+        level: Level = "major"
+        if after == "optional":
+            level = "minor"
         text = f"{before} -> {after}"
         yield Change(
             str(old["name"]), "execution.taskSupport", "tasks-changed", level, "callers", text

@@ -77,7 +77,9 @@ def shown_name(entry: Any, place: int) -> str:
     """Return the name of the *entry* at *place* of a `tools/list` in findings: `#1` for the first,
     if it has none.
     """
-    name = entry.get("name") if isinstance(entry, dict) else None
+    name = None
+    if isinstance(entry, dict):
+        name = entry.get("name")
     return name if isinstance(name, str) and name else f"#{place + 1}"
 
 

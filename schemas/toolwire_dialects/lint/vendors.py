@@ -158,7 +158,9 @@ def _about_root(schema: dict[str, Any]) -> Iterator[Problem]:
     for word in COMBINATORS:
         if word not in schema:
             continue
-        vendors = f"{ANTHROPIC}, {OPENAI}" if word in ("anyOf", "oneOf", "allOf") else OPENAI
+        vendors = OPENAI
+        if word in ("anyOf", "oneOf", "allOf"):
+            vendors = f"{ANTHROPIC}, {OPENAI}"
         text = f"{word} at the root makes the API refuse the whole request"
         remedy = "check it in the tool, or move it into a property"
         yield Problem(f"inputSchema.{word}", text, remedy, "error", vendors)

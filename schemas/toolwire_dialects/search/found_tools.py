@@ -94,7 +94,9 @@ def _shorten_schema(schema: Any, depth: int = 0) -> Any:
 def first_line(words: str) -> str:
     """Return the first line of *words* that is not empty, cut where it is too long."""
     lines = words.strip().splitlines()
-    line = on_one_line(lines[0]) if lines else ""
+    line = ""
+    if lines:
+        line = on_one_line(lines[0])
     if len(line) <= _LINE_CHARS:
         return line
     return line[: _LINE_CHARS - 1] + "…"

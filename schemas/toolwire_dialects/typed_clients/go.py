@@ -172,7 +172,9 @@ func Connect(ctx context.Context, options *{self.of}Options, command ...string) 
 
     def _definition(self, definition: Definition) -> str:
         name, shape = definition.name, definition.shape
-        about = _comment(definition.description.split("\n")) if definition.description else ""
+        about = ""
+        if definition.description:
+            about = _comment(definition.description.split("\n"))
         match shape:
             case ObjectShape() if _is_struct(shape):
                 return about + self._struct(name, shape)

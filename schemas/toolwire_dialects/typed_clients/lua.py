@@ -110,8 +110,12 @@ def _entry(tool: Function) -> str:
 
 def _function(tool: Function) -> str:
     given = tool.arguments_type or "table<string, any>"
-    mark = "" if any(member.is_required for member in tool.arguments.members) else "?"
-    result = "toolwire.Result" if tool.result is None else _type(tool.result)
+    mark = "?"
+    if any(member.is_required for member in tool.arguments.members):
+        mark = ""
+    result = "toolwire.Result"
+    if tool.result is not None:
+        result = _type(tool.result)
     if tool.result is None:
         call = f"client:call_tool({_literal(tool.wire_name)}"
     else:
@@ -133,14 +137,18 @@ def _definition(plan: Plan, definition: Definition) -> str:
     if not isinstance(shape, ObjectShape) or not shape.members:
         return f"---@alias {definition.name} {_type(shape)}\n\n"
     fields = "".join(_field(field) for field in plan.fields(shape))
-    rest = "" if shape.rest is None else f"---@field [string] {_type(shape.rest)}\n"
+    rest = ""
+    if shape.rest is not None:
+        rest = f"---@field [string] {_type(shape.rest)}\n"
     return f"---@class {definition.name} {about}".rstrip() + f"\n{fields}{rest}\n"
 
 
 def _field(field: Field) -> str:
     is_plain = NAMING.members.allows(field.wire_name)
     name = field.wire_name if is_plain else f"[{_literal(field.wire_name)}]"
-    mark = "" if field.is_required else "?"
+    mark = ""
+    if not field.is_required:
+        mark = "?"
     return f"---@field {name}{mark} {_type(field.shape)} {' '.join(field.docs)}".rstrip() + "\n"
 
 

@@ -238,7 +238,9 @@ def _texts_of(entry: Entry, tool: ToolShapes, name: str) -> str:
         notes.append("The server says that it changes nothing.")
     elif hints.get("destructiveHint") is True:
         notes.append("The server says that it may destroy something.")
-    returned = f"Returns: {tool.about_result}" if tool.about_result else ""
+    returned = ""
+    if tool.about_result:
+        returned = f"Returns: {tool.about_result}"
     parts = (title if title != name else "", tool.description, returned, " ".join(notes))
     return "\n\n".join(part.strip() for part in parts if part.strip())
 

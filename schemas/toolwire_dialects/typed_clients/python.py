@@ -174,7 +174,9 @@ class _Module:
             "OnProgress",
             *([] if all(field.is_required for field in fields) else ["ABSENT"]),
         }
-        returned = "CallResult" if function.result is None else self._type(function.result)
+        returned = "CallResult"
+        if function.result is not None:
+            returned = self._type(function.result)
         self._used.add(returned)
         given = [
             literal(function.wire_name),
@@ -182,7 +184,9 @@ class _Module:
             "on_progress",
             "timeout_seconds",
         ]
-        call = "return " if returned not in self._nulls else ""
+        call = ""
+        if returned not in self._nulls:
+            call = "return "
         call += "await " if way else ""
         if function.result is None or returned in self._nulls:
             call += "self._call("

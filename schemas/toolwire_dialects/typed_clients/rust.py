@@ -267,9 +267,9 @@ class _Writer:
 
     def _field(self, field: Field, owner: str) -> str:
         kind, allows_null = self._type(field.shape, owner), self._allows_null(field.shape)
-        attributes = (
-            "" if field.name == field.wire_name else _serde("rename", _literal(field.wire_name))
-        )
+        attributes = ""
+        if field.name != field.wire_name:
+            attributes = _serde("rename", _literal(field.wire_name))
         if not field.is_required:
             kind = f"Option<{kind}>"
             attributes += '#[serde(default, skip_serializing_if = "Option::is_none")]\n'

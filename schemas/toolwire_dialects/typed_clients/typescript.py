@@ -97,13 +97,15 @@ def _imports(plan: Plan) -> str:
 
 def _declaration(function: Function) -> str:
     arguments = function.arguments
-    kind = (
-        members_text(arguments)
-        if arguments.members or arguments.rest is not None
-        else "Record<string, never>"
-    )
-    mark = "" if any(member.is_required for member in arguments.members) else "?"
-    result = "CallResult" if function.result is None else type_text(function.result)
+    kind = "Record<string, never>"
+    if arguments.members or arguments.rest is not None:
+        kind = members_text(arguments)
+    mark = "?"
+    if any(member.is_required for member in arguments.members):
+        mark = ""
+    result = "CallResult"
+    if function.result is not None:
+        result = type_text(function.result)
     called = f"(args{mark}: {kind}, options?: CallOptions) => Promise<{result}>"
     return f"{comment(chr(10).join(function.docs))}readonly {key(function.name)}: {called};\n"
 

@@ -88,7 +88,9 @@ def rule_url(case_id: str) -> str | None:
 
 def rule_page(rule: Rule) -> str:
     """Return *rule* as Markdown."""
-    demands = "Toolwire demands more than the related source" if rule.ours else "Source"
+    demands = "Source"
+    if rule.ours:
+        demands = "Toolwire demands more than the related source"
     played = f"To play this case alone:\n`toolwire check --only {rule.id} -- COMMAND`."
     if any(case.id == rule.id and case.process == "run" for case in cases()):
         played = "This case judges all\nmessages of `toolwire check -- COMMAND`."

@@ -217,7 +217,9 @@ def _named_dialect(schema: Any) -> Any:
     from jsonschema import Draft202012Validator
     from jsonschema.validators import validator_for
 
-    named = schema.get("$schema") if isinstance(schema, dict) else None
+    named = None
+    if isinstance(schema, dict):
+        named = schema.get("$schema")
     try:
         return validator_for(
             {"$schema": named} if isinstance(named, str) else {}, default=Draft202012Validator

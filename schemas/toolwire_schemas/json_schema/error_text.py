@@ -261,7 +261,9 @@ def _sentence(error: Any) -> str:
     if keyword not in _TEMPLATES:
         return str(error.message[:300])
     value = format_value(instance)
-    count = len(instance) if isinstance(instance, list | dict) else 0
+    count = 0
+    if isinstance(instance, list | dict):
+        count = len(instance)
     return say(_TEMPLATES[keyword], value=value, wanted=wanted, values=wanted, count=count)
 
 

@@ -559,5 +559,7 @@ def _without_null_member(schema: Keywords, word: str, members: list[Any]) -> Key
 
 
 def _is_draft_07(document: Any) -> bool:
-    named = document.get("$schema") if isinstance(document, dict) else None
+    named = None
+    if isinstance(document, dict):
+        named = document.get("$schema")
     return isinstance(named, str) and "json-schema.org/draft-0" in named

@@ -54,7 +54,9 @@ class Reading(msgspec.Struct, frozen=True):
         """Return the changes as one line, long values cut, at most ten of them."""
         lines = []
         for path, (sent, meant) in islice(self.changes.items(), MAX_FAULTS):
-            result = "left out" if meant is ABSENT else f"read as {format_value(meant)}"
+            result = "left out"
+            if meant is not ABSENT:
+                result = f"read as {format_value(meant)}"
             lines.append(f"{place(root, path)}: {format_value(sent)} {result}")
         more = len(self.changes) - len(lines)
         if more:

@@ -151,7 +151,9 @@ class BaseContext:
         """
         if message is not None and not isinstance(message, str):
             raise TypeError(f"progress: message must be a str, not {type(message).__name__}")
-        whole = None if total is None else _number(total, "total")
+        whole = None
+        if total is not None:
+            whole = _number(total, "total")
         self._caller.progress(_number(done, "done"), whole, message)
         return DONE
 
@@ -324,7 +326,9 @@ class AsyncContext(BaseContext):
         if not self._forgotten:
             return
         first = next(iter(self._forgotten.values())).method
-        what = "the user was not asked" if first == "ask" else "nothing came of it"
+        what = "nothing came of it"
+        if first == "ask":
+            what = "the user was not asked"
         problem = f"{self.tool or 'the tool'} called context.{first} without awaiting it, so {what}"
         raise RuntimeError(f"{problem}; write `await context.{first}(...)`")
 

@@ -153,7 +153,9 @@ def _shown(
     elif values := _values(schema):
         choice, kind = _choice(name, values, choices, names, "oneOf"), "string"
     if kind not in _SHOWN or (kind == "array" and not choice):
-        what = f"the field {name!r}" if name != _ANSWER else "the answer"
+        what = "the answer"
+        if name != _ANSWER:
+            what = f"the field {name!r}"
         raise TypeError(f"ask: the type of {what} is {kind or 'no single one'}; {_REMEDY}")
     if name in choices:
         schema = {**schema, "default": None}

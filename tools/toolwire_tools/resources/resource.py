@@ -305,7 +305,9 @@ def _media_type_of_uri(uri: str) -> str | None:
     """Return the media type by the ending of the path in *uri*, if it has one."""
     scheme, _, rest = uri.partition(":")
     path = rest.partition("?")[0].removeprefix("//")
-    end = path.rpartition("/")[2] if "/" in path or scheme not in ("http", "https") else ""
+    end = ""
+    if "/" in path or scheme not in ("http", "https"):
+        end = path.rpartition("/")[2]
     stem, dot, ending = end.rpartition(".")
     if not (stem and dot) or "}" in ending:
         return None

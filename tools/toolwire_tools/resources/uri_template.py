@@ -123,9 +123,9 @@ class UriTemplate:
         values: dict[str, str] = {}
         for part, text in zip(self._parts, given, strict=True):
             found = part.match(text)
-            decoded = (
-                None if found is None else {name: _decoded(value) for name, value in found.items()}
-            )
+            decoded = None
+            if found is not None:
+                decoded = {name: _decoded(value) for name, value in found.items()}
             if decoded is None or None in decoded.values():
                 return None
             known = {name: value for name, value in decoded.items() if value is not None}

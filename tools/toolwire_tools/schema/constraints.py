@@ -187,7 +187,9 @@ def _by_msgspec(plan: TypePlan, constraints: dict[str, Any]) -> Any:
         return None
     if kind == "number" and "multiple_of" in constraints:  # msgspec divides in binary
         return None
-    hook = plan.msgspec_type if isinstance(plan.msgspec_type, DecodeHook) else None
+    hook = None
+    if isinstance(plan.msgspec_type, DecodeHook):
+        hook = plan.msgspec_type
     narrowed: Any = Annotated[
         hook.native if hook else plan.msgspec_type, msgspec.Meta(**constraints)
     ]

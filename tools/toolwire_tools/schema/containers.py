@@ -182,7 +182,9 @@ def array(
     *exact* means that a result may well be a tuple, which msgspec leaves in plain data; only a walk
     makes a list of it.
     """
-    item = types.of(arguments[0]) if arguments else ANYTHING
+    item = ANYTHING
+    if arguments:
+        item = types.of(arguments[0])
     schema = {"type": "array", "items": item.schema}
     if types.direction == "output":
         care = item.check_level if exact and native is not tuple else max(item.check_level, WALK)
@@ -219,7 +221,9 @@ def mapping(
 ) -> TypePlan:
     """A JSON object with members of one type."""
     key, key_schema = _key(types, arguments[0]) if arguments else (str, {})
-    value = types.of(arguments[1]) if len(arguments) > 1 else ANYTHING
+    value = ANYTHING
+    if len(arguments) > 1:
+        value = types.of(arguments[1])
     schema: Schema = {"type": "object"}
     if key_schema:
         schema["propertyNames"] = key_schema

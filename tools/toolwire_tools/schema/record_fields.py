@@ -62,7 +62,9 @@ def _hints(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any]
     # The function's own names come last: they make classes that were defined inside a function
     # known to each other.
     is_local = "<locals>" in cls.__qualname__ or cls.__module__ not in sys.modules
-    localns = {**names, cls.__name__: cls} if is_local else None
+    localns = None
+    if is_local:
+        localns = {**names, cls.__name__: cls}
     try:
         hints = typing.get_type_hints(cls, localns=localns, include_extras=True)
     except Exception as error:
@@ -167,7 +169,9 @@ def _struct(cls: Any, hints: dict[str, Any]) -> Members:
         fields.append(
             Field(field.name, field.encode_name, hint, field.required, default, True, shown)
         )
-    tag = (config.tag_field, config.tag) if config.tag_field is not None else None
+    tag = None
+    if config.tag_field is not None:
+        tag = (config.tag_field, config.tag)
     return Members(fields, cls, tag)
 
 

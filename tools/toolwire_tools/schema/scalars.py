@@ -271,9 +271,9 @@ def _choice(
     schema = one_of(values)
     kinds = frozenset(_WORDS[type_] for type_ in types) | ({"integer"} if float in types else set())
     # Of an Enum whose members go by their names msgspec would send the values.
-    care = (
-        QUICK if all(value == getattr(member, "value", value) for value, member in pairs) else WALK
-    )
+    care = WALK
+    if all(value == getattr(member, "value", value) for value, member in pairs):
+        care = QUICK
     # msgspec knows integers of 64 bits here.
     small = all(type(value) is not int or abs(value) < 2**63 for value in values)
     unchanged = direction == "output" or all(value is member for value, member in pairs)

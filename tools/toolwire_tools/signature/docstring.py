@@ -46,7 +46,9 @@ def text_of(function: Any) -> str:
 
 def _find_text(function: Any) -> str | None:
     for candidate in (function, getattr(function, "func", None), unwrap_function(function)):
-        text = getattr(candidate, "__doc__", None) if candidate is not None else None
+        text = None
+        if candidate is not None:
+            text = getattr(candidate, "__doc__", None)
         if isinstance(text, str) and text != getattr(type(candidate), "__doc__", None):
             return text
     # What stands in the place of something else says nothing by its own class.

@@ -200,7 +200,9 @@ def _read_google_parameters(section: str) -> list[DocEntry] | None:
         return []
     found: list[tuple[str, str, str]] = []
     for line in section.split("\n"):
-        entry = None if line[:1].isspace() else _split_entry(line)
+        entry = None
+        if not line[:1].isspace():
+            entry = _split_entry(line)
         if entry is not None:
             found.append(entry)
         elif found:

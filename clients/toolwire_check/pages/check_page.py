@@ -321,9 +321,28 @@ def _pad(row: list[str]) -> list[str]:
 
 
 def _tools(report: Report) -> Html:
-    costs = table(_COST, _cost_rows(report), caption="The cost of each tool", class_="numbers")
+    rows: list[list[Html | str]] = []
+    for number, (name, *others) in enumerate(_cost_rows(report)):
+        rows.append([join_html((name, _token_bar(report, number))), *others])
+    costs = table(_COST, rows, caption="The cost of each tool", class_="numbers")
     return join_html(
         element("div", costs, class_="wide"), element("p", _COST_NOTE, class_="caption")
+    )
+
+
+def _token_bar(report: Report, number: int) -> Html | str:
+    """Return a bar as long as the tokens of a tool, as a share of those of the most expensive."""
+    if number >= min(len(report.costs), _MAX_ROWS):
+        return ""  # the row that counts the others
+    most = max(report.costs[0].tokens, 1)
+    width = 100 * report.costs[number].tokens / most
+    return element(
+        "svg",
+        element("rect", width=f"{width:.1f}", height=1, class_="warn"),
+        viewBox="0 0 100 1",
+        preserveAspectRatio="none",
+        class_="bar",
+        aria_hidden="true",
     )
 
 

@@ -219,3 +219,14 @@ def test_page_of_a_server_without_failures_is_short() -> None:
     assert made.startswith(
         "### Contract of `library 1.2`\n\n**It keeps every rule that applies to it.** 1 pass.\n"
     )
+
+
+def test_a_bar_shows_the_tokens_of_each_tool_as_a_share_of_the_largest() -> None:
+    costs = [
+        ToolCost(name=name, tokens=tokens, bytes=1) for name, tokens in (("a", 200), ("b", 50))
+    ]
+
+    page = check_page(report(verdict("ids/zero"), costs=costs), again=lambda _: "")
+
+    assert '<rect width="100.0" height="1" class="warn">' in page
+    assert '<rect width="25.0" height="1" class="warn">' in page

@@ -139,22 +139,41 @@ def _print(text: str, advice: str) -> None:
 
 
 def _find_fault(host: hosts.Host, server: hosts.HostServer) -> str:
-    """Return a warning if the server does not start; the host's environment may have what is
-    missing here.
+    """Return a warning if the server does not start, or lists very much; the host's environment may
+    have what is missing here.
     """
     quietly = [server.command, *server.args, "--log-level", "warning"]
     # `config` must not leave compiled code next to the user's files.
     environment = {**server.env, "PYTHONDONTWRITEBYTECODE": "1"}
     try:
         with connect_to(quietly, is_ours=True, env=environment) as client:
-            client.list_entries()  # the tools are imported after the handshake
-            return ""
+            entries = client.list_entries()  # the tools are imported after the handshake
+            return _warn_of_tokens(host, entries)
     except Failed as failure:
         reason = f" ({failure})" if str(failure) else ""
         return (
             f"started from here, this server fails{reason}: {host.title} will not show its tools"
             " until this is fixed"
         )
+
+
+_MANY_TOKENS = 20_000
+"""A tenth of the context of Claude's models (200,000 tokens), from which on Claude Code searches
+tools: code.claude.com/docs/en/mcp. Other hosts have similar models.
+"""
+
+
+def _warn_of_tokens(host: hosts.Host, entries: Sequence[Any]) -> str:
+    """Return a warning if the list takes a large part of a model's context."""
+    from toolwire_schemas.tokens import estimate_list_tokens
+
+    tokens = estimate_list_tokens(entries)
+    if tokens < _MANY_TOKENS:
+        return ""
+    return (
+        f"the list of its tools takes about {tokens:,} tokens of the model's context in"
+        f" {host.title}; --show auto lists a search instead"
+    )
 
 
 def _make_server(targets: list[str], options: Mapping[str, Any]) -> hosts.HostServer:

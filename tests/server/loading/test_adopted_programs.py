@@ -39,6 +39,8 @@ def make(words):
 
 def main():
     import argparse
+    import signal
+    signal.signal(signal.SIGTERM, lambda *_: None)
     parser = argparse.ArgumentParser()
     parser.add_argument("--word", required=True)
     make([parser.parse_args().word]).run()
@@ -248,6 +250,25 @@ async def test_middleware_of_the_sdk_stands_around_calls(write: Callable[[str, s
 
     result = await tool.call_async({"n": 2}, RecordingCaller())
     assert result["content"][0]["text"] == "4"
+
+
+@pytest.mark.parametrize("mount", ["mount(inner, 'in')", "mount('in', inner)"])
+def test_a_mounted_server_is_offered_in_its_namespace(
+    write: Callable[[str, str], str], mount: str
+) -> None:
+    text = (
+        "from fastmcp import FastMCP\ninner, mcp = FastMCP('inner'), FastMCP('outer')\n"
+        f"mcp.{mount}\n"
+        "@inner.tool\ndef f(): ...\n@mcp.tool\ndef f(): ...\n"
+        "@inner.resource('notes://{name}')\ndef note(name: str) -> str: return name\n"
+        "@inner.prompt\ndef ask() -> str: return 'x'\n"
+    )
+
+    tools = {tool.name: tool for tool in load([write("with_mount.py", text)], adopt=True)}
+
+    assert set(tools) == {"f", "in_f", "in_ask", "notes://in/{name}"}
+    read = tools["notes://in/{name}"].call({"uri": "notes://in/a"}, RecordingCaller())
+    assert read["contents"][0]["text"] == "a"
 
 
 @pytest.mark.process

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas import PACKAGES as OUR_PACKAGES
 
 from .names import PACKAGES, find_member, find_module
-from .starting import is_program_running
+from .starting import is_program_running, make_signal_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -129,6 +129,8 @@ def _import(
 ) -> Any:
     """As the built-in `__import__`, whose arguments import statements pass by position."""
     top = name.partition(".")[0]
+    if name == "signal" and not level and is_program_running():
+        return make_signal_module()
     if level or top not in PACKAGES:
         with adopting():
             return builtins.__import__(name, names, local_names, fromlist or (), level)

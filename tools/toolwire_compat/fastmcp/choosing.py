@@ -67,7 +67,7 @@ def _uses_sdk(value: Any) -> bool:
 
 
 def _offers_something(server: Any) -> bool:
-    return not isinstance(server, FastMCP) or bool(server._makers)
+    return not isinstance(server, FastMCP) or bool(server._makers or server.mounted)
 
 
 def _run_main_block(module: ModuleType) -> Any:

@@ -35,6 +35,7 @@ _SDK = {
     ".resources": "FunctionResource Resource TextResource",
     ".server": "Context {server}",
     ".tools": "Tool",
+    ".tools.base": "Tool",
     ".utilities": "",
     ".utilities.logging": "configure_logging get_logger",
     ".utilities.types": "Audio Image",

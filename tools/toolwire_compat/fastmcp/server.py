@@ -76,7 +76,7 @@ _REMEDIES = {
     "strict_input_validation": "remove it, and serve with --strict-arguments",
     "list_page_size": "remove it, and serve with --limit page_size=NUMBER",
     **dict.fromkeys(
-        ("mount", "import_server", "providers", "add_provider"),
+        ("mount", "providers", "add_provider"),
         "name each server to your host as one of its own",
     ),
     **dict.fromkeys(("as_proxy", "from_openapi", "from_fastapi", "from_client"), OWN_PACKAGE),
@@ -116,6 +116,17 @@ def refuse(what: str, name: str) -> NoReturn:
     raise NotSupported(what, _REMEDIES.get(name, OWN_PACKAGE))
 
 
+_ANSWERS = frozenset(
+    f"{start}{verb}_{noun}"
+    for start in ("", "_")
+    for verb, noun in (
+        *(("list", "tools"), ("call", "tool"), ("get", "tools"), ("get", "tool")),
+        *(("list", "resources"), ("read", "resource"), ("list", "prompts"), ("get", "prompt")),
+    )
+)
+"""Methods of FastMCP that answer requests, which Toolwire answers itself."""
+
+
 class _Refusing(type):
     def __getattr__(cls, name: str) -> Any:  # FastMCP.from_openapi
         if name.startswith("_"):
@@ -144,6 +155,8 @@ class FastMCP(metaclass=_Refusing):
         self.entered = None if lifespan is None else partial(lifespan, self)
         """The lifespan, which takes this object; None without one."""
         self.settings = _Settings()
+        self.mounted: list[tuple[FastMCP, str | None]] = []
+        """Other servers, each with its namespace."""
         self.middleware: list[Any] = []
         """Functions of the context and `call_next`, in version 2 of the SDK."""
         self._makers: dict[tuple[str, str], Callable[[], Tool]] = {}
@@ -178,6 +191,16 @@ class FastMCP(metaclass=_Refusing):
             "instructions": self.instructions,
         }
         return {key: str(value) for key, value in members.items() if value is not None}
+
+    def __init_subclass__(cls) -> None:
+        """Refuse a class that answers requests itself: it may hide tools, or check calls.
+
+        Raises:
+            NotSupported: naming its method.
+        """
+        for name in vars(cls):
+            if name in _ANSWERS or name.startswith("_mcp_") or name.endswith("_mcp"):
+                refuse(f"{cls.__name__}.{name}", name)
 
     def __class_getitem__(cls, _: Any) -> type[FastMCP]:  # FastMCP[AppContext]
         return cls
@@ -247,6 +270,26 @@ class FastMCP(metaclass=_Refusing):
             self._register("prompt", name, partial(adopt_prompt, code, self, own))
         return function
 
+    def mount(
+        self, server: Any, namespace: Any = None, *, prefix: str | None = None, **_: Any
+    ) -> None:
+        """Offer what another *server* has, in a *namespace*. The oldest form is
+        `mount(prefix, server)`.
+
+        Raises:
+            NotSupported: if that is no server of FastMCP in this process.
+        """
+        if isinstance(namespace, FastMCP):
+            server, namespace = namespace, server
+        if not isinstance(server, FastMCP):
+            refuse(f"{type(self).__name__}.mount of {type(server).__name__}", "mount")
+        self._check_loading(f"mounting {server.name}")
+        self.mounted.append((server, namespace or prefix))
+
+    async def import_server(self, *servers: Any, **options: Any) -> None:
+        """As `mount`."""
+        self.mount(*servers, **options)
+
     def custom_route(self, path: str, *_: Any, **__: Any) -> Callable[[Any], Any]:
         """Leave out a route of HTTP; return the function below."""
         note_without_effect(f"the route {path!r}")
@@ -306,6 +349,10 @@ class FastMCP(metaclass=_Refusing):
         if isinstance(thing, type):
             return []
         made = [make() for make in thing._makers.values()]
+        if thing.mounted:
+            from .mounts import list_mounted
+
+            made += list_mounted(thing, made)
         if thing.middleware:
             from .middleware import wrap_tool
 

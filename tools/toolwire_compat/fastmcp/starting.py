@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import threading
 from queue import SimpleQueue
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwire_tools.errors import RegistrationError
@@ -72,6 +73,19 @@ def find_main_block(path: str) -> CodeType | None:
         if isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'":
             return compile(ast.Module(node.body, []), path, "exec")
     return None
+
+
+def make_signal_module() -> ModuleType:
+    """Return the module `signal` for programs, whose handlers of signals are not called.
+
+    Python allows handlers in the main thread alone, and there Toolwire has its own.
+    """
+    import signal
+
+    module = ModuleType("signal")
+    vars(module).update(vars(signal))
+    vars(module)["signal"] = lambda number, _: signal.getsignal(number)
+    return module
 
 
 def is_program_running() -> bool:

@@ -60,7 +60,7 @@ ROOMS: dict[str, list[str]] = {
         "entry handler",
         "outer_handler",
         "tool",
-        "resources",
+        "resources toolkits",
         "discovery",
         "decorator",
         "toolwire_tools",

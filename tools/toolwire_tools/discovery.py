@@ -16,7 +16,6 @@ import msgspec
 
 from .errors import MadeForFastMCP, NotOffered, RegistrationError, naming
 from .options import Options, options_for, own_attributes, own_options
-from .signature import docstring as docstrings
 from .tool import Tool, make_tool
 
 if TYPE_CHECKING:
@@ -47,15 +46,20 @@ def tools_of(thing: Any) -> list[Tool]:
     kind = thing if isinstance(thing, type) else type(thing)
     if known := finder(kind):
         return distinct(known(thing))
-    if decorated(kind):
-        return distinct(_tools_of_toolkit(thing))
+    options = decorated(kind)
+    if options:
+        from .toolkits import tools_of_toolkit
+
+        return distinct(tools_of_toolkit(thing, options, _make))
     if isinstance(thing, type):
         problem = "no method of the class is decorated"
         raise RegistrationError(problem, tool=thing.__name__, remedy="put @tool_api on its methods")
-    is_agent = callable(getattr(thing, "run", None)) and not isinstance(
-        thing, FunctionType | MethodType | BuiltinFunctionType
-    )
-    return [_agent_tool(thing) if is_agent else _make(thing)]
+    is_function = isinstance(thing, FunctionType | MethodType | BuiltinFunctionType)
+    if is_function or not callable(getattr(thing, "run", None)):
+        return [_make(thing)]
+    from .toolkits import agent_tool
+
+    return [agent_tool(thing)]
 
 
 def _make(
@@ -69,22 +73,6 @@ def _make(
     make: Any = make_tool if options.made_by is None else named_by(options.made_by)
     tool: Tool = make(function, name=name, options=options, toolkit=toolkit)
     return tool
-
-
-def _agent_tool(agent: Any) -> Tool:
-    """Return the tool that gives *agent* a task: it has the agent's name and takes what `run`
-    takes.
-    """
-    import inspect
-
-    name, said = getattr(agent, "name", None), getattr(agent, "description", None)
-    written = docstrings.read(inspect.getdoc(agent.run) or inspect.getdoc(type(agent))).description
-    options = Options(description=said if isinstance(said, str) and said else written)
-    return make_tool(
-        agent.run,
-        name=name if isinstance(name, str) and name else type(agent).__name__,
-        options=options,
-    )
 
 
 def is_of_fastmcp(thing: Any) -> bool:
@@ -175,44 +163,6 @@ def decorated(kind: type) -> dict[str, Options]:
             elif name in found and not callable(function):
                 del found[name]
     return found
-
-
-def _tools_of_toolkit(toolkit: Any) -> list[Tool]:
-    """A tool named `Toolkit_method` for each decorated method of a class or object.
-
-    A class is constructed, once, if one of its tools needs an object. An object whose decorated
-    method is `__call__` alone is a single tool named after its class.
-
-    Raises:
-        RegistrationError: if the class cannot be constructed without arguments, or a method cannot
-            be a tool.
-    """
-    import inspect
-
-    from .construction import construct
-
-    kind: type = toolkit if isinstance(toolkit, type) else type(toolkit)
-    options = decorated(kind)
-    members = [inspect.getattr_static(kind, name) for name in options]
-    needs_object = not all(isinstance(member, staticmethod | classmethod) for member in members)
-    target = toolkit
-    if needs_object and toolkit is kind:
-        target = construct(kind)
-    public = {name: said for name, said in options.items() if not name.startswith("_") or said.name}
-    if public:
-        return [_tool(kind, target, name, said) for name, said in public.items()]
-    return [_make(target)]
-
-
-def _tool(kind: type, target: Any, method: str, options: Options) -> Tool:
-    function = getattr(target, method)
-    if options.description is None and not function.__doc__:
-        import inspect
-
-        # An override without a docstring does what the method it overrides says.
-        description = docstrings.read(inspect.getdoc(function)).description
-        options = msgspec.structs.replace(options, description=description or None)
-    return _make(function, options.name or method, options, kind.__name__)
 
 
 class Skipped(msgspec.Struct, frozen=True):

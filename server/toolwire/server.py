@@ -46,6 +46,9 @@ class Server:
         ValueError: for two tools of one name, or a setting out of its range.
     """
 
+    make_session: Callable[..., Session] = Session
+    """Makes a session from the arguments of `Session`."""
+
     def __init__(
         self,
         tools: Iterable[Any] = (),
@@ -157,7 +160,7 @@ class Server:
         catalog = self._catalog_of(isolated)
         with self._changing:
             for session in self._sessions:
-                self._enter(session, isolated)
+                self.enter_lifespans(session, isolated)
             unused = _gates(self._given) - _gates(isolated)
             self._given, self.catalog = isolated, catalog
             for session in self._sessions:
@@ -234,7 +237,12 @@ class Server:
 
         return identify(self._given)
 
-    def _enter(self, session: Session, tools: list[Tool]) -> None:
+    def enter_lifespans(self, session: Session, tools: list[Tool]) -> None:
+        """Enter in *session* the lifespans of *tools*, if there are any.
+
+        Raises:
+            LifespanFailed: if one cannot be entered.
+        """
         if (
             session.lifespans is not None
             or any(tool.entry.lifespan is not None for tool in tools)
@@ -255,8 +263,8 @@ class Server:
             LifespanFailed: if a lifespan cannot be entered.
         """
         with self._changing:
-            session = Session(self.catalog, self.identity, self.settings, write)
-            self._enter(session, self._given)
+            session = self.make_session(self.catalog, self.identity, self.settings, write)
+            self.enter_lifespans(session, self._given)
             self._sessions = [*(other for other in self._sessions if not other.is_ending), session]
         return session
 

@@ -72,7 +72,7 @@ class _Traces:
         _replace(session, stop=self._stop)
         _replace(session._protocol, handle_request=self._handle)
         _replace(session._workers, run=self._run)
-        _replace(session, _begin_async=self._begin_async, end=self._end_session)
+        _replace(session, begin_async=self._begin_async, end=self._end_session)
 
     def _handle(self, handle: Any, request: Request, size: int, batch: Any) -> tuple[Decision, ...]:
         context = self._start_span(request, size)

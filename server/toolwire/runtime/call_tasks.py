@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 class CallTasks:
     """Runs calls through *run*, as tasks of *group*. Only for the thread of the running loop.
 
-    No call starts while *may_begin* returns false; call `make_room` when it may be true again.
+    A call starts only when `may_begin(call)` is true; call `make_room` when it may be true again.
     """
 
-    def __init__(self, group: TaskGroup, run: Run, may_begin: Callable[[], bool]) -> None:
+    def __init__(self, group: TaskGroup, run: Run, may_begin: Callable[[Call], bool]) -> None:
         self._group = group
         self._run = run
         self._may_begin = may_begin
@@ -47,7 +47,7 @@ class CallTasks:
     def start(self, calls: Iterable[Call]) -> None:
         """Start *calls*, which have arrived together."""
         for call in calls:
-            if call.entry.name in self._have_waited or not self._may_begin():
+            if call.entry.name in self._have_waited or not self._may_begin(call):
                 self._group.create_task(self._run_alone(call))
             else:
                 self._ready.append(call)
@@ -79,7 +79,7 @@ class CallTasks:
         state = TaskState()
         while self._ready:
             call = self._ready.popleft()
-            if not self._may_begin():
+            if not self._may_begin(call):
                 self._group.create_task(self._run_alone(call))
                 continue
             self._first_step = call
@@ -93,6 +93,6 @@ class CallTasks:
 
     async def _run_alone(self, call: Call) -> None:
         with CancelScope() as scope:
-            while not (call.ended or self._may_begin()):
+            while not (call.ended or self._may_begin(call)):
                 await self._room.wait()
             await self._run(call, scope)

@@ -33,8 +33,8 @@ class EventLoop:
     """Runs calls concurrently, as tasks.
 
     Calls `begin(call)` first, `deliver(call, outcome)` unless it was cancelled, and `release(call)`
-    last; none of them may block. No call starts while *may_begin* returns false; call `make_room`
-    when it may be true again.
+    last; none of them may block. A call starts only when `may_begin(call)` is true; call
+    `make_room` when it may be true again.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class EventLoop:
         begin: Callable[[Call], None],
         deliver: Deliver,
         release: Callable[[Call], None],
-        may_begin: Callable[[], bool],
+        may_begin: Callable[[Call], bool],
     ) -> None:
         self._begin = begin
         self._deliver = deliver

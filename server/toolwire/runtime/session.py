@@ -107,7 +107,7 @@ class Session:
         self.wait_for_room = self.writer.wait_for_room
         self._workers = WorkerPool(self._run, self._refuse, self.writer, self.timers, settings)
         self._backlog = self._workers.backlog
-        self._loop: EventLoop | None = None
+        self.loop: EventLoop | None = None
         self._heartbeat: Heartbeat | None = None
         self._open_elicitations: OpenElicitations | None = None
         self._reading = False
@@ -190,8 +190,8 @@ class Session:
         until = max(deadline, time.monotonic() + _CLEAN_UP_SECONDS)
         if self.lifespans is not None:
             self.lifespans.leave(until)
-        if self._loop is not None:
-            self._loop.finish(min(max(until - time.monotonic(), 0.0), _CLEAN_UP_SECONDS))
+        if self.loop is not None:
+            self.loop.finish(min(max(until - time.monotonic(), 0.0), _CLEAN_UP_SECONDS))
         self.timers.stop()  # one may be answering a call whose time was up
         self.writer.finish(max(deadline - time.monotonic(), _CLEAN_UP_SECONDS))
         if self._filter is not None:
@@ -302,8 +302,8 @@ class Session:
     def stop(self, call: Call) -> None:
         """Stop the tool of *call*, which has ended. Never blocks."""
         if call.handler.is_async:
-            if self._loop is not None:
-                self._loop.cancel(call)
+            if self.loop is not None:
+                self.loop.cancel(call)
         else:
             self._workers.abandon(call)
             stop = call.stop
@@ -386,18 +386,18 @@ class Session:
 
     def event_loop(self) -> EventLoop:
         """Return the event loop, which its first task starts."""
-        if self._loop is None:
+        if self.loop is None:
             from .event_loop import EventLoop
 
             with self.in_flight.lock:  # a lifespan may need it in its own thread
-                self._loop = self._loop or EventLoop(
+                self.loop = self.loop or EventLoop(
                     self.timers,
-                    self._begin_async,
+                    self.begin_async,
                     self.deliver,
-                    self._end_async,
-                    lambda: not self.writer.is_full,
+                    self.end_async,
+                    lambda call: not self.writer.is_full,
                 )
-        return self._loop
+        return self.loop
 
     def _start_async(self, call: Call) -> None:
         try:
@@ -408,15 +408,17 @@ class Session:
             loop.put(call)
 
     def _make_room(self) -> None:
-        if self._loop is not None:
-            self._loop.make_room()
+        if self.loop is not None:
+            self.loop.make_room()
 
-    def _begin_async(self, call: Call) -> None:
+    def begin_async(self, call: Call) -> None:
+        """Count the time of *call* from now on, and show it to the watchdog; on the event loop."""
         if self.board is not None:
             call.slot = self.board.take_slot(call.entry.name)
         self._limit(call)
 
-    def _end_async(self, call: Call) -> None:
+    def end_async(self, call: Call) -> None:
+        """Free what *call* holds: its task has ended; on the event loop."""
         if call.slot and self.board is not None:
             self.board.give_back(call.slot)
         if call.given_up:

@@ -189,9 +189,9 @@ def serve(
     end before the tools are loaded.
     """
     session = begin(_writer(streams.write))
-    ended = _End()
+    ended = ProcessEnd()
     if loading is None:
-        _end_on_signals(ended)  # until then, a signal ends the process at once
+        end_on_signals(ended)  # until then, a signal ends the process at once
     reader = _Reader(streams.read)
     watchdogs: list[Watchdog] = []  # none, or the one that the first call starts
     session.watch_calls = _watch_calls(session, ended, settings, streams, reader, watchdogs)
@@ -216,7 +216,7 @@ def serve(
     for watchdog in watchdogs:
         watchdog.notify_exit()
     # Nothing may keep the process alive, such as a host that does not read stderr either.
-    _leave_within(settings.grace_seconds + _LAST_SECONDS)
+    leave_within(settings.grace_seconds + _LAST_SECONDS)
     try:
         session.end()
     except Exception as bug:  # the outer edge of the process
@@ -230,7 +230,7 @@ class _ImportEnd:
     """
 
     def __init__(
-        self, kept: LoadingFilter, ended: _End, settings: Settings, streams: Streams
+        self, kept: LoadingFilter, ended: ProcessEnd, settings: Settings, streams: Streams
     ) -> None:
         from ..watchdog.loading_watch import watch_loading
 
@@ -255,7 +255,7 @@ class _ImportEnd:
     def finish(self) -> None:
         """Let the session end the process from now on."""
         self._is_loaded.set()
-        _end_on_signals(self._ended)
+        end_on_signals(self._ended)
         if self._watch is not None:
             self._watch.stop()
 
@@ -286,7 +286,7 @@ class _ImportEnd:
 
 def _watch_calls(
     session: Session,
-    ended: _End,
+    ended: ProcessEnd,
     settings: Settings,
     streams: Streams,
     reader: _Reader,
@@ -336,7 +336,7 @@ def _has_children() -> bool:
 def _detach(session: Session, watchdogs: list[Watchdog]) -> None:
     for watchdog in watchdogs:
         watchdog.detach_after_fork()
-    session.detach_after_fork(_leave_copy)
+    session.detach_after_fork(leave_copy)
 
 
 def _start_reading(session: Session, read: Callable[[], bytes], at_end: Callable[[], None]) -> None:
@@ -362,7 +362,7 @@ def leave(status: int = 0) -> NoReturn:
     """End the process now: run exit functions, but wait for no thread, since a tool may hang."""
     if not _leaving.acquire(blocking=False):
         threading.Event().wait()  # another thread ends the process
-    _leave_within(_EXIT_HOOKS_SECONDS, status)
+    leave_within(_EXIT_HOOKS_SECONDS, status)
     atexit._run_exitfuncs()
     _flush()
     for stop in _last:
@@ -376,7 +376,7 @@ _last: list[Callable[[], None]] = []
 """
 
 
-def _leave_within(seconds: float, status: int = 0) -> None:
+def leave_within(seconds: float, status: int = 0) -> None:
     """End the process after *seconds*, whatever it does then."""
     with suppress(RuntimeError):  # the system allows no more threads
         start_timer(seconds, os._exit, status)
@@ -418,18 +418,18 @@ _held: dict[int, set[int]] = {}
 """The signals that were blocked before, for each thread that is forking."""
 
 
-def _leave_copy(outcome: object) -> None:
+def leave_copy(outcome: object) -> None:
     """End a process that a tool has forked and that returns from the tool into our code."""
     code = outcome.code if isinstance(outcome, SystemExit) else isinstance(outcome, BaseException)
     status = code if isinstance(code, int) else int(code is not None)
-    _leave_within(
+    leave_within(
         _EXIT_HOOKS_SECONDS, status
     )  # a thread that is not in the copy may have locked the streams
     _flush()
     os._exit(status)
 
 
-class _End:
+class ProcessEnd:
     """The event that the main thread waits for; signal handlers may set it at any time.
 
     A signal may be delivered to any thread, or to the main one just before it waits: only the
@@ -449,6 +449,7 @@ class _End:
                 signal.set_wakeup_fd(self.pipe[1], warn_on_full_buffer=False)
 
     def come(self) -> None:
+        """Make the main thread go on."""
         self.has_come = True
         for _ in range(_ATTEMPTS):
             if not self._is_unchanged():  # nothing else wakes the main thread
@@ -464,6 +465,7 @@ class _End:
                 return
 
     def wait(self) -> None:
+        """Return when the end has come; for the main thread."""
         while not self.has_come:
             try:
                 if sys.platform == "win32":  # where no signal interrupts a read
@@ -591,7 +593,9 @@ _handled: dict[int, Any] = {}
 """The signals that we handle, with their handlers before."""
 
 
-def _end_on_signals(ended: _End) -> None:
+def end_on_signals(ended: ProcessEnd) -> None:
+    """Let SIGTERM, SIGINT and SIGHUP make *ended* come; the second of them ends the process."""
+
     def stop(number: int, frame: FrameType | None) -> None:
         if ended.has_come:  # the second signal ends the process at once
             os._exit(0)

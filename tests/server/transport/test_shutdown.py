@@ -277,7 +277,7 @@ def test_signals_come_at_any_moment_of_the_start(tmp_path: Path) -> None:
     script.write_text(
         "import os, signal, sys\n"
         "import toolwire, toolwire.transport.stdio as stdio\n"
-        "begin = stdio._end_on_signals\n"
+        "begin = stdio.end_on_signals\n"
         "left = int(sys.argv[1])\n"
         "def trace(frame, event, argument):\n"
         "    global left\n"
@@ -290,7 +290,7 @@ def test_signals_come_at_any_moment_of_the_start(tmp_path: Path) -> None:
         "    begin(*arguments)\n"
         "    sys._getframe(1).f_trace = trace\n"
         "    sys.settrace(trace)\n"
-        "stdio._end_on_signals = begin_and_trace\n"
+        "stdio.end_on_signals = begin_and_trace\n"
         "toolwire.serve([])\n"
     )
     for step in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 144, 233):

@@ -32,8 +32,7 @@ class Caller(Protocol):
 
     @property
     def session_state(self) -> dict[str, Any]:
-        """Values that the tools keep for each other while the client is connected, for adapters of
-        other frameworks.
+        """Values that the tools keep for each other while the client is connected.
 
         A worker process has its own.
         """
@@ -173,6 +172,14 @@ class BaseContext:
             RuntimeError: if there is no lifespan, or a program calls the tool without a server.
         """
         return self._caller.state
+
+    @property
+    def session_state(self) -> dict[str, Any]:
+        """Values that tools keep for each other while this client is connected.
+
+        Sessions of a shared process have one each; so has a worker process.
+        """
+        return self._caller.session_state
 
     @property
     def cancelled(self) -> bool:

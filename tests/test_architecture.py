@@ -193,6 +193,9 @@ WRITERS = {
         "input() writes the prompt, which is printable by then"
     ),
     "server/toolwire/log.py": "the log of a server, which is written from any thread",
+    "server/toolwire/sharing/carrier.py": (
+        "bytes for the host, and sentences that it escapes: each session pays for its imports"
+    ),
 }
 
 

@@ -97,6 +97,7 @@ ROOMS: dict[str, list[str]] = {
         "server",
         "wrapping",
         "loading",
+        "sharing",
         "inspect",
         "worker",
         "toolwire",

@@ -23,11 +23,9 @@ if not sys.flags.safe_path and sys.path and sys.path[0] in ("", os.getcwd()):
 # Collecting garbage takes a tenth of the start-up time. `main` enables it again after the imports.
 gc.disable()
 
-from .quick_msgspec import import_msgspec  # noqa: E402  # after the path is fixed
-
-import_msgspec()
-
-from .cli import main as _command_line  # noqa: E402
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -35,13 +33,43 @@ def main(arguments: list[str] | None = None) -> int:
 
     Ctrl-C ends the process by its signal, without a traceback, at any time.
     """
+    words = sys.argv[1:] if arguments is None else arguments
+    reason = ""
+    if words[:1] == ["serve"] and _shares(words):
+        reason = _share(words[1:])
+
+    from .quick_msgspec import import_msgspec  # after the path is fixed
+
+    import_msgspec()
+
+    from .cli import main as command_line
+
     try:
         if _interruptible:
             _signal.signal(_signal.SIGINT, _signal.default_int_handler)
-        return _command_line.main(arguments)
+        if reason:
+            from .cli.printing.output import print_remark
+
+            print_remark(f"this session has a process of its own: {reason}")
+        return command_line.main(arguments)
     except KeyboardInterrupt:  # before the command line catches it, or after
-        _command_line.end_by_interrupt()
-        return _command_line.INTERRUPTED
+        command_line.end_by_interrupt()
+        return command_line.INTERRUPTED
+
+
+def _shares(words: Sequence[str]) -> bool:
+    """Return whether *words* ask for a shared process: known before the options can be read."""
+    is_question = not {"-h", "--help", "--help-all"}.isdisjoint(words)
+    return "--share" in words and not is_question
+
+
+def _share(words: Sequence[str]) -> str:
+    """Carry a session of a shared process and end this one; return why the session cannot share."""
+    if sys.platform == "win32":
+        return "--share needs Unix sockets, which this system lacks"
+    from .sharing.carrier import carry
+
+    return carry(words)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,7 @@ COMMANDS = {  # their summaries, in the order of `toolwire --help`
     "diff": "compare two lists of tools, and say whom the changes break",
     "lock": "keep what the tools of a server mean, to refuse changed ones later",
     "wrap": "serve another MCP server so that strict hosts accept it",
+    "share": "list, end or look at the processes of serve --share",
     "replay": "answer from a recording of a server, for tests and bug reports",
     "migrate": "change imports of Lagent, Groot or a tool library to Toolwire's",
     "completion": "print the script with which a shell completes toolwire",

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
 from ...errors import LifespanFailed, LoadError, UsageError
 from ...loading.importing import YAML, add_to_path
@@ -32,10 +32,14 @@ from ..options import (
 from . import Command
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from toolwire_tools import Tool
 
     from ...runtime.loading_filter import LoadingFilter
     from ..options import Words
+
+    AnyServer = TypeVar("AnyServer", bound=Server)
 
 
 def _read_host(text: str) -> str:
@@ -78,7 +82,8 @@ COMMAND = Command(
         ),
         Option(
             "--idle SECONDS",
-            "end a mounted server that no call has used for so long; the next call starts it",
+            "end a mounted server that no call has used for so long; with --share, the process"
+            " that no session has used for so long (default: 60)",
             is_rare=True,
         ),
         Option(
@@ -92,6 +97,15 @@ COMMAND = Command(
         ),
         LIST_CACHE,
         Option("--reload", "reload the tools when their source changes; the connection stays open"),
+        Option(
+            "--share", "use one process for all sessions that start the same server", is_rare=True
+        ),
+        Option(
+            "--share-env NAME",
+            "with --share: this variable counts too, as WINDOWID; repeatable",
+            many=True,
+            is_rare=True,
+        ),
         *(option for option in OF_SETTINGS.values() if option is not RUN_ON),
         Option(
             "--log-level LEVEL",
@@ -103,6 +117,7 @@ COMMAND = Command(
     ),
     examples=(
         "toolwire serve tools.py",
+        "toolwire serve tools.py --share",
         "toolwire serve tools.py:add package.module:Search",
         "toolwire serve tools/ --exclude 'debug_*' --timeout 60",
         "toolwire serve Calculator Files tools.py --set Files.roots=notes",
@@ -115,22 +130,46 @@ COMMAND = Command(
 
 def run(words: Words) -> NoReturn:
     """Serve until the host disconnects."""
+    targets, options = choose_targets(words), words.options
+    if "share" in options:  # but this session cannot
+        options.pop("idle", None)
+    try:
+        streams = claim(keep_children="keep_children" in options)
+    except NotConnected as error:
+        raise UsageError(str(error)) from None
+    configure(level=options.get("log_level", "info"), as_json="log_json" in options)
+    server, settings = make_server(Server, targets, options)
+    load = partial(_load, server, targets, options, settings)
+    server.serve(streams, load=load, declares=outline(server, targets, options))
+
+
+def choose_targets(words: Words) -> list[str]:
+    """Return the targets in *words*.
+
+    Raises:
+        UsageError: if nothing is to be served.
+    """
     targets = [*words.words, *(words.command or [])]
     if not targets and not {"mount", "mount_config"} & words.options.keys():
         raise UsageError(
             "name what to serve: a file, a folder, a module or installed tools, as in `serve"
             " tools.py`"
         )
-    options = words.options
-    if "adopt" in options:
+    if "adopt" in words.options:
         from ..adopted_targets import list_targets
 
-        targets = list_targets(words)
-    try:
-        streams = claim(keep_children="keep_children" in options)
-    except NotConnected as error:
-        raise UsageError(str(error)) from None
-    configure(level=options.get("log_level", "info"), as_json="log_json" in options)
+        return list_targets(words)
+    return targets
+
+
+def make_server(
+    kind: type[AnyServer], targets: list[str], options: dict[str, Any]
+) -> tuple[AnyServer, dict[str, Any]]:
+    """Return a server without tools, and its settings.
+
+    Raises:
+        UsageError: for an option with a wrong value.
+    """
     host = options.get("for")
     settings = settings_in(options)
     shape = None
@@ -141,14 +180,12 @@ def run(words: Words) -> NoReturn:
         shape = make_shape(host)
     try:
         identity = {"name": choose_name(targets), **_choose(options, _IDENTITY)}
-        server = Server(shape=shape, **identity, **settings)
+        return kind(shape=shape, **identity, **settings), settings
     except (TypeError, ValueError) as error:
-        _refuse(str(error))
-    load = partial(_load, server, targets, options, settings)
-    server.serve(streams, load=load, declares=_outline(server, targets, options))
+        raise UsageError(str(error)) from None
 
 
-def _outline(
+def outline(
     server: Server, targets: list[str], options: dict[str, Any]
 ) -> Literal["tools", "everything", "unknown"]:
     """Return what *server* can declare before its *targets* are imported; set its version, if that
@@ -179,7 +216,7 @@ def _load(
     else:
         kept.session.timers.after(_LONG_SECONDS, open_lists)
     try:
-        _load_tools(server, targets, options, settings, kept)
+        load_tools(server, targets, options, settings, kept.note_import)
     except (LoadError, LifespanFailed, TypeError, ValueError) as error:
         from ...loading.failed_start import answer_failure
 
@@ -207,13 +244,18 @@ import leaves no lists either.
 """
 
 
-def _load_tools(
+def load_tools(
     server: Server,
     targets: list[str],
     options: dict[str, Any],
     settings: dict[str, Any],
-    kept: LoadingFilter,
+    note_import: Callable[[], None],
 ) -> None:
+    """Give *server* the tools of *targets*; call *note_import* when they are imported.
+
+    Raises:
+        LoadError: if one cannot be loaded.
+    """
     selection = _choose(options, _SELECTION)
     mounts = _choose(options, _OF_MOUNTS)
     if packages := options.get("with", ()):
@@ -234,7 +276,7 @@ def _load_tools(
         from ..option_values import check_processes
 
         check_processes(tools, settings)
-    kept.note_import()
+    note_import()
     # That of the modules, and not of an earlier start.
     identity: dict[str, Any] = {"name": choose_name(targets), **dict.fromkeys(_FOUND_LATER)}
     if "toolwire_compat.fastmcp" in sys.modules:

@@ -1,0 +1,1 @@
+"""One process for all sessions of a user that start the same server."""

@@ -1,0 +1,199 @@
+"""The common parts of the sessions of a shared process: lifespans, the event loop, the watchdog.
+
+Strategy. `Session`, `Lifespans` and `Watchdog` know one session each. Here stands an object that
+looks like a session to the lifespans and to the watchdog, and each real session gets views of its
+lifespans and of its event loop that do not end them.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from ..runtime.session import Session
+from ..server import Server
+from ..timers import Timers
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from toolwire_tools import Tool
+
+    from ..protocol.call import Call
+    from ..runtime.event_loop import EventLoop
+    from ..runtime.lifespans import Lifespan, Lifespans
+    from ..watchdog.board import Board
+
+
+class CommonParts:
+    """One of each for all sessions."""
+
+    def __init__(self) -> None:
+        self.timers = Timers()
+        self.lifespans: Lifespans | None = None
+        self.in_flight = _AllCalls(self)
+        self.sessions: list[SharingSession] = []
+        self.is_loading = True
+        self._board: Board | None = None
+        self._loop: EventLoop | None = None
+        self._lock = threading.Lock()
+
+    def add(self, session: SharingSession) -> None:
+        """Let *session* use the parts."""
+        with self._lock:
+            self.sessions = [*self.sessions, session]
+        if self._board is not None:
+            session.show_calls(self._board)
+
+    def remove(self, session: SharingSession) -> None:
+        """Forget *session*, which has ended."""
+        with self._lock:
+            self.sessions = [other for other in self.sessions if other is not session]
+
+    def event_loop(self) -> EventLoop:
+        """Return the event loop, which its first task starts."""
+        from ..runtime.event_loop import EventLoop
+
+        with self._lock:
+            self._loop = self._loop or EventLoop(
+                self.timers,
+                lambda call: _session_of(call).begin_async(call),
+                lambda call, outcome: _session_of(call).deliver(call, outcome),
+                lambda call: _session_of(call).end_async(call),
+                lambda call: not _session_of(call).writer.is_full,
+            )
+            return self._loop
+
+    def end(self) -> None:
+        """Do nothing: the process ends, since its lifespans cannot be entered."""
+
+    def finish(self, deadline: float, clean_up_seconds: float) -> None:
+        """Leave the lifespans until *deadline* (monotonic time), then end the event loop."""
+        if self.lifespans is not None:
+            self.lifespans.leave(deadline)
+        if self._loop is not None:
+            self._loop.finish(clean_up_seconds)
+
+    # As the watchdog uses a session
+
+    def is_idle(self) -> bool:
+        """Return whether no call runs."""
+        return not self.is_loading and all(session.is_idle() for session in self.sessions)
+
+    @property
+    def are_calls_watched(self) -> bool:
+        """Whether the watchdog gets heartbeats."""
+        return any(session.are_calls_watched for session in self.sessions)
+
+    @are_calls_watched.setter
+    def are_calls_watched(self, are_watched: bool) -> None:
+        for session in self.sessions:
+            session.are_calls_watched = are_watched
+
+    def show_calls(self, board: Board) -> None:
+        """Mark the running calls of all sessions on *board* from now on."""
+        self._board = board
+        for session in self.sessions:
+            session.show_calls(board)
+
+
+class _AllCalls:
+    """The calls of all sessions, as lifespans look at those of one."""
+
+    def __init__(self, common: CommonParts) -> None:
+        self._common = common
+        self.returned = threading.Condition()
+
+    @property
+    def lingering(self) -> list[Call]:
+        """The calls that no request waits for, and whose tools run."""
+        found: list[Call] = []
+        for session in self._common.sessions:
+            found += list(session.in_flight.lingering)
+        return found
+
+    def running(self) -> list[Call]:
+        """Return the calls whose tools have not returned."""
+        found: list[Call] = []
+        for session in self._common.sessions:
+            found += session.in_flight.running()
+        return found
+
+
+class SharingSession(Session):
+    """A session that uses *common*, and leaves it to others when it ends."""
+
+    def __init__(self, common: CommonParts, *arguments: Any) -> None:
+        super().__init__(*arguments)
+        self._common = common
+        lifespans: Any = _LifespansOfAll(common)
+        self.lifespans = lifespans
+
+    def event_loop(self) -> EventLoop:
+        """Return the event loop of all sessions."""
+        if self.loop is None:
+            loop: Any = _LoopOfAll(self._common.event_loop())
+            self.loop = loop
+        return self.loop
+
+
+class _LifespansOfAll:
+    """The lifespans of all sessions, for one that ends before the others."""
+
+    def __init__(self, common: CommonParts) -> None:
+        self._common = common
+
+    def value(self, lifespan: Lifespan) -> Any:
+        """Return the value of *lifespan*."""
+        if self._common.lifespans is None:
+            raise RuntimeError("there is no context.state: no lifespan was entered")
+        return self._common.lifespans.value(lifespan)
+
+    def leave_unused(self) -> None:
+        """Leave those that no tool has any more."""
+        if self._common.lifespans is not None:
+            self._common.lifespans.leave_unused()
+
+    def leave(self, deadline: float) -> None:
+        """Do nothing: other sessions need them."""
+
+
+class _LoopOfAll:
+    """The event loop of all sessions, for one that ends before the others."""
+
+    def __init__(self, loop: EventLoop) -> None:
+        self.put = loop.put
+        self.cancel = loop.cancel
+        self.make_room = loop.make_room
+        self.soon = loop.soon
+        self._loop = loop
+
+    def spawn(self, task: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run *task* on the loop."""
+        self._loop.spawn(task)
+
+    def finish(self, seconds: float) -> None:
+        """Do nothing: other sessions need it."""
+
+
+class SharingServer(Server):
+    """A server whose sessions have parts in common."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        common = self.common = CommonParts()
+
+        def make_session(*arguments: Any) -> SharingSession:
+            return SharingSession(common, *arguments)
+
+        self.make_session = make_session
+
+    def enter_lifespans(self, session: Session, tools: list[Tool]) -> None:
+        """Enter the lifespans of *tools* once, whatever sessions there are."""
+        common: Any = self.common
+        super().enter_lifespans(common, tools)
+
+
+def _session_of(call: Call) -> SharingSession:
+    session: Any = call.host
+    return session  # type: ignore[no-any-return]

@@ -1,0 +1,399 @@
+"""The process that serves all sessions of one place.
+
+Strategy. It listens on a Unix socket, and opens a session for each connection of this user. Each
+session has its own protocol state and its own threads that read and run calls, so that one that
+floods delays no other; tools, lifespans and the event loop are common (`common_parts.py`).
+The main thread waits for the end: some time after the last session, or a signal. The watchdog looks
+at a named pipe that every session holds open, so a process that is stuck ends as well.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from toolwire_schemas.threads import start_thread
+
+from .. import log
+from ..errors import LifespanFailed, LoadError, UsageError
+from ..protocol.catalog import ALL_CAPABILITIES
+from ..transport.descriptors import move_high
+from ..transport.stdio import ProcessEnd, end_on_signals, leave, leave_copy, leave_within
+from ..watchdog.loading_watch import watch_loading
+from .connection import ClientConnection, open_listener
+from .loaded_files import LoadedFiles
+from .log_file import keep_small, remove_old_logs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from socket import socket
+    from typing import NoReturn
+
+    from ..runtime.loading_filter import LoadingFilter
+    from ..settings import Settings
+    from ..transport.stdio import Streams
+    from ..watchdog.watchdog import Watchdog
+    from .common_parts import SharingServer, SharingSession
+    from .place import Place
+
+MAX_SESSIONS = 256
+"""Each has a thread that reads and one for timers, two descriptors, and some 100 kB."""
+
+_GREETING_SECONDS = 5.0
+_FIRST_SESSION_SECONDS = 30.0
+"""How long a process waits for its first session, whatever `--idle` is."""
+
+_HANDSHAKE_SECONDS = 1.0
+_CLEAN_UP_SECONDS = 0.2
+_EXIT_SECONDS = 2.0
+_LOG_SECONDS = 2.0
+"""How often the size of the log is looked at."""
+
+
+class Sharing(msgspec.Struct, frozen=True):
+    """The task of a shared process: its place, its words, the files that count in addition to
+    modules, and how long it stays without a session. One that *is_alone* has one session.
+    """
+
+    place: Place
+    words: list[str]
+    files: list[str]
+    idle_seconds: float
+    is_alone: bool
+
+
+class SharedProcess:
+    """Serves the sessions of a place with *server*."""
+
+    def __init__(
+        self, server: SharingServer, settings: Settings, streams: Streams, sharing: Sharing
+    ) -> None:
+        self._server = server
+        self._common = server.common
+        self._settings = settings
+        self._streams = streams
+        self._sharing = sharing
+        self._idle_seconds = sharing.idle_seconds
+        self._is_alone = sharing.is_alone
+        self._began = time.time()
+        self._files = LoadedFiles(sharing.files)
+        self._ended = ProcessEnd()
+        self._lock = threading.Lock()  # for the sessions, and what new ones find
+        self._connections: list[ClientConnection] = []
+        self._kept: list[LoadingFilter] = []
+        self._waiting: list[ClientConnection] = []
+        self._outcome = ""  # what new sessions get instead of "ok"
+        self._is_ending = False
+        self._declares_all = False
+        self._answers_handshake = False
+        self._watchdog: Watchdog | None = None
+        place = sharing.place
+        self._alive = move_high(os.open(place.alive, os.O_RDONLY | os.O_NONBLOCK))
+        self._alive_number = os.fstat(self._alive).st_ino
+        self._listener = open_listener(place.socket)
+        self._socket_number = os.stat(place.socket).st_ino
+        # It gets the tools while they are loaded, and with them their lifespans.
+        self._quiet = server.open_session(lambda data: None)
+        self._quiet.notifies_of_changes = False
+
+    def serve(self, load: Callable[[], None], declares: str) -> NoReturn:
+        """Take sessions, *load* the tools for them, and return when the process is to end."""
+        self._declares_all = declares == "everything"
+        self._answers_handshake = declares != "unknown"
+        end_on_signals(self._ended)
+        os.register_at_fork(after_in_child=self._detach)
+        os.write(REPORT, b"listening\n")
+        os.close(REPORT)
+        start_thread(self._accept, "toolwire-accept")
+        self._load(load)
+        remove_old_logs(self._sharing.place.folder)
+        self._trim_log()
+        self._look_later(max(self._idle_seconds, _FIRST_SESSION_SECONDS))
+        self._ended.wait()
+        self._end()
+
+    # Loading
+
+    def _load(self, load: Callable[[], None]) -> None:
+        watch = watch_loading(
+            self._alive,
+            self._ended.pipe,
+            self._idle_seconds + self._settings.grace_seconds,
+            ends_children=self._streams.ends_children,
+        )
+        try:
+            load()
+        except (LoadError, LifespanFailed, UsageError, TypeError, ValueError) as error:
+            self._fail(error)
+        if watch is not None:
+            watch.stop()
+        self._files.note()
+        reason = _find_unshared()
+        with self._lock:
+            self._common.is_loading = False
+            if reason and not self._is_alone:
+                self._become_private(reason)
+            kept, self._kept = self._kept, []
+            waiting, self._waiting = self._waiting, []
+        for each in kept:
+            each.serve()
+        for connection in waiting:
+            self._answer(connection)
+
+    def _fail(self, error: Exception) -> NoReturn:
+        """End the process and its sessions: the tools cannot be loaded."""
+        from ..loading.failed_start import answer_failure
+
+        log.error(str(error))
+        sentence = " ".join(str(error).split())
+        with self._lock:
+            self._common.is_loading = False
+            self._outcome = f"failed {sentence}"
+            kept, connections, waiting = self._kept, self._connections, self._waiting
+            self._unregister()
+        for each in kept:
+            answer_failure(each, error)
+        for connection in connections:
+            connection.control(f"end 2 {sentence}")
+        for connection in waiting:
+            self._answer(connection)
+        leave(2)
+
+    def _become_private(self, reason: str) -> None:
+        """Keep the first session alone: a module must not be shared."""
+        self._is_alone = True
+        self._idle_seconds = 0.0
+        self._outcome = f"alone {reason}"
+        self._unregister()
+        for connection in self._connections:
+            connection.control(f"note {reason}")
+
+    # Sessions
+
+    def _accept(self) -> None:
+        while True:
+            try:
+                stream, _ = self._listener.accept()
+            except OSError as error:
+                if self._is_ending:
+                    return
+                log.rarely("accept", f"a session could not be accepted: {error.strerror}")
+                time.sleep(0.1)
+                continue
+            try:
+                start_thread(self._greet, "toolwire-greeting", stream)
+            except RuntimeError:  # the system allows no more threads
+                stream.close()
+
+    def _greet(self, stream: socket) -> None:
+        connection = ClientConnection(stream)
+        connection.stream.settimeout(_GREETING_SECONDS)
+        verb, _, text = connection.read_greeting().partition(" ")
+        connection.stream.settimeout(None)
+        if verb == "serve":
+            self._answer(connection, text)
+            return
+        if verb == "info":
+            connection.send_line(msgspec.json.encode(self._describe()).decode())
+        if verb == "stop":
+            connection.send_line("ok")
+            self._ended.come()
+        connection.close()
+
+    def _answer(self, connection: ClientConnection, alive: str = "") -> None:
+        """Open a session for *connection*, which holds the pipe with the number *alive* open, or
+        refuse it.
+        """
+        with self._lock:
+            answer = self._choose_answer(alive)
+            if answer == "wait":
+                self._waiting.append(connection)
+            if answer == "ok":
+                self._open_session(connection)
+                return
+        connection.send_line(answer)
+        if answer != "wait":
+            connection.close()
+
+    def _choose_answer(self, alive: str) -> str:
+        if self._is_ending:
+            return "ending"
+        if self._outcome:
+            return self._outcome
+        if alive and alive != str(self._alive_number):
+            return "changed"
+        if self._common.is_loading and self._connections:
+            # The modules may refuse to be shared. Until that is known, there is one session.
+            return "wait"
+        if not self._common.is_loading:
+            if self._files.have_changed():
+                self._unregister()
+                self._outcome = "changed"
+                return "changed"
+            self._files.note()
+        if len(self._connections) >= MAX_SESSIONS:
+            return f"full the shared process has {MAX_SESSIONS} sessions, as many as it may have"
+        return "ok"
+
+    def _open_session(self, connection: ClientConnection) -> None:
+        opened: Any = self._server.open_session(connection.write)
+        session: SharingSession = opened
+        if self._declares_all:
+            session.declare(ALL_CAPABILITIES)
+        self._connections.append(connection)
+        self._common.add(session)
+        session.watch_calls = lambda: self._watch(session)
+        if self._common.is_loading:
+            self._kept.append(self._keep_messages(session))
+        connection.send_line(f"ok {self._settings.grace_seconds}")
+        try:
+            session.start_reading(
+                connection.read, lambda: self._end_session_later(session, connection)
+            )
+        except RuntimeError:  # the system allows no more threads
+            self._end_session(session, connection)
+
+    def _keep_messages(self, session: SharingSession) -> LoadingFilter:
+        from ..runtime.loading_filter import LoadingFilter
+
+        kept = LoadingFilter(
+            session,
+            answers_handshake=self._answers_handshake,
+            max_bytes=self._settings.max_pending_bytes,
+        )
+        self._common.timers.after(_HANDSHAKE_SECONDS, kept.answer_late)
+        return kept
+
+    def _end_session_later(self, session: SharingSession, connection: ClientConnection) -> None:
+        """End *session* on another thread: this one is its own."""
+        start_thread(self._end_session, "toolwire-session-end", session, connection)
+
+    def _end_session(self, session: SharingSession, connection: ClientConnection) -> None:
+        try:
+            session.end()
+        except Exception as bug:  # the outer edge: the other sessions go on
+            log.traceback("a session could not be ended; please report this", bug)
+        connection.close()
+        self._common.remove(session)
+        with self._lock:
+            self._kept = [each for each in self._kept if each.session is not session]
+            if connection in self._connections:
+                self._connections.remove(connection)
+            is_last = not self._connections
+        if is_last:
+            self._look_later(self._idle_seconds)
+
+    # The end
+
+    def _look_later(self, seconds: float) -> None:
+        self._common.timers.after(seconds, self._end_if_idle)
+
+    def _end_if_idle(self) -> None:
+        with self._lock:
+            if self._connections or self._common.is_loading:
+                return
+            self._is_ending = True
+            self._unregister()
+        self._ended.come()
+
+    def _end(self) -> NoReturn:
+        """End all sessions within the grace, and the process."""
+        grace_seconds = self._settings.grace_seconds
+        leave_within(grace_seconds + _EXIT_SECONDS)
+        deadline = time.monotonic() + grace_seconds
+        with self._lock:
+            self._is_ending = True
+            self._unregister()
+            connections = list(self._connections)
+        if self._watchdog is not None:
+            self._watchdog.notify_exit()
+        for connection in connections:
+            connection.finish_input()  # and its session ends as if its host had hung up
+        while self._connections and time.monotonic() < deadline + _CLEAN_UP_SECONDS:
+            time.sleep(0.01)
+        self._common.finish(time.monotonic() + _CLEAN_UP_SECONDS, _CLEAN_UP_SECONDS)
+        if self._watchdog is not None:
+            self._watchdog.stop()
+        leave()
+
+    def _unregister(self) -> None:
+        """Remove the files by which sessions find this process, unless they are another one's."""
+        place = self._sharing.place
+        for path, number in (
+            (place.socket, self._socket_number),
+            (place.alive, self._alive_number),
+        ):
+            with suppress(OSError):
+                if os.stat(path).st_ino == number:
+                    os.unlink(path)
+
+    def _detach(self) -> None:
+        """Take the connections from a process that a tool has forked."""
+        null = os.open(os.devnull, os.O_RDWR)
+        streams = [connection.stream for connection in self._connections]
+        for stream in (self._listener, *streams):
+            if stream.fileno() >= 0:
+                os.dup2(null, stream.fileno(), inheritable=False)
+        os.dup2(null, self._alive, inheritable=False)
+        os.close(null)
+        if self._watchdog is not None:
+            self._watchdog.detach_after_fork()
+        for session in self._common.sessions:
+            session.detach_after_fork(leave_copy)
+
+    # Watching
+
+    def _watch(self, session: SharingSession) -> None:
+        """Have the watchdog watch the call of *session* that is about to run."""
+        session.are_calls_watched = True
+        with self._lock:
+            if self._watchdog is None:
+                self._watchdog = self._make_watchdog()
+        self._watchdog.wake()
+
+    def _make_watchdog(self) -> Watchdog:
+        from ..upgrades import guard_imports
+        from ..watchdog.watchdog import Watchdog
+
+        guard_imports()
+        all_sessions: Any = self._common
+        return Watchdog(
+            self._alive,
+            self._ended.pipe,
+            self._ended.poll_from_now_on,
+            all_sessions,
+            self._idle_seconds + self._settings.grace_seconds + _EXIT_SECONDS,
+            ends_children=self._streams.ends_children,
+        )
+
+    def _trim_log(self) -> None:
+        keep_small(self._sharing.place.log)
+        self._common.timers.after(_LOG_SECONDS, self._trim_log)
+
+    def _describe(self) -> dict[str, Any]:
+        return {
+            "key": self._sharing.place.key,
+            "pid": os.getpid(),
+            "words": self._sharing.words,
+            "folder": os.getcwd(),
+            "sessions": len(self._connections),
+            "calls": sum(len(each.in_flight.running()) for each in self._common.sessions),
+            "since": self._began,
+            "log": self._sharing.place.log,
+        }
+
+
+REPORT = 3
+
+
+def _find_unshared() -> str:
+    """Return why the loaded modules must not be shared: one of them says so. Empty if they may."""
+    for name, module in list(sys.modules.items()):
+        if getattr(module, "__dict__", {}).get("__shared__") is False:
+            return f"the module {name} is not shared (__shared__ = False); this session has its own"
+    return ""

@@ -1,0 +1,472 @@
+"""Sessions in one process, each kept by real processes."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.server_process import (
+    PATIENCE_SECONDS,
+    Process,
+    call,
+    filtered_environment,
+    request,
+    running,
+    wait_until,
+)
+from toolwire.sharing import starting
+from toolwire.sharing.place import CannotShare, find_place
+from toolwire.sharing.shared_process import MAX_SESSIONS
+from toolwire.sharing.starting import open_socket, read_line
+
+pytestmark = pytest.mark.process
+
+TOOLS = '''
+import os, threading, time
+from contextlib import contextmanager
+import anyio
+from toolwire import Context, ToolError
+
+count = 0
+
+@contextmanager
+def __lifespan__():
+    yield {"entered": os.getpid()}
+
+def bump() -> int:
+    """Count for all sessions."""
+    global count
+    count += 1
+    return count
+
+def pid() -> int:
+    """Return the number of this process."""
+    return os.getpid()
+
+def state(context: Context) -> int:
+    """Return the value of the lifespan."""
+    return context.state["entered"]
+
+def remember(value: str, context: Context) -> str:
+    """Return the first value of this session."""
+    return context.session_state.setdefault("value", value)
+
+def variable(name: str) -> str:
+    """Return a variable of the environment."""
+    return os.environ.get(name, "")
+
+async def echo(text: str) -> str:
+    """Return the text after others."""
+    await anyio.sleep(0)
+    return text
+
+def echo_plain(text: str) -> str:
+    """Return the text."""
+    return text
+
+async def loop() -> int:
+    """Return which thread runs the event loop."""
+    return threading.get_ident()
+
+async def hang() -> None:
+    """Never end, and leave a note when cancelled."""
+    open("hanging", "w").close()
+    try:
+        await anyio.sleep_forever()
+    finally:
+        open("cancelled", "w").close()
+
+def hold(context: Context, seconds: float) -> str:
+    """Hold the interpreter's lock."""
+    open("holding", "w").close()
+    import re
+    re.match(r"(a+)+$", "a" * 40 + "b")
+    return "done"
+
+def die() -> None:
+    """End the process at once."""
+    os.kill(os.getpid(), 9)
+
+def fork() -> int:
+    """Leave a copy of this process behind, which sleeps."""
+    child = os.fork()
+    if not child:
+        time.sleep(60)
+        os._exit(0)
+    return child
+'''
+
+
+class Sessions:
+    """Starts sessions of one file, and ends their processes afterwards."""
+
+    def __init__(self, folder: Path, runtime: str, stack: ExitStack) -> None:
+        self.folder = folder
+        self.runtime = runtime
+        self.source = folder / "tools.py"
+        self.source.write_text(TOOLS, encoding="utf-8")
+        self._stack = stack
+
+    def environment(self, **more: str) -> dict[str, str]:
+        return {**filtered_environment(), "XDG_RUNTIME_DIR": self.runtime, **more}
+
+    def open(self, *options: str, **variables: str) -> Process:
+        words = ["-m", "toolwire", "serve", "--share", "tools.py", *options]
+        environment = self.environment(**variables)
+        return self._stack.enter_context(running(*words, env=environment, cwd=self.folder))
+
+    def share(self, *words: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "toolwire", "share", *words],
+            env=self.environment(),
+            capture_output=True,
+            encoding="utf-8",
+            timeout=PATIENCE_SECONDS,
+        )
+
+    def list(self) -> list[dict[str, Any]]:
+        found: list[dict[str, Any]] = json.loads(self.share("ls", "--json").stdout)
+        return found
+
+    def processes(self) -> list[int]:
+        """Every process with our runtime folder in its environment, but sessions."""
+        found = []
+        for name in os.listdir("/proc"):
+            if name.isdigit() and _has_variable(name, self.runtime):
+                found.append(int(name))
+        return found
+
+
+def _has_variable(process: str, value: str) -> bool:
+    try:
+        variables = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
+        state = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0]
+    except OSError:
+        return False
+    return state != "Z" and f"XDG_RUNTIME_DIR={value}".encode() in variables
+
+
+@pytest.fixture
+def sessions(tmp_path: Path) -> Iterator[Sessions]:
+    with tempfile.TemporaryDirectory(prefix="tw") as runtime, ExitStack() as stack:
+        made = Sessions(tmp_path, runtime, stack)
+        yield made
+        stack.close()
+        for pid in made.processes():
+            os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: made.processes() == [])
+
+
+def value(answer: Any) -> Any:
+    assert "error" not in answer, answer
+    result = answer["result"]
+    if "structuredContent" in result:
+        return result["structuredContent"]["result"]
+    return result["content"][0]["text"]
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
+    except OSError:
+        return False
+
+
+def test_sessions_share_tools_lifespan_and_event_loop_but_no_state(sessions: Sessions) -> None:
+    one, two = sessions.open(), sessions.open()
+    assert sorted(value(each.ask(call("bump"))) for each in (one, two, one)) == [1, 2, 3]
+    pids = {value(each.ask(call("pid"))) for each in (one, two)}
+    assert len(pids) == 1
+    assert pids == {value(each.ask(call("state"))) for each in (one, two)}
+    assert len({value(each.ask(call("loop"))) for each in (one, two)}) == 1
+    assert value(one.ask(call("remember", {"value": "a"}))) == "a"
+    assert value(two.ask(call("remember", {"value": "b"}))) == "b"
+    assert value(one.ask(call("remember", {"value": "c"}))) == "a"
+    (facts,) = sessions.list()
+    assert {facts["pid"]} == pids
+    assert facts["sessions"] == 2
+    assert one.hang_up() == []
+    assert one.wait() == 0
+    assert one.stderr() == ""
+    assert value(two.ask(call("pid"))) in pids
+
+
+def test_sessions_that_start_at_once_get_one_process(sessions: Sessions) -> None:
+    opened = [sessions.open() for _ in range(6)]
+    for each in opened:
+        each.send(call("pid"))
+    assert len({value(each.receive()) for each in opened}) == 1
+
+
+def test_each_response_goes_to_the_session_of_its_request(sessions: Sessions) -> None:
+    opened = [sessions.open() for _ in range(4)]
+    chance = random.Random(7)
+    calls_of_each = 150
+    for number in range(calls_of_each):
+        for secret, session in enumerate(opened):
+            name = chance.choice(["echo", "echo_plain"])
+            session.send(call(name, {"text": f"{secret}-{number}"}, id=number))
+    for secret, session in enumerate(opened):
+        answers = [session.receive() for _ in range(calls_of_each)]
+        texts = {answer["id"]: value(answer) for answer in answers}
+        assert texts == {number: f"{secret}-{number}" for number in range(calls_of_each)}
+
+
+def test_other_environment_is_another_process_and_volatile_variables_reach_none(
+    sessions: Sessions,
+) -> None:
+    one = sessions.open(TOKEN="first", WINDOWID="1")
+    same = sessions.open(TOKEN="first", WINDOWID="2")
+    other = sessions.open(TOKEN="second", WINDOWID="1")
+    assert value(one.ask(call("pid"))) == value(same.ask(call("pid")))
+    assert value(one.ask(call("pid"))) != value(other.ask(call("pid")))
+    assert value(other.ask(call("variable", {"name": "TOKEN"}))) == "second"
+    assert value(same.ask(call("variable", {"name": "TOKEN"}))) == "first"
+    assert value(same.ask(call("variable", {"name": "WINDOWID"}))) == ""
+
+
+def test_killed_session_ends_its_calls_and_no_other(sessions: Sessions) -> None:
+    one, two = sessions.open(), sessions.open()
+    one.send(call("hang"))
+    wait_until((sessions.folder / "hanging").exists)
+    one.popen.kill()
+    wait_until((sessions.folder / "cancelled").exists)
+    assert value(two.ask(call("bump"))) == 1
+
+
+def test_lost_process_is_replaced_and_its_calls_are_answered(sessions: Sessions) -> None:
+    one = sessions.open()
+    hello = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {}}
+    one.ask(request("initialize", hello, id="hello"))
+    one.send(request("notifications/initialized", id=...))
+    first = value(one.ask(call("pid")))
+    one.send(call("hang", id=7))
+    wait_until((sessions.folder / "hanging").exists)
+    os.kill(first, signal.SIGKILL)
+    lost = one.receive()
+    assert lost["id"] == 7
+    assert lost["error"]["code"] == -32603
+    assert "may have done its work" in lost["error"]["message"]
+    second = value(one.ask(call("pid", id=8)))
+    assert second != first
+    one.send(call("die", id=9))
+    assert one.receive()["id"] == 9
+    assert value(one.ask(call("pid", id=10))) not in (first, second)
+    assert one.hang_up() == []
+    assert one.stderr() == ""
+
+
+def test_stopped_process_answers_what_runs_and_is_replaced(sessions: Sessions) -> None:
+    one = sessions.open()
+    first = value(one.ask(call("pid")))
+    (facts,) = sessions.list()
+    assert sessions.share("stop", facts["key"][:6]).returncode == 0
+    assert not is_running(first)
+    assert value(one.ask(call("pid"))) != first
+    assert sessions.share("stop", "--all").returncode == 0
+    assert sessions.share("stop", "ab").returncode == 2
+
+
+def test_process_ends_after_the_last_session(sessions: Sessions) -> None:
+    one = sessions.open("--idle", "0.2")
+    pid = value(one.ask(call("pid")))
+    one.hang_up()
+    wait_until(lambda: sessions.processes() == [])
+    assert not is_running(pid)
+    assert not [name for name in os.listdir(f"{sessions.runtime}/toolwire") if "sock" in name]
+
+
+def test_changed_source_gives_new_sessions_a_new_process(sessions: Sessions) -> None:
+    old = sessions.open()
+    first = value(old.ask(call("pid")))
+    sessions.source.write_text(TOOLS + "\ndef added() -> int:\n    return 5\n", encoding="utf-8")
+    new = sessions.open()
+    assert value(new.ask(call("added"))) == 5
+    assert value(new.ask(call("pid"))) != first
+    assert value(old.ask(call("pid"))) == first
+
+
+def test_module_that_must_not_be_shared_is_not(sessions: Sessions) -> None:
+    sessions.source.write_text("__shared__ = False\n" + TOOLS, encoding="utf-8")
+    opened = [sessions.open() for _ in range(3)]
+    for each in opened:
+        each.send(call("pid"))
+    pids = {value(each.receive()) for each in opened}
+    assert len(pids) == 3
+    for each in opened:
+        assert each.hang_up() == []
+        (line,) = each.stderr().splitlines()
+        assert "__shared__ = False" in line
+    wait_until(lambda: sessions.processes() == [])
+
+
+def test_tools_that_cannot_be_loaded_fail_each_session(sessions: Sessions) -> None:
+    sessions.source.write_text("import no_such_module_at_all\n", encoding="utf-8")
+    one = sessions.open()
+    one.send(request("tools/list"))
+    assert "no_such_module_at_all" in one.receive()["error"]["message"]
+    assert one.wait() == 2
+    assert "no_such_module_at_all" in one.stderr()
+
+
+def test_wrong_option_is_reported_with_status_2(sessions: Sessions) -> None:
+    one = sessions.open("--no-such-option")
+    assert one.wait() == 2
+    assert "--no-such-option" in one.stderr()
+    reloading = sessions.open("--reload")
+    assert reloading.wait() == 2
+    assert "--reload" in reloading.stderr()
+
+
+@pytest.mark.parametrize("gone", ["socket", "folder"])
+def test_session_goes_on_without_its_socket_and_new_ones_get_a_process(
+    sessions: Sessions, gone: str
+) -> None:
+    old = sessions.open()
+    first = value(old.ask(call("pid")))
+    folder = Path(sessions.runtime, "toolwire")
+    for path in folder.iterdir():
+        if gone == "folder" or path.suffix == ".sock":
+            path.unlink()
+    if gone == "folder":
+        folder.rmdir()
+    new = sessions.open()
+    assert value(new.ask(call("pid"))) != first
+    assert value(old.ask(call("pid"))) == first
+
+
+def test_socket_that_nothing_listens_on_is_replaced(sessions: Sessions) -> None:
+    one = sessions.open()
+    pid = value(one.ask(call("pid")))
+    os.kill(pid, signal.SIGKILL)
+    assert list(Path(sessions.runtime, "toolwire").glob("*.sock"))
+    two = sessions.open()
+    assert value(two.ask(call("bump"))) == 1
+
+
+def test_fork_of_a_tool_does_not_keep_a_session_open(sessions: Sessions) -> None:
+    one = sessions.open("--keep-children")
+    child = value(one.ask(call("fork")))
+    pid = value(one.ask(call("pid")))
+    one.send(call("hang"))
+    wait_until((sessions.folder / "hanging").exists)
+    os.kill(pid, signal.SIGKILL)
+    assert "error" in one.receive()
+    assert value(one.ask(call("pid"))) != pid
+    os.kill(child, signal.SIGKILL)
+
+
+def test_session_of_a_stuck_process_ends_with_its_host_and_so_does_the_process(
+    sessions: Sessions,
+) -> None:
+    options = ["--idle", "0.3", "--limit", "grace_seconds=0.2"]
+    one = sessions.open(*options)
+    pid = value(one.ask(call("pid")))
+    one.send(call("hold", {"seconds": 60}))
+    wait_until((sessions.folder / "holding").exists)
+    assert one.hang_up() == []
+    assert one.wait() == 0
+    wait_until(lambda: not is_running(pid))
+
+
+def test_signal_ends_a_session_and_not_the_process(sessions: Sessions) -> None:
+    one, two = sessions.open(), sessions.open()
+    pid = value(one.ask(call("pid")))
+    one.popen.send_signal(signal.SIGTERM)
+    assert one.wait() == 0
+    assert value(two.ask(call("pid"))) == pid
+
+
+def test_log_is_shown_without_escape_sequences(sessions: Sessions) -> None:
+    sessions.source.write_text(
+        TOOLS + '\ndef shout() -> int:\n    print("a\\x1b[31mred")\n    return 1\n',
+        encoding="utf-8",
+    )
+    one = sessions.open()
+    value(one.ask(call("shout")))
+    (facts,) = sessions.list()
+    shown = sessions.share("log", facts["key"]).stdout
+    assert "a\\u001b[31mred" in shown
+    assert "\x1b" not in shown
+    assert one.stderr_so_far() == ""
+
+
+def test_list_without_a_process_says_so(sessions: Sessions) -> None:
+    done = sessions.share("ls")
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "no shared process" in done.stderr
+    assert sessions.share("nonsense").returncode == 2
+
+
+def test_session_beyond_the_limit_has_its_own_process(sessions: Sessions) -> None:
+    one = sessions.open()
+    first = value(one.ask(call("pid")))
+    (facts,) = sessions.list()
+    folder = Path(sessions.runtime, "toolwire")
+    alive = (folder / f"{facts['key']}.alive").stat().st_ino
+    with ExitStack() as stack:
+        for _ in range(MAX_SESSIONS - 1):
+            stream = open_socket(str(folder / f"{facts['key']}.sock"))
+            assert stream is not None
+            stack.callback(stream.close)
+            stream.sendall(b"serve %d\n" % alive)
+            assert read_line(stream).startswith(b"ok ")
+        last = sessions.open()
+        assert value(last.ask(call("pid"))) not in (first, None)
+        assert value(one.ask(call("pid"))) == first
+        last.hang_up()
+        assert "256 sessions" in last.stderr()
+    wait_until(lambda: sessions.list()[0]["sessions"] == 1)
+
+
+def test_process_that_does_not_greet_is_replaced(
+    sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(starting, "_PATIENCE_SECONDS", 0.2)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", sessions.runtime)
+    monkeypatch.chdir(sessions.folder)
+    words = ["--share", "tools.py"]
+    place = find_place(words)
+    os.mkfifo(place.alive, 0o600)
+    with socket.socket(socket.AF_UNIX) as stuck:
+        stuck.bind(place.socket)
+        stuck.listen()
+        monkeypatch.setattr(starting, "_PATIENCE_SECONDS", 0.2)
+        connection = starting.connect(place, words)
+    assert connection.grace_seconds == 1.5
+    connection.close()
+
+
+def test_peer_of_another_user_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        assert starting.read_peer(ours) == os.getpid()
+        other = os.geteuid() + 1
+        monkeypatch.setattr(os, "geteuid", lambda: other)
+        with pytest.raises(CannotShare):
+            starting.read_peer(ours)
+
+
+def test_contract_kit_finds_no_difference(sessions: Sessions) -> None:
+    sessions.open().ask(call("pid"))
+    serve = [sys.executable, "-m", "toolwire", "serve", "--share", "tools.py"]
+    done = subprocess.run(
+        [sys.executable, "-m", "toolwire", "check", "--", *serve],
+        env=sessions.environment(),
+        cwd=sessions.folder,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr

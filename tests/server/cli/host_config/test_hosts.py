@@ -633,6 +633,20 @@ def test_a_failing_server_is_written_and_reported(
 
 
 @pytest.mark.process
+@pytest.mark.parametrize(("words", "is_warned"), [(3_000, False), (20_000, True)])
+def test_a_list_that_takes_a_tenth_of_a_context_is_a_warning(
+    folder: Path, capfd: pytest.CaptureFixture[str], words: int, is_warned: bool
+) -> None:
+    text = "def add(a: int) -> int:\n    'DESCRIPTION'\n    return a\n"
+    (folder / "tools.py").write_text(text.replace("DESCRIPTION", "word " * words))
+
+    status, _, told = config(capfd, "cursor", "tools.py")
+
+    assert status == 0
+    assert ("--show auto lists a search instead" in told) == is_warned
+
+
+@pytest.mark.process
 def test_a_server_is_tried_with_what_the_host_will_give_it(
     folder: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

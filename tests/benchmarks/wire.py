@@ -17,7 +17,7 @@ CHUNK_BYTES = 1 << 18
 # What a pipe surely takes at once.
 PIPE_BYTES = 4096
 # The environment that MCP clients give to a server, plus what our own contenders' files read.
-PASSED_ON = ("HOME", "PATH", "TOOLS", "TOOLWIRE_PEERS")
+PASSED_ON = ("HOME", "PATH", "TOOLS", "TOOLWIRE_PEERS", "XDG_CACHE_HOME")
 
 
 def request(identifier: int, method: str, params: dict[str, Any] | None = None) -> bytes:

@@ -164,6 +164,7 @@ def format_own_command(targets: Sequence[str], options: Mapping[str, Any] = {}) 
         "serve",
         "--log-level",
         "warning",
+        "--list-cache=never",  # what is shown and compared is what there is now
         *format_loading_options(options),
         *fresh,
         "--",

@@ -18,6 +18,7 @@ from support.server_process import (
     running,
     wait_until,
 )
+from toolwire_schemas.wire.messages import LEGACY_VERSIONS, MODERN_VERSIONS
 
 pytestmark = pytest.mark.process
 
@@ -119,6 +120,27 @@ def test_a_list_is_answered_during_an_import_and_a_call_after_it(home: Home, mod
         assert listed["result"]["tools"][0]["description"] == "Add two numbers."
         assert process.receive()["result"]["structuredContent"] == {"result": 3}
         assert process.hang_up() == []
+
+
+@pytest.mark.parametrize("source", [SOURCE.replace("EXTRA", ""), FASTMCP], ids=["plain", "FastMCP"])
+@pytest.mark.parametrize("revision", [*LEGACY_VERSIONS, *MODERN_VERSIONS])
+def test_clients_of_every_revision_are_ready_during_an_import(
+    home: Home, revision: str, source: str
+) -> None:
+    home.write(source)
+    home.fill("--adopt")
+    opening: list[Any] = [
+        request("initialize", {"protocolVersion": revision}, id="hello"),
+        INITIALIZED,
+        LIST,
+    ]
+    if revision in MODERN_VERSIONS:
+        opening = [request("server/discover", {"_meta": MODERN}, id="hello"), MODERN_LIST]
+    with home.serve("--adopt") as process:
+        for message in opening:
+            process.send(message)
+            if "id" in message:
+                assert process.receive()["id"] == message["id"]
 
 
 def test_a_long_import_keeps_lists_without_the_option(home: Home) -> None:

@@ -93,7 +93,7 @@ def modules_after_the_first_list(folder: Path) -> set[str]:
         timeout=60,
         check=True,
     )
-    _, answer = (json.loads(line) for line in done.stdout.splitlines())
+    answers = {answer["id"]: answer for answer in map(json.loads, done.stdout.splitlines())}
     bare = subprocess.run(
         [sys.executable, "-c", "import runpy, sys; print(*sys.modules)"],
         capture_output=True,
@@ -103,7 +103,7 @@ def modules_after_the_first_list(folder: Path) -> set[str]:
     )
     # Environments may import modules of their own at the start of any Python (through .pth files).
     return (
-        set(answer["result"]["structuredContent"]["result"])
+        set(answers[2]["result"]["structuredContent"]["result"])
         - set(bare.stdout.split())
         - {target.stem}
     )

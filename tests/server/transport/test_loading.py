@@ -177,7 +177,7 @@ def test_a_call_that_waits_for_an_import_does_not_wait_for_the_watchdog_too(
     # The main thread runs what has waited, and it is the one that polls.
     monkeypatch.setattr(threading, "main_thread", threading.current_thread)
     monkeypatch.setattr(signal, "set_wakeup_fd", lambda *given, **named: -1)
-    ended = stdio._End()
+    ended = stdio.ProcessEnd()
     has_waited: list[object] = []
     monkeypatch.setattr(ended._polls, "wait", has_waited.append)
 

@@ -56,6 +56,13 @@ def test_a_hook_that_works_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     assert threading.excepthook is hook
 
 
+OTHERS = (
+    "toolwire_schemas/threads.py",
+    # Is executed in the sandbox of a program, where nothing of Toolwire can be imported.
+    "toolwire_bundled/programs/runner.py",
+)
+
+
 def test_nothing_else_constructs_threads() -> None:
     found = []
     for package in ("schemas", "tools", "server", "clients"):
@@ -65,7 +72,7 @@ def test_nothing_else_constructs_threads() -> None:
                 made += node.bases if isinstance(node, ast.ClassDef) else []
                 if CONSTRUCTORS.intersection(map(ast.unparse, made)):
                     found.append(f"{path.relative_to(ROOT)}:{node.lineno}")
-    assert [place for place in found if "toolwire_schemas/threads.py" not in place] == []
+    assert [place for place in found if not any(other in place for other in OTHERS)] == []
 
 
 @pytest.mark.process

@@ -137,7 +137,7 @@ PLAIN = """
 import sys
 
 def ours() -> list:
-    return [module for name, module in sys.modules.items() if name.startswith("toolwire")]
+    return [module for name, module in [*sys.modules.items()] if name.startswith("toolwire")]
 
 def modules() -> int:
     for module in ours():

@@ -549,7 +549,8 @@ def test_a_model_of_ones_own_that_fails_is_reported_with_ones_own_traceback(
     assert (done.returncode, done.stdout) == (2, "")
     assert (
         done.stderr.splitlines()[-1]
-        == "toolwire: broken.py:make cannot be loaded: ZeroDivisionError (traceback above)"
+        == "toolwire: broken.py:make cannot be loaded: ZeroDivisionError in broken.py, line 2"
+        " (traceback above)"
     )
     assert re.findall(r'File ".*/(.*)"', done.stderr) == ["broken.py"]
 

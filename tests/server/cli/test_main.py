@@ -198,7 +198,7 @@ def test_call_saves_what_is_no_text(command_line: CommandLine, folder: Path) -> 
         (["inspect", "t.py", "--memory-limit", "1GiB"], "write --limit memory_limit=SIZE\n"),
         (
             ["wrap", "--limit", "max_workers=3", "--", "true"],
-            "--limit: no limit 'max_workers'. Known: heartbeat_seconds, max_result_bytes,",
+            "--limit: no limit 'max_workers', did you mean 'max_programs'? Known: heartbeat_",
         ),
         (["list", "--limit", "max_workers=3", "--", "true"], "--limit goes with a target"),
         (["call"], "name a target, or a server's command"),

@@ -458,10 +458,11 @@ async def stdio_server(*_: Any, **__: Any) -> AsyncIterator[tuple[None, None]]:
 
 def _start_loop() -> AbstractEventLoop:
     from asyncio import new_event_loop
-    from threading import Thread
+
+    from toolwire_schemas.threads import start_thread
 
     loop = new_event_loop()
-    Thread(target=loop.run_forever, name="low-level server", daemon=True).start()
+    start_thread(loop.run_forever, "low-level server")
     return loop
 
 

@@ -14,6 +14,7 @@ from queue import SimpleQueue
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from toolwire_schemas.threads import start_thread
 from toolwire_tools.errors import RegistrationError
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def run_until_server_starts(name: str, program: Callable[[], object]) -> Any:
     """
     global _handed_over
     _handed_over = SimpleQueue()
-    threading.Thread(target=_run, args=(program, _handed_over), name=name, daemon=True).start()
+    start_thread(_run, name, program, _handed_over)
     try:
         outcome = _handed_over.get()
     finally:

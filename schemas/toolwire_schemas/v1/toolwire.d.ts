@@ -4121,6 +4121,12 @@ export interface ToolsLock {
    * The instructions of the server; absent without any.
    */
   instructions?: string
+  /**
+   * The mounted server of each resource and resource template, by its URI or template; absent without any.
+   */
+  servers?: {
+    [k: string]: string
+  }
 }
 /**
  * An entry of `tools/list`, as the server sent it: it may have members that MCP does not know, and may be wrong.

@@ -83,6 +83,7 @@ class SharedProcess:
         self._began = time.time()
         self._files = LoadedFiles(sharing.files)
         self._ended = ProcessEnd()
+        self._are_kept_served = threading.Event()
         self._lock = threading.Lock()  # for the sessions, and what new ones find
         self._connections: list[ClientConnection] = []
         self._kept: list[LoadingFilter] = []
@@ -142,6 +143,7 @@ class SharedProcess:
             waiting, self._waiting = self._waiting, []
         for each in kept:
             each.serve()
+        self._are_kept_served.set()
         for connection in waiting:
             self._answer(connection)
 
@@ -274,6 +276,8 @@ class SharedProcess:
         start_thread(self._end_session, "toolwire-session-end", session, connection)
 
     def _end_session(self, session: SharingSession, connection: ClientConnection) -> None:
+        # A host may hang up as soon as it has asked, while its messages wait for the tools.
+        self._are_kept_served.wait(self._settings.grace_seconds)
         try:
             session.end()
         except Exception as bug:  # the outer edge: the other sessions go on

@@ -236,6 +236,24 @@ def test_other_environment_is_another_process_and_volatile_variables_reach_none(
     assert value(same.ask(call("variable", {"name": "WINDOWID"}))) == ""
 
 
+def test_call_is_answered_if_the_host_hangs_up_while_the_tools_load(sessions: Sessions) -> None:
+    gate = sessions.folder / "gate"
+    os.mkfifo(gate)
+    loading = sessions.folder / "loading"
+    wait = f"open({str(loading)!r}, 'w').close(); open({str(gate)!r}).read()\n"
+    sessions.source.write_text(wait + TOOLS.lstrip(), encoding="utf-8")
+    one = sessions.open("--limit", f"grace_seconds={PATIENCE_SECONDS}")
+    one.send(call("bump"))
+    assert one.popen.stdin is not None
+    one.popen.stdin.close()
+    wait_until(loading.exists)
+
+    gate.write_text("")
+
+    assert value(one.receive()) == 1
+    assert one.wait() == 0
+
+
 def test_killed_session_ends_its_calls_and_no_other(sessions: Sessions) -> None:
     one, two = sessions.open(), sessions.open()
     one.send(call("hang"))

@@ -11,7 +11,7 @@ from toolwire_schemas.output import printable
 from ....errors import Failed, UsageError
 from ....sharing.running import RunningProcess, find_running
 from ...options import JSON, Option
-from ...printing.layout import format_count, format_table
+from ...printing.layout import format_table
 from ...printing.output import format_json, print_data, print_remark, print_report
 from .. import Command
 
@@ -93,7 +93,8 @@ def _stop(keys: Sequence[str], *, is_all: bool) -> int:
     for process in processes:
         if not process.stop():
             raise Failed(f"{process.key} (pid {process.pid}) could not be ended", 1)
-    print_remark(f"ended {format_count(len(processes), 'process')}")
+    count = len(processes)
+    print_remark(f"ended {count or 'no'} {'process' if count == 1 else 'processes'}")
     return 0
 
 

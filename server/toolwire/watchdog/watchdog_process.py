@@ -12,7 +12,7 @@ fixed descriptors:
 4  the pipe that wakes the server's main thread: Python's C code writes the number of each signal to
    it, lock or no lock
 5  the other end of that pipe
-6  which tools are running, as `runtime/board.py` writes it; closed where the system has no shared
+6  which tools are running, as `watchdog/board.py` writes it; closed where the system has no shared
    memory files
 
 Descriptor 2 is the server's stderr. The arguments are the server's number, the seconds for the

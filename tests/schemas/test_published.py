@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from support.json_mutations import REGISTRY, mutants, places, written
 from support.tool_entry_strategies import JSON
-from toolwire_schemas.json_schema.subschemas import target, walk
+from toolwire_schemas.json_schema.subschemas import follow_pointer, walk
 from toolwire_schemas.published import (
     PREFIX,
     UnknownSchema,
@@ -309,7 +309,7 @@ def test_a_bundle_refers_only_to_itself() -> None:
         for where, inner in walk(made, ""):
             if "$ref" in inner:
                 assert inner["$ref"].startswith("#"), where
-                target(made, inner["$ref"])
+                follow_pointer(made, inner["$ref"])
 
 
 def test_a_bundle_holds_what_is_chosen_and_what_that_refers_to() -> None:

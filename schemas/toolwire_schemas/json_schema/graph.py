@@ -40,9 +40,9 @@ from .subschemas import (
     ONE,
     TYPES,
     directly_inside,
+    follow_pointer,
     names_in_pointer,
     reference_in,
-    target,
 )
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class SchemaGraph:
 
     def _find(self, reference: str) -> SchemaNode | None:
         try:
-            found = target(self.document, reference)
+            found = follow_pointer(self.document, reference)
         except LookupError:
             return None
         if not isinstance(found, dict | bool):

@@ -131,7 +131,7 @@ def refer_to_definition(name: str) -> dict[str, Any]:
     return refer_to(f"#/$defs/{name}")
 
 
-def target(root: Any, reference: str) -> Any:
+def follow_pointer(root: Any, reference: str) -> Any:
     """Return what a *reference* such as `#/$defs/Node` leads to within *root*.
 
     Raises:

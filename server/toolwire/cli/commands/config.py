@@ -40,18 +40,17 @@ def _variable(text: str) -> tuple[str, str]:
     return key, value
 
 
+_NAMED_HOSTS = ", ".join(name for name in hosts.HOSTS if name != "json")
 _ENDINGS = (".json", ".jsonc", ".toml", ".yaml", ".yml")
 
 COMMAND = Command(
     usage=("toolwire config HOST TARGET... [OPTIONS]",),
     details=(
-        "A HOST is claude-desktop, claude-code, codex, gemini, vscode, cursor, windsurf, zed,"
-        " cline, goose, lmstudio, neovim, emacs, or json for any that reads mcpServers. All options"
-        " of `serve` can be given too, and are passed on. --write keeps everything else in the"
-        " file, including comments, and makes a backup next to it. Without FILE, writes the host's"
-        " own config; `--user` picks the global one. With --with, or for a file with `# /// script`"
-        " metadata, uv starts the server. The server is started once; a failure to start is"
-        " reported."
+        f"A HOST is {_NAMED_HOSTS}, or json for any that reads mcpServers. All options of `serve`"
+        " can be given too, and are passed on. --write keeps everything else in the file, including"
+        " comments, and makes a backup next to it. Without FILE, writes the host's own config;"
+        " `--user` picks the global one. With --with, or for a file with `# /// script` metadata,"
+        " uv starts the server. The server is started once; a failure to start is reported."
     ),
     options=(
         Option(

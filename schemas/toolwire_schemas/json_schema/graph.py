@@ -21,7 +21,8 @@ read as draft 2020-12 has them, also if `items` is a list. By draft-07, which th
 name, keywords next to a reference restrict nothing.
 
 Validity. A resolved node accepts each value that its schema accepts, and maybe more. That suits
-readers that describe values or make proposals; a reader that refuses values asks a validator.
+readers that describe values or make proposals; a reader that refuses values asks a validator. That
+is jsonschema (`bounded_validator.py`), which reads no graph and follows `$ref` itself.
 """
 
 from __future__ import annotations

@@ -83,16 +83,7 @@ class InFlight:
             raise self.too_many()
         entered = self._bytes_in + origin.size
         if entered - self._bytes_out > self._max_bytes:
-            held = self._bytes_in - self._bytes_out
-            log.rarely(
-                "pending bytes",
-                f"calls are refused: {held} bytes of input are held (--limit max_pending_bytes)",
-            )
-            raise RequestError(
-                OVERLOADED,
-                f"Overloaded: the calls in progress hold {held} bytes of input, "
-                f"and the limit is {self._max_bytes}; retry when some have finished",
-            )
+            raise self._too_many_bytes()
         self._bytes_in = entered
         self._calls[key] = call
 
@@ -192,9 +183,22 @@ class InFlight:
         self._linger(call)
 
     def unpark(self, call: Call, again: Call) -> None:
-        """Continue *call* as the request that led to *again*; raises what `begin` raises."""
-        self.begin(call, again.id, again.origin)
-        self._release(call)  # the bytes of the previous request
+        """Continue *call* as the request that led to *again*. Only for the reading thread.
+
+        It has its place already, and the input of *again* replaces its own: so it can continue even
+        at the limit.
+
+        Raises:
+            RequestError: if the id of *again* is in use, or its input is too large.
+        """
+        assert again.id is not None
+        self.check_unused(again.id)
+        entered = self._bytes_in + again.origin.size
+        if entered - self._bytes_out - call.origin.size > self._max_bytes:
+            raise self._too_many_bytes()
+        self._bytes_in = entered
+        self._calls[again.id] = call
+        self._release(call)  # the place and the bytes of the previous request
         call.id, call.origin, call.token, call.last_report = (
             again.id,
             again.origin,
@@ -230,6 +234,18 @@ class InFlight:
             OVERLOADED,
             f"Overloaded: {limit} calls are in progress, which is the limit (cancelled ones whose"
             " tools still run are included); retry when some have finished",
+        )
+
+    def _too_many_bytes(self) -> RequestError:
+        held = self._bytes_in - self._bytes_out
+        log.rarely(
+            "pending bytes",
+            f"calls are refused: {held} bytes of input are held (--limit max_pending_bytes)",
+        )
+        return RequestError(
+            OVERLOADED,
+            f"Overloaded: the calls in progress hold {held} bytes of input, "
+            f"and the limit is {self._max_bytes}; retry when some have finished",
         )
 
     # Responses: the message to send, `None` if the call had ended or needs none. From any thread.

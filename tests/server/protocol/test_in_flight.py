@@ -215,6 +215,37 @@ def test_a_call_that_continues_keeps_what_it_holds_and_takes_the_new_id() -> Non
     assert is_refused(calls, 3, 70) == 0
 
 
+@pytest.mark.parametrize("limits", [{"max_pending_calls": 1}, {"max_pending_bytes": 100}])
+def test_a_parked_call_continues_at_the_limit(limits: dict[str, int]) -> None:
+    calls = in_flight(**limits)
+    made = begin(calls, 1, 60)
+    live(calls, made, ["park"])
+    with calls.lock:
+        calls.unpark(made, call_of(2, 100))
+
+    assert calls.get(2) is made
+    assert is_refused(calls, 3, 1) == OVERLOADED
+    calls.end(made)
+    assert is_refused(calls, 3, 100) == 0
+
+
+@pytest.mark.parametrize(
+    ("id", "size", "code"), [("used", 10, INVALID_REQUEST), ("free", 91, OVERLOADED)]
+)
+def test_a_call_that_cannot_continue_stays_parked(id: str, size: int, code: int) -> None:
+    calls = in_flight(max_pending_bytes=100)
+    begin(calls, "used", 10)
+    made = begin(calls, "first", 60)
+    live(calls, made, ["park"])
+    with calls.lock, pytest.raises(RequestError) as raised:
+        calls.unpark(made, call_of(id, size))
+
+    assert raised.value.code == code
+    assert (made.id, made.lingers) == ("first", True)
+    assert is_refused(calls, "more", 31) == OVERLOADED
+    assert is_refused(calls, "more", 30) == 0
+
+
 @pytest.mark.parametrize(
     ("steps", "count"),
     [(["end"], 1), (["give up"], 1), (["park", "end"], 1), (["park", "give up"], 1), (["park"], 0)],

@@ -307,7 +307,7 @@ class AgentSession:
             self._call = None
             left = calls.close()
         for number in left:
-            cancelled = CallFinished(success=False, result=self._state.say("cancelled"))
+            cancelled = CallFinished(success=False, result=self._state.say_to_model("cancelled"))
             result = calls.results.get(number, cancelled)
             self._record_event(msgspec.structs.replace(result, call=number))
 

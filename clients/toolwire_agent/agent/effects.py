@@ -218,10 +218,10 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             value, note = _result_for_model(state, result)
             return events.CallFinished(success=not result.is_error, result=value, note=note)
         except TimedOut:
-            failure = state.say("timed_out", tool=tool, seconds=f"{seconds or 0:.3g}")
+            failure = state.say_to_model("timed_out", tool=tool, seconds=f"{seconds or 0:.3g}")
         except ServerGone as error:
             # Without the server's stderr, which is for people.
-            failure = state.say("gone", reason=error.reason)
+            failure = state.say_to_model("gone", reason=error.reason)
         except ClientError as error:
             failure = str(error)
         finally:
@@ -366,6 +366,6 @@ def _result_for_model(state: RunState, result: CallResult) -> tuple[Any, str]:
     others = sorted({str(block.get("type")) for block in result.content} - {"text"})
     more = ""
     if others:
-        more = state.say("other_content", kinds=", ".join(others))
+        more = state.say_to_model("other_content", kinds=", ".join(others))
     language = state.conversation.protocol.language
     return value, language.join(language.format_remarks(*remarks), more)

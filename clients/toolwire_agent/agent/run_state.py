@@ -85,8 +85,8 @@ class RunState:
         """Whether the last question has an open step."""
         return self._due is not None or self.conversation.turn not in ("question", "stopped")
 
-    def say(self, kind: str, **details: str | int) -> str:
-        """Return a sentence for the model in its language."""
+    def say_to_model(self, kind: str, **details: str | int) -> str:
+        """Return a sentence for the model in its language: `say` has those for people."""
         return self.conversation.protocol.language.say(kind, **details)
 
     def explain_undone(self, kind: str, **details: str | int) -> str:
@@ -94,7 +94,7 @@ class RunState:
         effect before.
         """
         frame = "interrupted" if self._may_be_done(self.conversation.pending) else "undone"
-        return self.say(frame, why=self.say(kind, **details))
+        return self.say_to_model(frame, why=self.say_to_model(kind, **details))
 
     def make_end(
         self, status: events.Status, result: str | None = None, reason: str = "", thought: str = ""
@@ -130,7 +130,7 @@ class RunState:
         reply_tokens = self.spending.budgets.reply_tokens or context_tokens
         # A quarter is enough for an answer, and a small context has little to give.
         reserved_tokens = min(reply_tokens, context_tokens // 4)
-        return (context_tokens - reserved_tokens) * _CHARS_PER_FULL_TOKEN
+        return (context_tokens - reserved_tokens) * _LEAST_CHARS_PER_TOKEN
 
     def _apply_tools(self, event: events.ToolsListed) -> None:
         # A conversation has fixed tools: a new one takes over the whole memory of the old one.
@@ -160,7 +160,7 @@ class RunState:
                 self._remember_interruption()
                 self.conversation.add_result(self.explain_undone("left"), success=False)
             case "user_response":
-                self.conversation.add_user_response(self.say("dismissed"))
+                self.conversation.add_user_response(self.say_to_model("dismissed"))
         self.conversation.add_question(event.content, event.result_schema)
         self.has_ended = False
         self._due = None
@@ -181,7 +181,7 @@ class RunState:
         else:
             self.spending.add_reply(reply.usage)
         self._finished = {}
-        self._start_call(0)
+        self._make_pending(0)
         self._ahead = self._find_calls_ahead()
         self._due = self._event_for(decision)
 
@@ -294,7 +294,8 @@ class RunState:
 
     # --- the calls of a reply ---
 
-    def _start_call(self, number: int) -> None:
+    def _make_pending(self, number: int) -> None:
+        """Make the call with this number the pending one: it has not started, nor been allowed."""
         self._number = number
         self._is_allowed = False
         self._is_repeated = False
@@ -304,7 +305,7 @@ class RunState:
         any.
         """
         decision = self.conversation.take_queued_action()
-        self._start_call(self._number + 1)
+        self._make_pending(self._number + 1)
         # It may have been made ahead of the others: then its result is reported now.
         if self._number in self._finished:
             return self._report_result()
@@ -317,7 +318,7 @@ class RunState:
         one.
         """
         finished = self._finished.pop(self._number)
-        repeated = self.say("again") if self._is_repeated else ""
+        repeated = self.say_to_model("again") if self._is_repeated else ""
         note = self.conversation.protocol.language.join(finished.note, repeated)
         self.conversation.add_result(finished.result, success=finished.success, note=note)
         self._has_result |= finished.success
@@ -405,13 +406,13 @@ class RunState:
         if self._forced is not None:
             return self.make_end(self._forced.status, reason=self._forced.reason)
         if stop.reason == "repeated_action":
-            return events.FinalForced(reason=self.say("repeats"), status="turn_limit")
+            return events.FinalForced(reason=self.say_to_model("repeats"), status="turn_limit")
         if self._has_result:  # there is something to answer from
-            return events.FinalForced(reason=self.say("unusable"), status="model_error")
+            return events.FinalForced(reason=self.say_to_model("unusable"), status="model_error")
         if misfit:
-            reason = self.say("no_type", faults=misfit)
+            reason = self.say_to_model("no_type", faults=misfit)
         else:
-            reason = self.say("no_form", said=self._excerpt_reply())
+            reason = self.say_to_model("no_form", said=self._excerpt_reply())
         return self.make_end("model_error", reason=reason)
 
     def _excerpt_reply(self) -> str:
@@ -422,7 +423,7 @@ class RunState:
         return f"{text[:_MAX_EXCERPT_CHARS]}…"
 
     def _force_final(self, budget: Budget) -> events.FinalForced:
-        reason = self.say(budget, limit=self.spending.format_limit(budget))
+        reason = self.say_to_model(budget, limit=self.spending.format_limit(budget))
         return events.FinalForced(
             reason=reason, status="turn_limit" if budget == "turns" else "budget"
         )
@@ -543,10 +544,12 @@ _EFFECTS: dict[type[events.Recorded], Callable[[RunState, Any], None]] = {
 _MAX_EXCERPT_CHARS = 1_000
 """Characters of an unusable reply that are shown: it may be an answer in prose, or a loop."""
 
-_CHARS_PER_FULL_TOKEN = 3
-"""Fewer than that, because JSON has more tokens. If they are fewer still, `halve_result` helps."""
 _CHARS_PER_TOKEN = 4
-"""OpenAI's rule of thumb for English."""
+"""OpenAI's rule of thumb for English, for an estimate of what was spent."""
+_LEAST_CHARS_PER_TOKEN = 3
+"""For what has to fit: JSON takes more tokens than English. Where even this is too much, the model
+refuses the request, and `halve_result` shortens it.
+"""
 
 
 def _say_interrupted() -> str:

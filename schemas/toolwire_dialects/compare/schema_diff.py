@@ -61,9 +61,9 @@ class Difference(msgspec.Struct, frozen=True):
             found = msgspec.structs.replace(found, new_takes_old=YES)
         if whole.old_takes_new == YES:
             found = msgspec.structs.replace(found, old_takes_new=YES)
-        is_explained = found != self and found.is_harmless
+        is_moot = found != self and found.is_harmless
         is_about_values = self.kind in ("undecided", *_KINDS.values())
-        if is_explained and is_about_values:
+        if is_moot and is_about_values:
             return None
         return found
 

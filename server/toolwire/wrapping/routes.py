@@ -224,7 +224,7 @@ class PassedRequests:
         return ids
 
 
-def passes(head: Head, route: Route, own: PassedRequests, opposite: PassedRequests) -> bool:
+def note_passing(head: Head, route: Route, own: PassedRequests, opposite: PassedRequests) -> bool:
     """Return whether a message with this *route* passes, and note it: *own* are the passed requests
     of its side.
     """

@@ -38,7 +38,7 @@ from .routes import (
     Peers,
     Route,
     ServerState,
-    passes,
+    note_passing,
     read_head,
     route_from_host,
     route_from_server,
@@ -137,7 +137,7 @@ class Wrap:
             problem = "too many requests are open, or too many responses unread"
             return refuse(head, OVERLOADED, problem)
         # Only what runs has open requests.
-        if running is not None and passes(head, route, self._of_host, self._of_server):
+        if running is not None and note_passing(head, route, self._of_host, self._of_server):
             assert isinstance(frame, bytes)
             self._pass_to_server(frame, head, running)
             return []
@@ -293,7 +293,7 @@ class Wrap:
         head = read_head(frame)
         is_legacy = self._declaration.is_legacy
         route = route_from_server(head, Peers(is_legacy, not protocol.is_modern, protocol.can_ask))
-        if passes(head, route, self._of_server, self._of_host):
+        if note_passing(head, route, self._of_server, self._of_host):
             is_notification = bool(head.method) and head.request_id is None
             self._host.pass_on(frame, is_legacy=is_legacy, may_drop=is_notification)
             return True

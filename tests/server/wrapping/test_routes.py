@@ -27,7 +27,7 @@ from toolwire.wrapping.routes import (
     Peers,
     Route,
     ServerState,
-    passes,
+    note_passing,
     read_head,
     route_from_host,
     route_from_server,
@@ -191,23 +191,23 @@ def test_log_messages_of_the_server_pass_only_between_legacy_peers(peers: Peers)
 
 def test_a_response_passes_once_if_its_request_did() -> None:
     own, opposite = PassedRequests(), PassedRequests()
-    assert passes(request("custom"), PASS, opposite, own)
-    assert passes(RESPONSE, FOLLOW, own, opposite)
-    assert not passes(RESPONSE, FOLLOW, own, opposite)
+    assert note_passing(request("custom"), PASS, opposite, own)
+    assert note_passing(RESPONSE, FOLLOW, own, opposite)
+    assert not note_passing(RESPONSE, FOLLOW, own, opposite)
 
 
 def test_a_response_does_not_answer_a_request_of_its_own_side() -> None:
     own, opposite = PassedRequests(), PassedRequests()
-    assert passes(request("custom"), PASS, own, opposite)
-    assert not passes(RESPONSE, FOLLOW, own, opposite)
+    assert note_passing(request("custom"), PASS, own, opposite)
+    assert not note_passing(RESPONSE, FOLLOW, own, opposite)
 
 
 @pytest.mark.parametrize(("id", "is_passed"), [(1, True), (2, False), ("1", False), (None, False)])
 def test_a_cancellation_passes_if_its_request_did(id: Any, is_passed: bool) -> None:
     own, opposite = PassedRequests(), PassedRequests()
-    assert passes(request("custom"), PASS, own, opposite)
+    assert note_passing(request("custom"), PASS, own, opposite)
     head = notification("notifications/cancelled", requestId=id)
-    assert passes(head, FOLLOW, own, opposite) is is_passed
+    assert note_passing(head, FOLLOW, own, opposite) is is_passed
     assert own.remove_all() == ([] if is_passed else [1])
 
 
@@ -215,10 +215,10 @@ def test_requests_pass_up_to_the_limit_and_notifications_beyond_it() -> None:
     own, opposite = PassedRequests(), PassedRequests()
     for id in range(MAX_OPEN):
         assert not own.is_full
-        assert passes(Head(method="custom", id=id), PASS, own, opposite)
+        assert note_passing(Head(method="custom", id=id), PASS, own, opposite)
     assert own.is_full
-    assert not passes(Head(method="custom", id="more"), PASS, own, opposite)
-    assert passes(notification("custom"), PASS, own, opposite)
+    assert not note_passing(Head(method="custom", id="more"), PASS, own, opposite)
+    assert note_passing(notification("custom"), PASS, own, opposite)
     assert own.remove(0)
     assert not own.is_full
 
@@ -226,7 +226,7 @@ def test_requests_pass_up_to_the_limit_and_notifications_beyond_it() -> None:
 @pytest.mark.parametrize("route", [ANSWER, WAIT])
 def test_nothing_else_passes(route: Route) -> None:
     own, opposite = PassedRequests(), PassedRequests()
-    assert not passes(request("custom"), route, own, opposite)
+    assert not note_passing(request("custom"), route, own, opposite)
     assert own.remove_all() == []
 
 

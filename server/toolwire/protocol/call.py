@@ -188,7 +188,7 @@ class Call(msgspec.Struct, eq=False):
     meta: dict[str, Any] | None = None
     """The `_meta` of its request."""
 
-    def keep(self, result: dict[str, Any]) -> None:
+    def take_result(self, result: dict[str, Any]) -> None:
         """Take the *result* of a call without an id: a notification has no use for it."""
 
     @property

@@ -66,7 +66,7 @@ class Elicitations:
             with self._in_flight.lock:
                 self._begin(pending)
                 self._in_flight.park(call)
-            return self._in_flight.elicit(call, modern_result(pending))
+            return self._in_flight.elicitation_response(call, modern_result(pending))
         pending.params = to_older_form(pending.params, version)
         with self._in_flight.lock:
             self._begin(pending)

@@ -288,7 +288,7 @@ class InFlight:
         """Respond to a call that has ended and whose real response could not be built."""
         return self._error(call, INTERNAL_ERROR, "Internal error")
 
-    def elicit(self, call: Call, result: dict[str, Any]) -> bytes | None:
+    def elicitation_response(self, call: Call, result: dict[str, Any]) -> bytes | None:
         """Respond to the current request of a parked call."""
         assert call.id is not None
         return self._message(
@@ -320,7 +320,7 @@ class InFlight:
         """
         batch = call.origin.batch
         if call.id is None:
-            call.keep(result)
+            call.take_result(result)
             return self._message(call, None)
         if call.origin.modern:
             result = modern_result(self._identity, result)

@@ -2,8 +2,8 @@
 
 Theory of operation. A call of a program is a `Call` without an id, which runs on the threads and
 the event loop of its session as any other: its arguments, time limit, processes and errors are
-those of the tool. Its result goes to the program (`keep`), and what it asks or reports goes to the
-client in the name of the call that runs the program, its *outer* call.
+those of the tool. Its result goes to the program (`take_result`), and what it asks or reports goes
+to the client in the name of the call that runs the program, its *outer* call.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class InnerCall(Call, kw_only=True, eq=False):
     calls: ProgramCalls
     wanted: ProgramCall
 
-    def keep(self, result: dict[str, Any]) -> None:
+    def take_result(self, result: dict[str, Any]) -> None:
         """Give the *result* to the program."""
         self.calls.finish(self, result)
 

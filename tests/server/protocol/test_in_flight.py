@@ -480,7 +480,9 @@ def test_a_parked_call_responds_to_its_current_request() -> None:
     made = begin(calls, 7)
     live(calls, made, ["park"])
 
-    message = calls.elicit(made, {"resultType": "input_required", "inputRequests": {}})
+    message = calls.elicitation_response(
+        made, {"resultType": "input_required", "inputRequests": {}}
+    )
 
     assert message is not None
     response = decode(message)

@@ -295,7 +295,10 @@ class RunState:
     # --- the calls of a reply ---
 
     def _make_pending(self, number: int) -> None:
-        """Make the call with this number the pending one: it has not started, nor been allowed."""
+        """Make the call with this number the pending one, which no approval has allowed yet.
+
+        It may run, or have ended: those that only read are made ahead.
+        """
         self._number = number
         self._is_allowed = False
         self._is_repeated = False

@@ -4,6 +4,9 @@ Strategy. Both schemas are walked side by side as far as they are built alike: m
 elements of arrays, what may be null. Parts that are not built alike are one difference at their
 place, whose meaning `subset.py` decides. No part breaks a whole that takes everything, and what no
 part explains is a difference of the whole.
+
+Verdicts are about the values that the schemas describe: those without members that only the other
+one knows, and without unsafe integers (`Case`). Others do not occur in practice.
 """
 
 from __future__ import annotations
@@ -55,7 +58,11 @@ class Difference(msgspec.Struct, frozen=True):
     old_takes_new: SubsetVerdict = YES
 
     def within(self, whole: Difference) -> Difference | None:
-        """Return what it means for the *whole*, `None` if nothing."""
+        """Return what it means for the *whole*, `None` if nothing.
+
+        Where the whole of the new schema takes all that the old one took, or the other way round,
+        so does the part. A difference of values which that makes harmless is moot.
+        """
         found = self
         if whole.new_takes_old == YES:
             found = msgspec.structs.replace(found, new_takes_old=YES)
@@ -138,7 +145,8 @@ class _Walk:
     def values(self, old: SchemaNode, new: SchemaNode, place: str) -> Difference | None:
         """Return the difference between the values of two schemas, or `None`.
 
-        If it is only one of values that are not described, users do not notice it, and it says so.
+        If the schemas differ only in values that they do not describe, users do not notice it: the
+        difference has its kind and text, but is harmless.
         """
         if self._described.same(old, new):
             return None
@@ -187,9 +195,9 @@ class _Walk:
 
     def _parts(self, old: SchemaNode, new: SchemaNode, place: str) -> Iterator[Difference]:
         words = _words_of_parts(old, new)
-        whole = self.values(old, _with_parts_of(old, new, words), place)
-        if whole is not None:
-            yield whole
+        rest = self.values(old, _with_parts_of(old, new, words), place)
+        if rest is not None:
+            yield rest
         if "properties" in words:
             yield from self._members(old, new, place)
         for word, step in _STEPS.items():
@@ -242,7 +250,7 @@ class _Walk:
             yield Difference(where, "member-optional", "optional now", YES, old_takes_new)
 
     def _requires(self, node: SchemaNode, name: str) -> SubsetVerdict:
-        """Return whether all that *node* describes has a member called *name*."""
+        """Return whether all values that *node* describes have a member called *name*."""
         with_member = node.graph.node({"required": [name]})
         return self._described.verdict(node, with_member)
 

@@ -35,7 +35,7 @@ class Route(Enum):
     PASS = "to the other side, as it came"
     ANSWER = "to this server, or its client of the wrapped server"
     FOLLOW = "where the request went that it is about"
-    WAIT = "nowhere until the wrapped server has started"
+    WAIT = "nowhere until the wrapped server has started; starts it if nothing else has"
 
 
 class ServerState(Enum):
@@ -55,7 +55,9 @@ class Peers(msgspec.Struct, frozen=True):
     """Whether the host has sent `initialize`: only such hosts take requests."""
     has_legacy_server: bool
     can_ask: bool = False
-    """Whether our client of the wrapped server takes its forms for the user."""
+    """Whether the wrapped server may ask the user for a form through our client, which asks the
+    host in turn.
+    """
 
 
 class Head(msgspec.Struct):
@@ -225,8 +227,8 @@ class PassedRequests:
 
 
 def note_passing(head: Head, route: Route, own: PassedRequests, opposite: PassedRequests) -> bool:
-    """Return whether a message with this *route* passes, and note it: *own* are the passed requests
-    of its side.
+    """Return whether a message with this *route* passes, and note in *own*, the passed requests of
+    its side, or *opposite*, those of the other side, which request begins or ends by that.
     """
     if route is Route.FOLLOW:
         if isinstance(head.method, msgspec.UnsetType):

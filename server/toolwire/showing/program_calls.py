@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..runtime.session import Session
 
 _LOOK_SECONDS = 0.05
+"""How often a call that waits for its turn to ask looks whether the program has ended."""
 
 
 class InnerCall(Call, kw_only=True, eq=False):
@@ -66,7 +67,8 @@ class InnerCall(Call, kw_only=True, eq=False):
 
 
 class ProgramCalls:
-    """The calls of one *program*, which the *outer* call runs, of the tools that *find* returns.
+    """The calls of one *program*, which the *outer* call runs, of the tools that *list_tools*
+    returns by their names.
 
     *trusted* are the names of mounted servers whose hints are trusted.
     """
@@ -75,12 +77,12 @@ class ProgramCalls:
         self,
         outer: Call,
         program: Program,
-        find: Callable[[], Mapping[str, Tool]],
+        list_tools: Callable[[], Mapping[str, Tool]],
         trusted: Collection[str],
     ) -> None:
         self._outer = outer
         self._program = program
-        self._find = find
+        self._list_tools = list_tools
         self._trusted = trusted
         self._session = cast("Session", outer.host)
         self._approvals = ProgramApprovals(partial(describe_line, program.code), self.ask)
@@ -98,7 +100,10 @@ class ProgramCalls:
         self._door = door
 
     def start(self, wanted: ProgramCall) -> None:
-        """Start the call *wanted* by the program; its outcome goes to the door. Never raises."""
+        """Start the call *wanted* by the program; its outcome goes to the door.
+
+        May wait for the user, whose approval some calls need. Never raises.
+        """
         try:
             self._begin(wanted)
         except ToolError as error:
@@ -152,6 +157,7 @@ class ProgramCalls:
 
     @contextmanager
     def _turn(self) -> Iterator[None]:
+        # The lock is polled: nothing wakes a thread that waits for it when the program ends.
         while not self._asking.acquire(timeout=_LOOK_SECONDS):
             self._check()
         try:
@@ -165,7 +171,7 @@ class ProgramCalls:
             raise Cancelled("the program has ended")
 
     def _begin(self, wanted: ProgramCall) -> None:
-        tool = self._find().get(wanted.tool)
+        tool = self._list_tools().get(wanted.tool)
         if tool is None:
             name = printable(wanted.tool)[:200]
             raise ToolError(f"There is no tool {name} any more; search again.")
@@ -184,7 +190,7 @@ class ProgramCalls:
             entry=tool.entry,
             handler=tool.handler,
             arguments=arguments,
-            origin=Origin(0, None, outer.origin.modern),
+            origin=Origin(size=0, batch=None, modern=outer.origin.modern),
             capabilities=outer.capabilities,
             strict_arguments=outer.strict_arguments,
             host=outer.host,

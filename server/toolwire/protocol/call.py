@@ -162,7 +162,7 @@ class Call(msgspec.Struct, eq=False):
     given_up: bool = False
     """Set with `ended` by a time limit, a cancellation or the exit."""
     lingers: bool = False
-    """Whether no request waits for the call, but its tool still runs."""
+    """Whether it was given up or parked, and its tool still runs."""
     worker: Worker | None = None
     """The thread that runs it; `None` before that, and for asynchronous tools."""
     scope: CancelScope | None = None

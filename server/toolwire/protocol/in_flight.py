@@ -2,8 +2,10 @@
 
 Theory of operation. Reading and running happen on different threads. A call ends exactly once: only
 the first `end` returns true. The states of a call and the methods that change them are the table in
-call.py; those of this file are its transitions. `begin` takes no lock, since only the reading
-thread adds calls: it would be on the path of every call.
+call.py; those of this file are its transitions. `begin` takes no lock, which would be on the path
+of every call: only the reading thread adds the calls of requests and counts their input. The calls
+of programs (`begin_inner`) come from any thread, but have keys of their own and no input, and one
+operation of a dictionary is atomic.
 """
 
 from __future__ import annotations
@@ -51,11 +53,13 @@ class InFlight:
         self.max_calls = settings.max_pending_calls
         self._max_bytes = settings.max_pending_bytes
         self.lock = threading.Lock()
+        # By the id of the request; a call without an id by itself.
         self._calls: dict[Id | Call, Call] = {}
-        self.lingering: set[Call] = (
-            set()
-        )  # that no request waits for, and whose tools have not returned
-        self.returned = threading.Condition(self.lock)  # one of those
+        # Given up or parked: no request waits for them, and their tools have not returned.
+        self.lingering: set[Call] = set()
+        # Notified when a lingering call no longer counts. The end of the lifespans waits for it
+        # (lifespans.py).
+        self.returned = threading.Condition(self.lock)
         # Two counters, each with one writer at a time: the reading thread, and the holder of the
         # lock.
         self._bytes_in = 0
@@ -88,9 +92,9 @@ class InFlight:
         self._calls[key] = call
 
     def begin_inner(self, call: Call) -> None:
-        """Add *call*, which another call makes and no request. From any thread.
+        """Add *call*, which a program makes within another call. From any thread.
 
-        It holds no input, and programs limit the number of such calls.
+        It holds no input, and each program has a limit for the number of its calls.
         """
         self._calls[call] = call
 
@@ -99,10 +103,11 @@ class InFlight:
         return self._calls.get(id)
 
     def end(self, call: Call, given_up: bool = False) -> bool:
-        """End *call*; return whether to answer it now: true at most once, and never if no request
-        waits for it.
+        """End *call*; return whether its outcome is wanted: true at most once, and never for a
+        parked call.
 
-        Wakes a tool that waits for the user.
+        The outcome of a notification or of a program's call is wanted, too, though no response
+        follows. Wakes a tool that waits for the user.
         """
         self.lock.acquire()  # `with` takes twice as long, and this is on the path of every call
         try:
@@ -143,8 +148,9 @@ class InFlight:
             return [*self._calls.values(), *self.lingering]
 
     def end_all(self) -> list[Call]:
-        """End every call that a client waits for, without responses, and return them: the server is
-        exiting.
+        """End every call in flight without a response, and return them: the server is exiting.
+
+        Includes notifications and the calls of programs, but no parked calls (`Elicitations`).
         """
         return [call for call in list(self._calls.values()) if self.end(call, given_up=True)]
 
@@ -174,7 +180,8 @@ class InFlight:
         if not self._calls:
             callback()
 
-    # Parked calls of modern clients, which no request waits for; with the lock held.
+    # Parked calls of modern clients, which no request waits for. The caller of these three methods,
+    # `Elicitations`, holds the lock.
 
     def park(self, call: Call) -> None:
         """End the request of *call*, but not the call."""
@@ -212,6 +219,8 @@ class InFlight:
         if id in self._calls or id in self.subscriptions:
             raise _in_use(id)
 
+    # The callers of these two hold the lock.
+
     def _linger(self, call: Call) -> None:
         call.lingers = True
         self.lingering.add(call)
@@ -222,6 +231,8 @@ class InFlight:
             self.lingering.remove(call)
             self.returned.notify_all()
             self._bytes_out += call.origin.size
+
+    # The errors of calls beyond the limits.
 
     def too_many(self) -> RequestError:
         """Return the error for one more call, or subscription, than there may be."""
@@ -260,6 +271,8 @@ class InFlight:
         """
         if not self.end(call):
             return None
+        # The text is private if it is that of an exception in the author's code: masked for the
+        # client, so the log has it.
         if self._mask_errors and isinstance(error, ArgumentsError) and error.private:
             log.traceback(
                 f"{call.entry.name} refused its arguments",
@@ -289,7 +302,7 @@ class InFlight:
         return self._error(call, INTERNAL_ERROR, "Internal error")
 
     def elicitation_response(self, call: Call, result: dict[str, Any]) -> bytes | None:
-        """Respond to the current request of a parked call."""
+        """Respond to the current request of a parked call with *result*, which asks the user."""
         assert call.id is not None
         return self._message(
             call, messages.response(call.id, modern_result(self._identity, result))

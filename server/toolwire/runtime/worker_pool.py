@@ -124,20 +124,20 @@ class WorkerPool:
         returns.
         """
         worker = call.worker
-        if not isinstance(
-            worker, _Worker
-        ):  # it waits in the backlog, and `run` sees that it has ended
+        # A call has no worker while it waits in the backlog, at a gate, or without a thread for
+        # another process. Nothing is stuck then: its next step sees that it has ended.
+        if not isinstance(worker, _Worker):
             return
         with self._lock:
             if worker in self._workers:
                 self._abandoned.add(worker)
-        if self._stuck() > 0:
+        if self._beyond_limit() > 0:
             log.rarely("abandoned", f"{len(self._abandoned)} calls {_STUCK}")
         self.watch()
 
     def refuse_hopeless(self) -> None:
         """Refuse the waiting calls if abandoned workers hold every place. Never blocks."""
-        if self._stuck() < self._max_workers:
+        if self._beyond_limit() < self._max_workers:
             return
         problem = f"Overloaded: {len(self._abandoned)} calls {_STUCK}"
         with suppress(IndexError):
@@ -196,11 +196,13 @@ class WorkerPool:
                 self._only_waiting -= 1
 
     def active(self) -> int:
-        """Return the number of workers that are not abandoned."""
+        """Return the number of workers that hold a place: all but the abandoned ones, of which
+        those beyond their limit hold theirs, too.
+        """
         return len(self._workers) - min(len(self._abandoned), self._max_abandoned)
 
     def busy(self) -> int:
-        """Return how many of them run calls or write."""
+        """Return how many workers that hold a place run calls or write."""
         return self.active() - len(self.idle) - self.reading.locked()
 
     def room(self) -> int:
@@ -211,13 +213,18 @@ class WorkerPool:
         """Return whether more workers are busy than may run calls, since one of them was only to
         read.
         """
+        # The first comparison is a shortcut after a read: as few workers as may run calls cannot be
+        # too many busy ones.
         return (
             len(self._workers) > self._max_workers
             and self.busy() > self._max_workers + self._only_waiting
         )
 
-    def _stuck(self) -> int:
-        """Return how many abandoned workers keep their places."""
+    def _beyond_limit(self) -> int:
+        """Return how many more workers are abandoned than may be: as many keep their places.
+
+        Negative while more may be abandoned.
+        """
         return len(self._abandoned) - self._max_abandoned
 
     def retire(self, worker: _Worker) -> None:
@@ -238,8 +245,9 @@ class WorkerPool:
         answers = self.read()
         if answers is None:
             self.read = None
-        # Before another worker reads: so what is not written yet counts as unsent, but for the
-        # answers of one read.
+        # Before `reading` is released: the next worker to read refuses requests if too much is
+        # unsent, and sees all earlier answers in the queue, but for those that this one writes
+        # itself.
         has_claimed = self.writer.claim_or_enqueue(answers or [], writes)
         self.reads += 1
         self._reader = None
@@ -264,7 +272,8 @@ _STUCK = (
 class _Worker:
     def __init__(self) -> None:
         self.inbox: SimpleQueue[bool] = SimpleQueue()
-        self.slot = 0  # on the board
+        # Its place on the board, where the watchdog process reads which tools run; 0 without one.
+        self.slot = 0
         self.thread: threading.Thread
 
     def start(self, pool: WorkerPool) -> None:
@@ -310,20 +319,21 @@ class _Worker:
             try:
                 call = backlog.popleft()
             except IndexError:
-                if self.slot and pool.board is not None:
+                if self.slot and pool.board is not None:  # no tool runs in this thread
                     pool.board.marks[self.slot] = 0
                 if not pool.read_once(self, writes=True) or pool.is_crowded():
                     return True
                 continue
             pool.begun += 1
-            if (
-                call.ended
-            ):  # cancelled while it waited: `run` releases it, and this worker is not abandoned
+            # Cancelled while it waited: `run` releases it, and this worker is not abandoned.
+            if call.ended:
                 run(call)
                 continue
             call.worker = self
             board = pool.board
             if board is not None:
+                # Marks the tool as running, by the code of its name. A tool behind a gate runs in
+                # another process: it cannot block this one.
                 is_in_this_process = call.handler.gate is None
                 if self.slot:
                     code = board.codes[call.entry.name] if is_in_this_process else 0
@@ -331,6 +341,7 @@ class _Worker:
                 elif is_in_this_process:
                     self.slot = board.take_slot(call.entry.name)
             run(call)
+            # A call that waits without a thread has left this worker; others may run it later.
             if call.given_up and call.worker is self:
                 return False
 
@@ -416,6 +427,8 @@ class _StallMonitor:
             elif now - self._read_at > _LONG_SECONDS:
                 pool.wake(1, serve=False)
         waiting = len(pool.backlog)
+        # If as many have begun in the last tick as wait, the workers get through the backlog within
+        # the next one.
         if waiting > begun and (idle or now - self._begun_at > _LONG_SECONDS):
             pool.wake(min(waiting, max(pool.busy(), 1), pool.room()))
             pool.refuse_hopeless()

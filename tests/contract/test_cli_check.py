@@ -95,7 +95,10 @@ def test_command_that_cannot_be_started_is_a_usage_error(
 
 @pytest.mark.parametrize(
     ("text", "told"),
-    [(None, ": no file tools.py"), ("def (:\n", "cannot be loaded: SyntaxError (traceback above)")],
+    [
+        (None, ": no file tools.py"),
+        ("def (:\n", "cannot be loaded: SyntaxError in tools.py, line 1 (traceback above)"),
+    ],
 )
 def test_target_that_cannot_be_loaded_is_a_usage_error(
     text: str | None,

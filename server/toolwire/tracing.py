@@ -66,7 +66,8 @@ class _Traces:
         self._tracer, self._trace, self._context = tracer, trace, context
         self._protocol, self._grace_seconds = session._protocol, session._settings.grace_seconds
         self._open: dict[Call, Context] = {}
-        _replace(session.in_flight, fail=self._fail, elicit=self._elicit, end_all=self._end_all)
+        _replace(session.in_flight, fail=self._fail, end_all=self._end_all)
+        _replace(session.in_flight, elicitation_response=self._elicit)
         _replace(session.in_flight, _response=self._response, _error=self._error)
         _replace(session.in_flight, begin_inner=self._begin_inner)
         _replace(session, stop=self._stop)

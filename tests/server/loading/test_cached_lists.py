@@ -30,6 +30,7 @@ MODERN_LIST = request("tools/list", {"_meta": MODERN}, id="list")
 SOURCE = """
 import os, time
 EXTRA
+open("importing", "w").close()
 while not os.path.exists("gate"):
     time.sleep(0.01)
 
@@ -67,6 +68,8 @@ class Home:
         self.folder = folder
         self.caches = folder / "caches"
         self.gate = folder / "gate"
+        self.importing = folder / "importing"
+        """Is there when an import has begun."""
         self.write(SOURCE.replace("EXTRA", ""))
 
     def write(self, source: str) -> None:
@@ -76,6 +79,7 @@ class Home:
     def serve(self, *options: str, target: str = "tools.py", **env: str) -> Iterator[Process]:
         """Run the server; its import waits from now on."""
         self.gate.unlink(missing_ok=True)
+        self.importing.unlink(missing_ok=True)
         variables = {**filtered_environment(), "XDG_CACHE_HOME": str(self.caches), **env}
         words = ("-m", "toolwire", "serve", target, *options)
         with running(*words, env=variables, cwd=self.folder) as process:
@@ -298,7 +302,7 @@ def test_an_import_that_fails_ends_the_process_and_forgets_its_lists(home: Home)
 
         failed = process.receive()
         assert failed["id"] == "call"
-        assert "tools.py, line 14" in failed["error"]["message"]
+        assert "tools.py, line 15" in failed["error"]["message"]
         assert process.wait() == 2
     assert home.files() == []
 
@@ -322,6 +326,7 @@ def test_a_server_that_is_killed_during_an_import_leaves_its_lists_as_they_were(
 def test_a_file_that_is_written_during_its_import_leaves_no_lists(home: Home) -> None:
     with home.serve("--list-cache", "always", "--log-level", "debug") as process:
         process.ask(INITIALIZE)
+        wait_until(home.importing.exists)
         change_the_file(home)
         home.open_gate()
         process.ask(LIST)

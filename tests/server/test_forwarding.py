@@ -46,7 +46,7 @@ def ask(context: Context) -> str:
     try:
         return context.ask("Who?", Form).name
     except NotAnswered as error:
-        return f"nobody: {error}"
+        return f"cannot ask: {error}"
 
 barrier = threading.Barrier(20)
 
@@ -146,7 +146,7 @@ def test_the_end_of_the_process_fails_the_call_with_status_and_stderr(here: Serv
 
 @pytest.mark.process
 def test_a_question_that_the_host_cannot_answer_is_the_tools_to_handle(here: Server) -> None:
-    assert "nobody:" in here.call("ask")["content"][0]["text"]
+    assert "cannot ask:" in here.call("ask")["content"][0]["text"]
 
 
 @pytest.mark.process

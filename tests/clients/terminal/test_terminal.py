@@ -217,8 +217,8 @@ IN_PROGRAM = msgspec.structs.replace(REQUEST, program="> 3  delete('a')")
 def test_typed_line_decides_about_calls_of_a_program(
     typed: list[str | None], verdict: object
 ) -> None:
-    somebody, seen = person(*typed, "")
-    assert somebody.approve(IN_PROGRAM) == verdict
+    approver, seen = person(*typed, "")
+    assert approver.approve(IN_PROGRAM) == verdict
     assert [each.text for each in seen[:2] if isinstance(each, Line)] == [
         'Allow delete(path="a")?',
         "it may destroy something\n> 3  delete('a')",
@@ -226,23 +226,23 @@ def test_typed_line_decides_about_calls_of_a_program(
 
 
 def test_words_for_programs_mean_nothing_for_other_calls() -> None:
-    somebody, _ = person("s", "p", "20", "y")
-    assert somebody.approve(REQUEST) == Allow()
+    approver, _ = person("s", "p", "20", "y")
+    assert approver.approve(REQUEST) == Allow()
 
 
 def test_always_allows_one_tool_but_no_interrupted_call() -> None:
-    somebody, seen = person("always", "n x", "n y")
-    assert somebody.approve(REQUEST) == Allow()
-    assert somebody.approve(REQUEST) == Allow()
+    approver, seen = person("always", "n x", "n y")
+    assert approver.approve(REQUEST) == Allow()
+    assert approver.approve(REQUEST) == Allow()
     assert len(seen) == 1
-    assert somebody.approve(msgspec.structs.replace(REQUEST, interrupted=True)) == Refuse("x")
-    assert somebody.approve(msgspec.structs.replace(REQUEST, tool="other")) == Refuse("y")
+    assert approver.approve(msgspec.structs.replace(REQUEST, interrupted=True)) == Refuse("x")
+    assert approver.approve(msgspec.structs.replace(REQUEST, tool="other")) == Refuse("y")
 
 
 def test_shortened_arguments_are_shown_whole_before_approval() -> None:
     hidden = "x" * 500 + "rm -rf /"
-    somebody, seen = person("n no")
-    somebody.approve(msgspec.structs.replace(REQUEST, params={"command": hidden}))
+    approver, seen = person("n no")
+    approver.approve(msgspec.structs.replace(REQUEST, params={"command": hidden}))
     assert isinstance(seen[0], Line)
     assert hidden in seen[0].text
 
@@ -257,10 +257,10 @@ def test_a_user_of_chinese_reads_in_chinese_why_arguments_are_not_json() -> None
 
 
 def test_rejected_arguments_can_be_edited_again() -> None:
-    somebody, seen = person("e", '{"path": 1}', "e", '{"path": "1"}')
-    assert somebody.approve(REQUEST) == Allow({"path": 1})
+    approver, seen = person("e", '{"path": 1}', "e", '{"path": "1"}')
+    assert approver.approve(REQUEST) == Allow({"path": 1})
     again = msgspec.structs.replace(REQUEST, reason="the changed parameters do not fit: path")
-    assert somebody.approve(again) == Allow({"path": "1"})
+    assert approver.approve(again) == Allow({"path": "1"})
     assert Line("failure", again.reason) in seen
     assert seen[-1] == 'arguments > {"path": 1}'
 

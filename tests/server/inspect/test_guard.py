@@ -29,7 +29,7 @@ OWN_PORT, FOREIGN_PORT = 40_001, 40_002
 """The ports of a client of this user, and of another one."""
 
 
-def judged(guard: RequestGuard, method: str, path: str, *headers: tuple[bytes, bytes]) -> int | str:
+def judge(guard: RequestGuard, method: str, path: str, *headers: tuple[bytes, bytes]) -> int | str:
     """Return the path below the token, or the status of the rejection."""
     try:
         return guard.path(request(method, path, *headers))
@@ -64,22 +64,22 @@ def test_the_token_is_long_and_new_each_time(guard: RequestGuard, start: str) ->
 
 
 def test_a_path_below_the_token_is_let_in(guard: RequestGuard, start: str) -> None:
-    assert judged(guard, "GET", start, HOST) == ""
-    assert judged(guard, "GET", start + "app.js", HOST) == "app.js"
-    assert judged(guard, "POST", start + "call", HOST, JSON) == "call"
+    assert judge(guard, "GET", start, HOST) == ""
+    assert judge(guard, "GET", start + "app.js", HOST) == "app.js"
+    assert judge(guard, "POST", start + "call", HOST, JSON) == "call"
 
 
 @given(st.text(max_size=60))
 def test_no_other_path_is_found(path: str) -> None:
     guard = new_guard()
-    assert judged(guard, "GET", path, HOST) == 404
-    assert judged(guard, "GET", "/" + path, HOST, JSON) == 404
+    assert judge(guard, "GET", path, HOST) == 404
+    assert judge(guard, "GET", "/" + path, HOST, JSON) == 404
 
 
 @pytest.mark.parametrize("host", [b"localhost:80", b"[::1]:80", b"LocalHost:80"])
 def test_the_names_of_this_machine_are_let_in(guard: RequestGuard, start: str, host: bytes) -> None:
-    assert judged(guard, "GET", start, (b"host", host)) == ""
-    assert judged(guard, "GET", start, (b"host", host), (b"origin", b"http://" + host)) == ""
+    assert judge(guard, "GET", start, (b"host", host)) == ""
+    assert judge(guard, "GET", start, (b"host", host), (b"origin", b"http://" + host)) == ""
 
 
 @pytest.mark.parametrize(
@@ -88,35 +88,35 @@ def test_the_names_of_this_machine_are_let_in(guard: RequestGuard, start: str, h
 def test_a_name_that_was_rebound_to_this_machine_is_refused(
     guard: RequestGuard, start: str, host: bytes
 ) -> None:
-    assert judged(guard, "GET", start, (b"host", host)) == 403
-    assert judged(guard, "GET", start) == 403
+    assert judge(guard, "GET", start, (b"host", host)) == 403
+    assert judge(guard, "GET", start) == 403
 
 
 @pytest.mark.parametrize(
     "origin", [b"https://evil.example", b"null", b"http://127.0.0.1:81", b"https://127.0.0.1:80"]
 )
 def test_another_origin_is_refused(guard: RequestGuard, start: str, origin: bytes) -> None:
-    assert judged(guard, "POST", start + "call", HOST, JSON, (b"origin", origin)) == 403
-    assert judged(guard, "GET", start + "state", HOST, (b"origin", origin)) == 403
+    assert judge(guard, "POST", start + "call", HOST, JSON, (b"origin", origin)) == 403
+    assert judge(guard, "GET", start + "state", HOST, (b"origin", origin)) == 403
 
 
 @pytest.mark.parametrize("site", [b"cross-site", b"same-site", b"none"])
 def test_what_another_page_posts_is_refused(guard: RequestGuard, start: str, site: bytes) -> None:
-    assert judged(guard, "POST", start + "call", HOST, JSON, (b"sec-fetch-site", site)) == 403
+    assert judge(guard, "POST", start + "call", HOST, JSON, (b"sec-fetch-site", site)) == 403
     assert (
-        judged(guard, "POST", start + "call", HOST, JSON, (b"sec-fetch-site", b"same-origin"))
+        judge(guard, "POST", start + "call", HOST, JSON, (b"sec-fetch-site", b"same-origin"))
         == "call"
     )
-    assert judged(guard, "GET", start, HOST, (b"sec-fetch-site", site)) == ""  # a link in a mail
+    assert judge(guard, "GET", start, HOST, (b"sec-fetch-site", site)) == ""  # a link in a mail
 
 
 @pytest.mark.parametrize(
     "kind", [b"text/plain", b"application/x-www-form-urlencoded", b"multipart/form-data", b""]
 )
 def test_what_a_form_can_send_is_refused(guard: RequestGuard, start: str, kind: bytes) -> None:
-    assert judged(guard, "POST", start + "call", HOST, (b"content-type", kind)) == 415
+    assert judge(guard, "POST", start + "call", HOST, (b"content-type", kind)) == 415
     assert (
-        judged(
+        judge(
             guard,
             "POST",
             start + "call",
@@ -129,12 +129,12 @@ def test_what_a_form_can_send_is_refused(guard: RequestGuard, start: str, kind: 
 
 def test_the_address_for_the_browser_works_once(guard: RequestGuard, start: str) -> None:
     ticket = urlsplit(guard.url_once).path
-    assert judged(guard, "GET", ticket, (b"host", b"evil.example")) == 403
+    assert judge(guard, "GET", ticket, (b"host", b"evil.example")) == 403
     with pytest.raises(HTTPException) as moved:
         guard.path(request("GET", ticket, HOST))
     assert (moved.value.status_code, moved.value.headers) == (303, {"location": start})
-    assert judged(guard, "GET", ticket, HOST) == 404
-    assert judged(guard, "GET", start, HOST) == ""
+    assert judge(guard, "GET", ticket, HOST) == 404
+    assert judge(guard, "GET", start, HOST) == ""
 
 
 def test_the_address_for_the_browser_is_not_for_another_user(

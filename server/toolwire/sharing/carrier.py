@@ -10,10 +10,16 @@ more.
 
 from __future__ import annotations
 
+import sys
+
+if sys.platform == "win32":
+    raise ImportError("shared processes need Unix sockets, which Windows lacks")
+
 import _signal  # type: ignore[import-not-found]  # `signal` imports others first
+import _socket
 import os
 import select
-from _socket import MSG_DONTWAIT, SHUT_WR
+from _socket import SHUT_WR
 from _thread import allocate_lock, start_new_thread
 
 from .open_requests import OpenRequests
@@ -121,7 +127,7 @@ class Carrier:
         stream = connection.socket
         while rest:
             try:
-                sent = stream.send(rest, MSG_DONTWAIT)
+                sent = stream.send(rest, _socket.MSG_DONTWAIT)
             except BlockingIOError:
                 self._wait_until_read(connection)
                 continue

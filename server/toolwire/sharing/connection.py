@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
+if sys.platform == "win32":
+    raise ImportError("shared processes need Unix sockets, which Windows lacks")
+
+import _socket
 import threading
 from contextlib import suppress
-from socket import AF_UNIX, SHUT_RD, SHUT_RDWR, SOCK_STREAM, socket
+from socket import SHUT_RD, SHUT_RDWR, SOCK_STREAM, socket
 
 from ..transport.descriptors import move_high
 from .place import CannotShare
@@ -19,7 +25,7 @@ _BACKLOG = 256
 
 def open_listener(path: str) -> socket:
     """Return a socket that listens at *path*."""
-    listener = socket(AF_UNIX, SOCK_STREAM)
+    listener = socket(_socket.AF_UNIX, SOCK_STREAM)
     listener.bind(path)
     listener.listen(_BACKLOG)
     return socket(fileno=move_high(listener.detach()))

@@ -5,9 +5,13 @@ Every session imports this file before anything else, so it imports little.
 
 from __future__ import annotations
 
+import sys
+
+if sys.platform == "win32":
+    raise ImportError("shared processes need Unix sockets, which Windows lacks")
+
 import os
 import stat
-import sys
 
 # as that of `typing`, which would have to be imported
 TYPE_CHECKING = False

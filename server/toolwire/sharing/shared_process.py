@@ -9,8 +9,12 @@ at a named pipe that every session holds open, so a process that is stuck ends a
 
 from __future__ import annotations
 
-import os
 import sys
+
+if sys.platform == "win32":
+    raise ImportError("shared processes need Unix sockets, which Windows lacks")
+
+import os
 import threading
 import time
 from contextlib import suppress

@@ -7,11 +7,16 @@ get one process, and a socket that nothing listens on is replaced.
 
 from __future__ import annotations
 
+import sys
+
+if sys.platform == "win32":
+    raise ImportError("shared processes need Unix sockets, which Windows lacks")
+
+import _socket
 import fcntl
 import os
 import select
-import sys
-from _socket import AF_UNIX, SOCK_STREAM, SOL_SOCKET, socket
+from _socket import SOCK_STREAM, SOL_SOCKET, socket
 
 from .place import CannotShare, make_environment
 
@@ -110,11 +115,9 @@ def read_peer(stream: socket) -> int:
     Raises:
         CannotShare: if it belongs to another user.
     """
-    try:
-        from _socket import SO_PEERCRED
-    except ImportError:  # no Linux: the folder alone keeps others out
+    if sys.platform != "linux":  # the folder alone keeps others out
         return 0
-    credentials = memoryview(stream.getsockopt(SOL_SOCKET, SO_PEERCRED, 12)).cast("i")
+    credentials = memoryview(stream.getsockopt(SOL_SOCKET, _socket.SO_PEERCRED, 12)).cast("i")
     pid, user = credentials[0], credentials[1]
     if user != os.geteuid():
         raise CannotShare(f"the socket belongs to a process of another user ({user})")
@@ -123,7 +126,7 @@ def read_peer(stream: socket) -> int:
 
 def open_socket(path: str) -> socket | None:
     """Return a connection to *path*; `None` if nothing listens there, or it is stuck."""
-    stream = socket(AF_UNIX, SOCK_STREAM)
+    stream = socket(_socket.AF_UNIX, SOCK_STREAM)
     stream.settimeout(_PATIENCE_SECONDS)
     try:
         stream.connect(path)

@@ -2,25 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
-import time
+import sys
 from typing import TYPE_CHECKING
 
-from toolwire_schemas.output import printable
-
-from ....errors import Failed, UsageError
-from ....sharing.running import RunningProcess, find_running
+from ....errors import UsageError
 from ...options import JSON, Option
-from ...printing.layout import format_table
-from ...printing.output import format_json, print_data, print_remark, print_report
 from .. import Command
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ...options import Words
-
-_LOG_BYTES = 16 * 1024
 
 COMMAND = Command(
     usage=(
@@ -42,79 +32,19 @@ COMMAND = Command(
 
 def run(words: Words) -> int:
     """Do what the first word says."""
+    if sys.platform == "win32":
+        raise UsageError("shared processes need Unix sockets, which this system lacks")
+    from .processes import list_processes, print_log, stop_processes
+
     verb, *keys = words.words or [""]
     if verb == "run":  # by the first session, see `starting.py`
         from .process import serve_sessions
 
         serve_sessions(keys, words.command or [])
     if verb == "ls" and not keys:
-        return _list(as_json="json" in words.options)
+        return list_processes(as_json="json" in words.options)
     if verb == "stop":
-        return _stop(keys, is_all="all" in words.options)
+        return stop_processes(keys, is_all="all" in words.options)
     if verb == "log" and len(keys) == 1:
-        return _print_log(keys[0])
+        return print_log(keys[0])
     raise UsageError("say what to do: share ls, share stop KEY, or share log KEY")
-
-
-def _list(*, as_json: bool) -> int:
-    found = find_running()
-    if as_json:
-        print_data(format_json([each.facts for each in found]))
-        return 0
-    if not found:
-        print_remark("no shared process is running")
-        return 0
-    head = ("key", "pid", "sessions", "memory", "since", "command")
-    print_report(format_table(head, list(map(_describe, found))))
-    return 0
-
-
-def _describe(process: RunningProcess) -> tuple[str, ...]:
-    facts = process.facts
-    memory = process.memory_bytes()
-    since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(facts.get("since", 0)))
-    if "words" not in facts:
-        return (process.key, str(process.pid), "?", _format_memory(memory), "?", "does not answer")
-    command = shlex.join(["toolwire", "serve", *facts["words"]])
-    sessions = str(facts["sessions"])
-    return (process.key, str(process.pid), sessions, _format_memory(memory), since, command)
-
-
-def _format_memory(size: int) -> str:
-    from toolwire_tools.byte_sizes import format_size
-
-    return format_size(size) if size else "?"
-
-
-def _stop(keys: Sequence[str], *, is_all: bool) -> int:
-    if bool(keys) == is_all:
-        raise UsageError("name the processes to end, or give --all; share ls lists them")
-    processes = find_running() if is_all else [_find(key) for key in keys]
-    for process in processes:
-        if not process.stop():
-            raise Failed(f"{process.key} (pid {process.pid}) could not be ended", 1)
-    count = len(processes)
-    print_remark(f"ended {count or 'no'} {'process' if count == 1 else 'processes'}")
-    return 0
-
-
-def _print_log(key: str) -> int:
-    from ....sharing.log_file import read_tail
-    from ....sharing.running import find_log
-
-    path = find_log(key)
-    if path is None:
-        raise UsageError(f"no shared process has a key that begins with {key!r}")
-    text = read_tail(path, _LOG_BYTES).decode("utf-8", "replace")
-    for line in text.splitlines():
-        print_data(printable(line))
-    return 0
-
-
-def _find(key: str) -> RunningProcess:
-    found = [process for process in find_running() if process.key.startswith(key)]
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UsageError(f"several keys begin with {key!r}; write more of it")
-    raise UsageError(f"no shared process has a key that begins with {key!r}; see share ls")

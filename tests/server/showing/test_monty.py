@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
-from support.server_process import call, request, wait_until
+from support.server_process import PATIENCE_SECONDS, call, request, wait_until
 from support.talk import Talk
 from toolwire import Server, ToolError, tool_api
 from toolwire.showing.program_approvals import ALL
@@ -183,7 +185,7 @@ def test_cancelled_program_leaves_no_call_and_no_process(code: str) -> None:
         talk = Talk(server)
         before = _children()
         talk.send(call("run_program", {"code": code}, 7))
-        assert began.wait(10)
+        assert began.wait(PATIENCE_SECONDS)
         talk.send(request("notifications/cancelled", {"requestId": 7}, ...))
 
         wait_until(lambda: not talk.session.in_flight.running())
@@ -192,10 +194,13 @@ def test_cancelled_program_leaves_no_call_and_no_process(code: str) -> None:
 
 
 def _children() -> set[str]:
+    """Return the processes whose parent is this one."""
     found = set()
-    for thread in os.listdir(f"/proc/{os.getpid()}/task"):
-        with open(f"/proc/{os.getpid()}/task/{thread}/children") as file:
-            found |= set(file.read().split())
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        with suppress(OSError):  # it has ended
+            fields = Path(f"/proc/{name}/stat").read_text().rpartition(") ")[2].split()
+            if fields[1] == str(os.getpid()):
+                found.add(name)
     return found
 
 

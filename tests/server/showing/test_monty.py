@@ -100,7 +100,7 @@ def test_calls_run_side_by_side() -> None:
 
     @tool_api(read_only=True)
     def meet() -> str:
-        together.wait(10)
+        together.wait(PATIENCE_SECONDS)
         return "met"
 
     with Server([meet], show="code", sandbox="monty") as server:

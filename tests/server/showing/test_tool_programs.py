@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.sandbox_runs import NAMED, called_by, need_sandbox
-from support.server_process import MODERN, call, request, wait_until
+from support.server_process import MODERN, PATIENCE_SECONDS, call, request, wait_until
 from support.talk import Talk
 from toolwire import Context, Server, ToolError, tool_api
 from toolwire.showing.program_approvals import ALL, NO, ONCE
@@ -217,7 +217,7 @@ def test_calls_run_side_by_side() -> None:
 
     @tool_api(read_only=True)
     def meet() -> str:
-        together.wait(10)
+        together.wait(PATIENCE_SECONDS)
         return "met"
 
     with Server([meet], show="code") as server:
@@ -338,12 +338,12 @@ def test_no_more_programs_run_than_may() -> None:
     @tool_api(read_only=True)
     def wait() -> None:
         began.set()
-        assert goes_on.wait(10)
+        assert goes_on.wait(PATIENCE_SECONDS)
 
     with Server([wait], show="code", max_programs=1) as server:
         talk = Talk(server)
         talk.send(call("run_program", {"code": "wait()"}, 1))
-        assert began.wait(10)
+        assert began.wait(PATIENCE_SECONDS)
         talk.send(call("run_program", {"code": "1"}, 2))
         refused = talk.next()
         goes_on.set()
@@ -482,10 +482,10 @@ def test_cancelled_program_cancels_its_calls_and_leaves_no_process() -> None:
     with Server([sleep], show="code") as server:
         talk = Talk(server)
         talk.send(program(f"{SLEEPER}\nimport os\nos.fork()\nsleep()", 7))
-        assert began.wait(10)
+        assert began.wait(PATIENCE_SECONDS)
         talk.send(request("notifications/cancelled", {"requestId": 7}, ...))
 
-        assert cancelled.wait(10)
+        assert cancelled.wait(PATIENCE_SECONDS)
         wait_until(lambda: not called_by("sleeping-prog"))
         wait_until(lambda: not talk.session.in_flight.running())
         talk.send(request("ping", id=8))
@@ -512,8 +512,8 @@ def test_program_that_is_killed_leaves_no_call() -> None:
         talk = Talk(server)
         talk.send(program(code))
         result = talk.next()["result"]
-        assert began.wait(10)
-        assert cancelled.wait(10)
+        assert began.wait(PATIENCE_SECONDS)
+        assert cancelled.wait(PATIENCE_SECONDS)
         wait_until(lambda: not talk.session.in_flight.running())
         talk.session.end()
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
-from support.server_process import MODERN, call, request
+from support.server_process import MODERN, PATIENCE_SECONDS, call, request
 from support.talk import Talk
 from toolwire import AsyncContext, Context, RequestError, Server, ToolError, tool_api
 from toolwire.protocol.catalog import Catalog
@@ -448,10 +448,10 @@ def test_call_by_name_can_be_cancelled() -> None:
     with Server([sleep], show="search") as server:
         talk = Talk(server)
         talk.send(by_name("sleep", 7))
-        assert began.wait(10)
+        assert began.wait(PATIENCE_SECONDS)
         talk.send(request("notifications/cancelled", {"requestId": 7}, ...))
 
-        assert cancelled.wait(10)
+        assert cancelled.wait(PATIENCE_SECONDS)
         talk.send(request("ping", id=8))
         assert talk.next() == {"jsonrpc": "2.0", "id": 8, "result": {}}
         talk.session.end()

@@ -24,7 +24,6 @@ _CHOICE_OF_ENCODER = (
 )
 
 _SAME_BYTES = "a copy, or not, of the same bytes"
-_FINITE = "the exact check follows, and finds the same"
 _MAY_BE_DEEP = "if len(data) > 2 * MAX_DEPTH and data.count(b'[') + data.count(b'{') > MAX_DEPTH:"
 _EXACT_DEPTH = "the encoder that follows counts the levels itself"
 
@@ -94,10 +93,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         f"{_MAY_BE_DEEP}: 2 * MAX_DEPTH -> 2 + MAX_DEPTH": _EXACT_DEPTH,
         f"{_MAY_BE_DEEP}: data.count(b'[') + data.count(b'{{') > MAX_DEPTH -> "
         "data.count(b'[') + data.count(b'{') >= MAX_DEPTH": _EXACT_DEPTH,
-        "return math.isfinite(value) -> return None": _FINITE,
-        "return True -> return None": _FINITE,
-        "return True: True -> False": _FINITE,
-        "return all(map(_is_finite, doubtful)) -> return None": _FINITE,
     },
     "toolwire_schemas.wire.messages": {
         f"{_RESPONSE}: False -> True": _SAME_JSON,

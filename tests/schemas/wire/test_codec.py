@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from toolwire_schemas.wire import codec
 from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode, encode_plain
@@ -59,7 +59,15 @@ def test_plain_data_nested_too_deeply_is_refused_without_orjson_too(
 
 @pytest.mark.usefixtures("without_orjson")
 @pytest.mark.parametrize(
-    "value", [math.nan, [math.inf], {"a": -math.inf}, [10**codec.MAX_DIGITS], object()]
+    "value",
+    [
+        math.nan,
+        [math.inf],
+        {"a": -math.inf},
+        [2**70, math.nan],
+        [10**codec.MAX_DIGITS],
+        object(),
+    ],
 )
 def test_what_is_no_json_is_refused_without_orjson_too(value: object) -> None:
     with pytest.raises(EncodingError):
@@ -97,6 +105,20 @@ def test_what_is_no_json_number_is_refused_with_its_place(
         str(refusal.value)
         == f"{path.removeprefix('.') or 'the value'} is {number}, which JSON cannot express"
     )
+
+
+@given(st.lists(st.none() | st.floats() | st.integers() | st.text()))
+@example([None, sys.float_info.max, -sys.float_info.max])
+def test_a_list_with_null_is_refused_exactly_if_a_number_in_it_is_not_finite(
+    values: list[object],
+) -> None:
+    is_finite = all(math.isfinite(value) for value in values if isinstance(value, float))
+    for encode_value in (encode, encode_plain):
+        if is_finite:
+            assert decode(encode_value([None, *values])) == [None, *values]
+            continue
+        with pytest.raises(EncodingError):
+            encode_value([None, *values])
 
 
 @given(st.text(st.characters(categories=None) | st.characters(categories=["Cs"])))

@@ -16,7 +16,7 @@ from support.counted_calls import is_linear
 from support.expensive_schemas import SCHEMAS, tool
 from toolwire.inspect.form_nodes import write_form
 from toolwire.loading.argument_text import read
-from toolwire_agent.react.reply_schema import _Definitions
+from toolwire_agent.react.replies.reply_schema import _Definitions
 from toolwire_agent.terminal.forms import fields
 from toolwire_dialects import lagent, markdown, python_stub, typescript
 from toolwire_dialects.compare.nodes import ComparedSchema

@@ -13,8 +13,8 @@ from toolwire_client.redaction.hidden import whole
 from toolwire_schemas.wire import codec
 
 from ..react import Unreadable
-from ..react.reply_parser import find_only_object
-from ..react.reply_schema import wrap_result_schema
+from ..react.replies.reply_parser import find_only_object
+from ..react.replies.reply_schema import wrap_result_schema
 from ..toolbox.local_tools import build_typed_tool
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ from .messages import (
 from .native import NativeProtocol
 from .prompt_protocol import InvalidReply, Protocol, ValidReply
 from .prompts import Remark, Template, TemplateError, Unreadable
-from .reply_schema import build_reply_schema
+from .replies.reply_schema import build_reply_schema
 from .small import SmallProtocol
 from .structured import StructuredProtocol
 from .tokens import BaseProtocol, DoubaoProtocol

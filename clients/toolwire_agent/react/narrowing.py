@@ -17,12 +17,12 @@ import msgspec
 from toolwire_dialects.tool_entry import properties, required
 
 from .evidence import MAX_VALUES, PARTS, WORDS, find_numbers
-from .reply_branches import find_branches, replace_branches
+from .replies.reply_branches import find_branches, replace_branches
 from .result_text import to_text
 
 if TYPE_CHECKING:
     from .evidence import Evidence
-    from .reply_branches import Branch
+    from .replies.reply_branches import Branch
     from .tool_lookup import Schema, Tools
 
     Choice = tuple[float, ...]

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_dialects.name_mapping import Names
 
-from .answer_reader import AnswerReader
 from .messages import Action, Ask, FinalAnswer, Question, ToModel
 from .prompt_protocol import InvalidReply, Message, Protocol, ValidReply, refuse_incomplete
 from .prompts import Unreadable
-from .reply_parser import check_sendable, find_only_object
+from .replies.answer_reader import AnswerReader
+from .replies.reply_parser import check_sendable, find_only_object
 
 if TYPE_CHECKING:
     from .messages import ModelReply, ToolCall

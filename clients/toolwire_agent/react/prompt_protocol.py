@@ -29,8 +29,8 @@ from .prompts import Remark, Template, Unreadable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .answer_reader import AnswerReader
     from .messages import ModelReply
+    from .replies.answer_reader import AnswerReader
     from .tool_lookup import Entry, Schema, Tools
 
 

@@ -25,7 +25,7 @@ from .structured import StructuredProtocol
 if TYPE_CHECKING:
     from .messages import FromModel
     from .prompt_protocol import Message
-    from .reply_schema import Thought
+    from .replies.reply_schema import Thought
     from .tool_lookup import Entry, Schema, Tools
 
 MAX_CHARS = 200

@@ -11,12 +11,12 @@ from toolwire_dialects import python_stub as python
 from toolwire_schemas.did_you_mean import closest_first
 from toolwire_schemas.json_schema.error_text import format_value
 
-from .answer_reader import JsonAnswerReader
 from .messages import Action, Ask, FinalAnswer, ResultKey, ToModel, to_json
 from .prompt_protocol import InvalidReply, Message, Protocol, ValidReply, refuse_incomplete
 from .prompts import Remark, Unreadable, remark
-from .reply_parser import find_only_object
-from .reply_schema import Thought, build_reply_schema
+from .replies.answer_reader import JsonAnswerReader
+from .replies.reply_parser import find_only_object
+from .replies.reply_schema import Thought, build_reply_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ from toolwire_schemas.wire import codec
 from .messages import Action, FinalAnswer
 from .prompt_protocol import InvalidReply, Protocol, ValidReply, refuse_incomplete
 from .prompts import Unreadable, remark
-from .reply_parser import find_end_of_thoughts, read_object_at
+from .replies.reply_parser import find_end_of_thoughts, read_object_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

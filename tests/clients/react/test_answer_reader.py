@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from toolwire_agent.react.answer_reader import AnswerReader, JsonAnswerReader
+from toolwire_agent.react.replies.answer_reader import AnswerReader, JsonAnswerReader
 from toolwire_client.redaction.hidden import whole
 
 CUTS = st.lists(st.integers(0, 400), max_size=30)

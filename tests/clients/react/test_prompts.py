@@ -233,8 +233,8 @@ def test_every_sentence_exists_and_is_used() -> None:
     package = Path(toolwire_agent.__file__).parent
     files = [
         package / "groot.py",
-        *(package / "react").glob("*.py"),
-        *(package / "agent").glob("*.py"),
+        *(package / "react").rglob("*.py"),
+        *(package / "agent").rglob("*.py"),
     ]
     code = "".join(path.read_text() for path in files)
     said = set(re.findall(r"""\b(?:remark|Unreadable|say|explain_undone)\(\s*"(\w+)\"""", code))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.react_samples import OBJECTS, TEXTS
 from toolwire_agent.react import Unreadable
 from toolwire_agent.react.prompts import language
-from toolwire_agent.react.reply_parser import find_only_object
+from toolwire_agent.react.replies.reply_parser import find_only_object
 
 REPLY = {"thought": "t", "type": "ACTION", "tool": "add", "params": {"a": 1, "b": 2}}
 TEXT = json.dumps(REPLY)

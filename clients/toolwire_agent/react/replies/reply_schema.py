@@ -15,7 +15,7 @@ from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
 from toolwire_schemas.json_schema.subschemas import children, refer_to_definition
 
 if TYPE_CHECKING:
-    from .tool_lookup import Schema, Tools
+    from ..tool_lookup import Schema, Tools
 
 Thought = Literal["required", "optional", "none"]
 """Whether a reply starts with a thought."""

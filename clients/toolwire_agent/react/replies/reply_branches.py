@@ -13,7 +13,7 @@ from toolwire_dialects.tool_entry import properties
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .tool_lookup import Schema
+    from ..tool_lookup import Schema
 
 
 class Branch:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.language import describe_json_error
 from toolwire_schemas.wire.codec import EncodingError, encode
 
-from .prompts import Unreadable
+from ..prompts import Unreadable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,8 +9,8 @@ from .agent_session import AgentSession, Clock
 from .approvals import Allow, ApprovalRequest, Approvals, OnApproval, Pause, Refuse, Verdict
 from .budgets import Budgets
 from .events import Live, OnLive, Outcome, Recorded, Status, TextArrived, ToolProgress
-from .replay import ReplayMissed
-from .transcript import BrokenTranscript, load
+from .transcripts.replay import ReplayMissed
+from .transcripts.transcript import BrokenTranscript, load
 from .trimming import Trim, keep_last
 from .user import OnUser
 

@@ -19,10 +19,10 @@ from .approvals import Approvals
 from .budgets import Budgets
 from .effects import Effects
 from .events import ForkOf, Started
-from .replay import replay_session
 from .run_state import RunState
 from .tool_search import SHOWS, ToolSearch
-from .transcript import Transcript, copy_for_fork, load, load_session
+from .transcripts.replay import replay_session
+from .transcripts.transcript import Transcript, copy_for_fork, load, load_session
 from .user import User
 
 if TYPE_CHECKING:

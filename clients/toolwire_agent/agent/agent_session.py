@@ -28,7 +28,7 @@ from .events import (
 )
 from .result_type import ResultType
 from .steps import AskModel, AskUser, CallTools, RecordEvent
-from .transcript import BrokenTranscript
+from .transcripts.transcript import BrokenTranscript
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence

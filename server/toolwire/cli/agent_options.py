@@ -189,7 +189,7 @@ def make_protocol(options: dict[str, Any], model: Model) -> Protocol:
     """Return the protocol of `--protocol`, or of the transcript, or that for the size in the
     model's name.
     """
-    from toolwire_agent.agent.resuming import choose_protocol
+    from toolwire_agent.agent.transcripts.resuming import choose_protocol
 
     try:
         protocol = choose_protocol(
@@ -215,7 +215,7 @@ def speak_language(name: str | None) -> None:
 
 def load_recorded_start(options: dict[str, Any]) -> Started | None:
     """Return the start of the session to resume or to fork."""
-    from toolwire_agent.agent.resuming import load_start
+    from toolwire_agent.agent.transcripts.resuming import load_start
 
     file = options.get("resume", options.get("fork"))
     if file is None:
@@ -227,7 +227,7 @@ def load_recorded_start(options: dict[str, Any]) -> Started | None:
 
 
 def _find_recorded_model(options: dict[str, Any]) -> str | None:
-    from toolwire_agent.agent.resuming import find_model_name
+    from toolwire_agent.agent.transcripts.resuming import find_model_name
 
     return find_model_name(load_recorded_start(options))
 
@@ -236,7 +236,7 @@ def name_transcript(options: dict[str, Any]) -> None:
     """Check that the options about transcripts agree, and give a fork a file of its own, such as
     `run-7.jsonl`.
     """
-    from toolwire_agent.agent.resuming import name_fork
+    from toolwire_agent.agent.transcripts.resuming import name_fork
 
     if "resume" in options and options.get("transcript", options["resume"]) != options["resume"]:
         raise UsageError(

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from support.agent_scripts import act, agent, ask, final
 from support.parsed_html import Parsed, assert_inert, texts
 from toolwire_agent.agent import events
-from toolwire_agent.agent.transcript import load, sessions
+from toolwire_agent.agent.transcripts.transcript import load, sessions
 from toolwire_agent.presentation import present
 from toolwire_agent.react.messages import Action, ModelReply, Usage
 from toolwire_agent.run_page import event_html, run_html, run_markdown, run_page

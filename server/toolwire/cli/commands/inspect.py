@@ -109,7 +109,7 @@ def _check_program(name: str) -> None:
 
 def _read_recording(name: str, feed: Feed) -> str:
     """Add the events in the file *name* to *feed*, and return the view that shows them."""
-    from toolwire_agent.agent.transcript import BrokenTranscript, load
+    from toolwire_agent.agent.transcripts.transcript import BrokenTranscript, load
     from toolwire_agent.run_page import event_html
 
     from ...wrapping.recording import BadRecording, read

@@ -35,7 +35,7 @@ COMMAND = Command(
 
 def run(words: Words) -> int:
     """Show the run."""
-    from toolwire_agent.agent.transcript import BrokenTranscript, sessions
+    from toolwire_agent.agent.transcripts.transcript import BrokenTranscript, sessions
 
     if not words.words or words.command is not None:
         raise UsageError("name a transcript: toolwire transcript FILE")

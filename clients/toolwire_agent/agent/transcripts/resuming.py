@@ -8,16 +8,16 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..models.by_name import is_small, needs_no_code
-from ..react import NativeProtocol, SmallProtocol, StructuredProtocol
-from .events import Started
+from ...models.by_name import is_small, needs_no_code
+from ...react import NativeProtocol, SmallProtocol, StructuredProtocol
+from ..events import Started
 from .transcript import copy_for_fork, load_session
 
 if TYPE_CHECKING:
     import os
 
-    from ..models import Model
-    from ..react import Protocol
+    from ...models import Model
+    from ...react import Protocol
 
 PROTOCOLS: dict[str, type[StructuredProtocol | NativeProtocol]] = {
     "structured": StructuredProtocol,

@@ -19,7 +19,7 @@ from toolwire_client.file_lock import lock
 from toolwire_client.redaction.redactor import Redactor
 from toolwire_schemas.wire import codec
 
-from . import events
+from .. import events
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import msgspec
 from toolwire_client.redaction.redactor import Redactor
 
-from . import events
-from .steps import RecordEvent
+from .. import events
+from ..steps import RecordEvent
 from .transcript import may_follow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from .run_state import RunState
+    from ..run_state import RunState
 
 _WAITS = (events.ModelAsked, events.UserAsked, events.ApprovalAsked)
 

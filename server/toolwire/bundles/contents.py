@@ -21,8 +21,8 @@ from toolwire_schemas import PACKAGES
 
 from ..errors import LoadError
 from ..loading.dependencies import ScriptMetadata, normalize_name
+from ..loading.diagnostics.not_found import explain_missing_file
 from ..loading.importing import YAML
-from ..loading.not_found import explain_missing_file
 from ..loading.targets import parse
 from .files import check_kind, find_files, is_private
 from .yaml_files import find_run_files

@@ -9,7 +9,7 @@ from toolwire_schemas.wire.messages import INTERNAL_ERROR, LOADING_FAILED
 
 from ..errors import LifespanFailed
 from ..runtime.loading_filter import read_head
-from .import_errors import print_users_part
+from .diagnostics.import_errors import print_users_part
 
 if TYPE_CHECKING:
     from ..runtime.loading_filter import LoadingFilter

@@ -24,7 +24,7 @@ def list_files(folder: str, name: str | None) -> list[str]:
         # After the modules, since these may register what runs the tools.
         files += tool_files(folder)
     if not files:
-        from .refusals import explain_empty_folder
+        from .diagnostics.refusals import explain_empty_folder
 
         raise LoadError(explain_empty_folder(folder, names))
     return files

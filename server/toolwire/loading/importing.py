@@ -34,7 +34,7 @@ def import_file(path: str) -> ModuleType:
             then.
     """
     if not os.path.isfile(path):
-        from .not_found import explain_missing_file
+        from .diagnostics.not_found import explain_missing_file
 
         raise LoadError(explain_missing_file(path))
     if not path.endswith(".py"):
@@ -145,6 +145,6 @@ def run_user_code(what: str, action: Callable[[], T]) -> T:
     except (LoadError, RegistrationError, KeyboardInterrupt):
         raise
     except BaseException as error:
-        from .import_errors import explain
+        from .diagnostics.import_errors import explain
 
         return explain(what, error, action)

@@ -47,7 +47,7 @@ def _explain_unknown(name: str) -> str:
     kit, dot, tool = name.partition(".")
     if dot and kit in BUNDLED:
         return f"no module {name!r}; write a tool of the bundled {kit} as {kit}:{tool}"
-    from .not_found import explain_unknown_target
+    from .diagnostics.not_found import explain_unknown_target
 
     installed = announced(kind="tools")
     here = [file[:-3] for file in sorted(os.listdir()) if file.endswith(".py")]

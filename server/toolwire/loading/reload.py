@@ -22,7 +22,7 @@ from toolwire_schemas.threads import start_thread, start_timer
 from .. import log
 from ..errors import LifespanFailed
 from . import importing as imports
-from .import_errors import print_users_part
+from .diagnostics.import_errors import print_users_part
 from .targets import parse
 from .user_modules import file_of, is_of_user
 

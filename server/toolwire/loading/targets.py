@@ -113,7 +113,7 @@ def load(
     chosen = [tool for tool in tools if is_chosen(tool, include, exclude)]
     if not chosen and not may_be_empty:
         from ..tool_patterns import TAG
-        from .refusals import explain_no_tools
+        from .diagnostics.refusals import explain_no_tools
 
         raise LoadError(explain_no_tools(tools, targets, TAG))
     return chosen
@@ -139,7 +139,7 @@ class _Found:
         name = tool.kind, tool.entry.name_with(".")
         first, target_of_first = self._first.setdefault(name, (tool, target))
         if first.entry.function != tool.entry.function:
-            from .refusals import explain_duplicate
+            from .diagnostics.refusals import explain_duplicate
 
             raise LoadError(explain_duplicate(tool, str(target), str(target_of_first)))
 

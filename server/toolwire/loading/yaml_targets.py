@@ -12,8 +12,8 @@ from toolwire_compat.yaml.model import ExecutorName, ToolConfig, canonical
 from toolwire_schemas.did_you_mean import unknown_name
 
 from ..errors import LoadError
+from .diagnostics.not_found import explain_missing_file
 from .modules import import_beside
-from .not_found import explain_missing_file
 
 if TYPE_CHECKING:
     from toolwire_tools import Tool

@@ -236,7 +236,7 @@ def _make_absolute(target: str) -> str:
     if not taken.is_path:
         return target
     if not os.path.exists(taken.place):
-        from ...loading.not_found import explain_missing_file
+        from ...loading.diagnostics.not_found import explain_missing_file
 
         raise LoadError(explain_missing_file(taken.place))
     return str(msgspec.structs.replace(taken, place=os.path.abspath(taken.place)))

@@ -94,7 +94,7 @@ def run(words: Words) -> int:
 
 def _check_files(targets: Sequence[str]) -> None:
     """Refuse files that do not exist, before a page opens that has nothing to show."""
-    from ...loading.not_found import explain_missing_file
+    from ...loading.diagnostics.not_found import explain_missing_file
     from ...loading.targets import parse
 
     for target in map(parse, targets):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 
 from toolwire_tools import RegistrationError
 
-from .. import log
-from ..errors import LoadError
+from ... import log
+from ...errors import LoadError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,7 +66,7 @@ def _find_line(error: BaseException) -> str:
     """Return which line of the user's code has caused *error*, as ` in tools.py, line 3`; "" if
     that is unknown.
     """
-    from .user_modules import is_of_user
+    from ..user_modules import is_of_user
 
     file, line = "", None
     if isinstance(error, SyntaxError):
@@ -80,7 +80,7 @@ def _find_line(error: BaseException) -> str:
 
 def _remedy(error: BaseException, place: str) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
-        from .dependencies import explain_missing_module
+        from ..dependencies import explain_missing_module
 
         return explain_missing_module(error.name.partition(".")[0], place)
     if isinstance(error, EOFError):

@@ -1,0 +1,1 @@
+"""Error messages about targets: not found, not importable, or without tools to serve."""

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 from support import SUPPORT
-from support.client_backends import WAIT, is_running, nothing_leaks
+from support.client_backends import WAIT, nothing_leaks
+from support.running_processes import is_running
 from support.server_process import wait_until
 from toolwire import Context, Server
 from toolwire_client import (

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 from support import SUPPORT
-from support.client_backends import FACES, WAIT, ask, nothing_leaks, running_in_group
+from support.client_backends import FACES, WAIT, ask, nothing_leaks
+from support.running_processes import running_in_group
 from support.server_process import wait_until
 from toolwire_client import AsyncClient, ServerGone, TimedOut, connect
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from support import SUPPORT
-from support.client_backends import WAIT, running_in_group
+from support.client_backends import WAIT
+from support.running_processes import running_in_group
 from support.server_process import wait_until
 
 pytestmark = pytest.mark.process

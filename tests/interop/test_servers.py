@@ -9,7 +9,8 @@ from typing import Any
 import anyio
 import pytest
 from interop.peers import INSTALLED, installed_package, node, python_driver
-from support.client_backends import FACES, WAIT, ask, nothing_leaks, running_in_group
+from support.client_backends import FACES, WAIT, ask, nothing_leaks
+from support.running_processes import running_in_group
 from support.server_process import wait_until
 from toolwire_agent import Toolbox
 from toolwire_client import (

@@ -5,7 +5,6 @@ however it ends.
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import threading
@@ -14,6 +13,7 @@ from pathlib import Path
 from queue import SimpleQueue
 
 import pytest
+from support.running_processes import NOTE_PID, check_end_with_owner, is_running, read_pid
 from support.server_process import PATIENCE_SECONDS, wait_until
 from toolwire.guarded_process import start_guarded
 from toolwire_client import NotStarted, ServerGone
@@ -25,8 +25,8 @@ pytestmark = [
 
 PATH = {"PATH": os.environ["PATH"]}
 
-# A process in a session of its own, whose parent has ended, writes its number to the file.
-DAEMON = "setsid sh -c 'echo $$ > $0.new; mv $0.new $0; exec sleep 600' {path} & wait $!"
+DAEMON = f"setsid {NOTE_PID} & wait $!"
+"""A process in a session of its own, whose parent has ended."""
 
 
 class Run:
@@ -57,14 +57,6 @@ def no_descriptor_is_lost() -> Iterator[None]:
     wait_until(
         lambda: len(os.listdir("/proc/self/fd")) <= before
     )  # earlier tests may leave some to the collector
-
-
-def is_alive(path: Path) -> bool:
-    try:
-        status = Path(f"/proc/{path.read_text().strip()}/stat").read_text()
-    except OSError:
-        return False
-    return status.rpartition(")")[2].split()[0] not in "ZX"
 
 
 @pytest.mark.parametrize(
@@ -156,7 +148,7 @@ def test_no_descendant_outlives_it(tmp_path: Path, end: str) -> None:
     )
     run = Run("sh", "-c", script)
     wait_until(path.exists)
-    assert is_alive(path)
+    assert is_running(read_pid(path))
 
     match end:
         case "close":
@@ -167,7 +159,7 @@ def test_no_descendant_outlives_it(tmp_path: Path, end: str) -> None:
             run.process.send(b"\n")
     run.end()
 
-    assert not is_alive(path)
+    assert not is_running(read_pid(path))
 
 
 def test_a_child_that_keeps_stopping_the_subreaper_is_killed_by_the_second_attempt(
@@ -193,53 +185,24 @@ while True:
     run.process.kill()
     run.end()
 
-    assert not is_alive(path)
+    assert not is_running(read_pid(path))
 
 
-OWNER = """
-import os, sys, time
+START = """
 from toolwire.guarded_process import start_guarded
 
 process = start_guarded(["sh", "-c", sys.argv[1]], env={"PATH": os.environ["PATH"]})
 process.start(lambda data: None, lambda end: None)
-if sys.argv[2] == "forked" and os.fork() == 0:
-    time.sleep(600)
-print("ready", flush=True)
-sys.stdin.read()
 """
 
 
 @pytest.mark.parametrize("copies", ["alone", "forked"])
-@pytest.mark.parametrize("number", [signal.SIGKILL, None])
+@pytest.mark.parametrize("end", ["killed", "exits"])
 def test_nothing_outlives_the_process_that_started_it(
-    tmp_path: Path, copies: str, number: int | None
+    tmp_path: Path, copies: str, end: str
 ) -> None:
     path = tmp_path / "daemon"
-    owner = subprocess.Popen(
-        [sys.executable, "-c", OWNER, DAEMON.format(path=path), copies],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    )
-    assert owner.stdin is not None
-    assert owner.stdout is not None
-    try:
-        assert owner.stdout.readline() == b"ready\n"
-        wait_until(path.exists)
-        assert is_alive(path)
-
-        if number is None:
-            owner.stdin.close()
-        else:
-            owner.send_signal(number)
-        owner.wait(PATIENCE_SECONDS)
-
-        wait_until(lambda: not is_alive(path))
-    finally:
-        os.killpg(owner.pid, signal.SIGKILL) if copies == "forked" else owner.kill()
-        owner.wait()
-        for stream in (owner.stdin, owner.stdout):
-            stream.close()
+    check_end_with_owner(path, START, DAEMON.format(path=path), copies=copies, end=end)
 
 
 def test_a_process_without_a_thread_for_it_is_let_go_of(monkeypatch: pytest.MonkeyPatch) -> None:

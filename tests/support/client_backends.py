@@ -8,7 +8,6 @@ import os
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import anyio
@@ -54,22 +53,3 @@ def nothing_leaks() -> Iterator[None]:
     before = open_now()  # what an earlier test used may still be on its way out
     yield
     wait_until(lambda: not more_than_before())
-
-
-def is_running(pid: int) -> bool:
-    """Whether *pid* is a process that runs; one that is not reaped yet does not."""
-    return _state_and_group(pid)[0] not in "ZX"
-
-
-def running_in_group(group: int) -> list[int]:
-    """The processes of a group that run."""
-    pids = [int(name) for name in os.listdir("/proc") if name.isdecimal()]
-    return [pid for pid in pids if _state_and_group(pid)[1] == group and is_running(pid)]
-
-
-def _state_and_group(pid: int) -> tuple[str, int]:
-    try:
-        state, _, group, *_ = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except (FileNotFoundError, ProcessLookupError):
-        return "X", 0
-    return state, int(group)

@@ -22,7 +22,8 @@ from support.agent_scripts import (
     play,
     replayed,
 )
-from support.client_backends import is_running, nothing_leaks
+from support.client_backends import nothing_leaks
+from support.running_processes import is_running
 from support.server_process import wait_until
 from toolwire_agent.agent import Agent, ToolProgress, load
 from toolwire_agent.agent.events import ActionChosen, CallFinished, Ended, ToolsListed

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 from support import SUPPORT
-from support.client_backends import WAIT, ask, is_running, nothing_leaks
+from support.client_backends import WAIT, ask, nothing_leaks
+from support.running_processes import is_running
 from toolwire_client import AsyncClient, Closed, PendingConnection, ServerGone, connect
 from toolwire_client.async_client import RestartPolicy
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from server.inspect.inspecting import SUPPORT, foreign_page, inspected, set_tools, tools_page
-from support.client_backends import is_running
 from support.parsed_html import Parsed, assert_inert
+from support.running_processes import is_running
 from support.server_process import PATIENCE_SECONDS, wait_until
 
 pytestmark = pytest.mark.process

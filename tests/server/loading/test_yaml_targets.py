@@ -13,6 +13,7 @@ from textwrap import dedent
 from typing import Any
 
 import pytest
+from support.running_processes import is_running, read_pid
 from support.server_process import PATIENCE_SECONDS, Process, call, request, running, wait_until
 from toolwire_schemas.install_command import install_command
 
@@ -103,14 +104,6 @@ def called(process: Process, name: str, **arguments: Any) -> Any:
     result = process.ask(call(name, arguments))["result"]
     answer = result.get("structuredContent", result["content"][0]["text"])
     return [answer] if result["isError"] else answer
-
-
-def is_gone(pid: Path) -> bool:
-    try:
-        with open(f"/proc/{pid.read_text().strip()}/stat") as stat:
-            return stat.read().rpartition(")")[2].split()[0] in "ZX"
-    except (FileNotFoundError, ProcessLookupError):  # it may end between the two
-        return True
 
 
 def is_tied(pid: Path) -> bool:
@@ -330,7 +323,7 @@ def test_a_cancelled_command_ends_and_the_server_goes_on(
 
         process.send(request("notifications/cancelled", {"requestId": "long"}, id=...))
 
-        wait_until(lambda: is_gone(folder / "child"))
+        wait_until(lambda: not is_running(read_pid(folder / "child")))
         assert called(process, "grep", pattern="coffee") == "coffee"
         assert process.hang_up() == []
         assert process.wait() == 0
@@ -347,7 +340,7 @@ def test_a_command_that_takes_too_long_ends_and_the_call_is_answered(
 
         assert "6.5" in told
         assert (folder / "child").exists()
-        wait_until(lambda: is_gone(folder / "child"))
+        wait_until(lambda: not is_running(read_pid(folder / "child")))
 
 
 @needs_proc
@@ -364,7 +357,7 @@ def test_a_command_ends_with_the_server_that_hangs_up(
         process.hang_up()
 
         assert process.wait() == 0
-        wait_until(lambda: is_gone(folder / "child"))
+        wait_until(lambda: not is_running(read_pid(folder / "child")))
 
 
 @needs_proc
@@ -384,7 +377,7 @@ def test_a_command_ends_with_a_server_that_is_killed(
 
         process.popen.send_signal(signal.SIGKILL)
 
-        wait_until(lambda: is_gone(folder / "child"))
+        wait_until(lambda: not is_running(read_pid(folder / "child")))
 
 
 # --- what it costs ---

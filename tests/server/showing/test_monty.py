@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
+from support.running_processes import own_children
 from support.server_process import PATIENCE_SECONDS, call, request, wait_until
 from support.talk import Talk
 from toolwire import Server, ToolError, tool_api
@@ -183,25 +181,14 @@ def test_cancelled_program_leaves_no_call_and_no_process(code: str) -> None:
 
     with Server([sleep], show="code", sandbox="monty") as server:
         talk = Talk(server)
-        before = _children()
+        before = own_children()
         talk.send(call("run_program", {"code": code}, 7))
         assert began.wait(PATIENCE_SECONDS)
         talk.send(request("notifications/cancelled", {"requestId": 7}, ...))
 
         wait_until(lambda: not talk.session.in_flight.running())
-        wait_until(lambda: _children() <= before)
+        wait_until(lambda: own_children() <= before)
         talk.session.end()
-
-
-def _children() -> set[str]:
-    """Return the processes whose parent is this one."""
-    found = set()
-    for name in filter(str.isdigit, os.listdir("/proc")):
-        with suppress(OSError):  # it has ended
-            fields = Path(f"/proc/{name}/stat").read_text().rpartition(") ")[2].split()
-            if fields[1] == str(os.getpid()):
-                found.add(name)
-    return found
 
 
 # Which sandbox

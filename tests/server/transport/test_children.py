@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from support.running_processes import is_running
 from support.server_process import PATIENCE_SECONDS, Process, call, served, wait_until
 
 pytestmark = [
@@ -65,14 +66,6 @@ KINDS = (
     "fork",
 )
 DETACHED = "child in a session of its own"
-
-
-def is_alive(process: int) -> bool:
-    try:
-        stat = Path(f"/proc/{process}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return stat.rpartition(") ")[2][0] not in "ZX"
 
 
 def started(server: Process, kind: str) -> int:
@@ -151,11 +144,11 @@ def started_at(server: subprocess.Popen[bytes], terminal: int, kind: str) -> int
 def test_what_tools_have_started_ends_with_the_server(tmp_path: Path, how: str) -> None:
     with served(tmp_path, SOURCE) as server:
         children = [started(server, kind) for kind in KINDS]
-        assert all(map(is_alive, children))
+        assert all(map(is_running, children))
 
         end(server, how)
 
-        wait_until(lambda: not any(map(is_alive, children)))
+        wait_until(lambda: not any(map(is_running, children)))
 
 
 @pytest.mark.parametrize("how", ["end of input", "SIGKILL"])
@@ -165,8 +158,8 @@ def test_a_process_that_has_detached_itself_lives_on(tmp_path: Path, how: str) -
 
         end(server, how)
 
-        wait_until(lambda: not is_alive(child))
-        assert is_alive(detached)
+        wait_until(lambda: not is_running(child))
+        assert is_running(detached)
     os.kill(detached, signal.SIGKILL)
 
 
@@ -176,7 +169,7 @@ def test_keep_children_lets_them_live_on(tmp_path: Path, how: str) -> None:
         child = started(server, "child")
         end(server, how)
         server.wait()
-    assert is_alive(child)
+    assert is_running(child)
     os.kill(child, signal.SIGKILL)
 
 
@@ -189,7 +182,7 @@ def test_a_child_that_was_started_when_tools_were_imported_ends_with_a_killed_se
 
         os.kill(server.popen.pid, signal.SIGKILL)
 
-        wait_until(lambda: not is_alive(child))
+        wait_until(lambda: not is_running(child))
 
 
 @pytest.mark.parametrize("how", ["end of input", "SIGTERM", "SIGKILL"])
@@ -202,7 +195,7 @@ def test_children_end_with_a_server_that_is_typed_at_a_terminal(tmp_path: Path, 
         else:
             server.send_signal(getattr(signal, how))
 
-        wait_until(lambda: not is_alive(child))
+        wait_until(lambda: not is_running(child))
         server.wait(PATIENCE_SECONDS)
 
 
@@ -214,8 +207,8 @@ def test_the_rest_of_a_pipeline_lives_on_after_a_server_that_is_typed_at_a_termi
 
         server.kill()
 
-        wait_until(lambda: not is_alive(child))
-        assert is_alive(inner)
+        wait_until(lambda: not is_running(child))
+        assert is_running(inner)
         assert rest.poll() is None
 
 
@@ -227,7 +220,7 @@ def test_processes_that_are_not_of_the_server_are_left_alone(tmp_path: Path) -> 
         with served(tmp_path, SOURCE) as server:
             child = started(server, "child")
             end(server, "SIGKILL")
-            wait_until(lambda: not is_alive(child))
+            wait_until(lambda: not is_running(child))
         assert bystander.poll() is None
     finally:
         bystander.kill()

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.running_processes import is_running
 from support.server_process import Process, call, request, served, wait_until
 from toolwire.transport import stdio
 
@@ -131,15 +132,7 @@ def test_a_server_that_is_killed_during_an_import_leaves_no_process(tmp_path: Pa
 
         process.popen.kill()
 
-        wait_until(lambda: not _runs(number))
-
-
-def _runs(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(") ")[2]
-    except OSError:
-        return False
-    return state[0] not in "ZX"
+        wait_until(lambda: not is_running(number))
 
 
 def test_requests_get_the_reason_of_an_import_that_fails(tmp_path: Path) -> None:

@@ -11,11 +11,11 @@ import signal
 import socket
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.running_processes import is_running
 from support.server_process import (
     PATIENCE_SECONDS,
     Process,
@@ -268,13 +268,6 @@ def test_the_guard_is_one_small_process_that_ends_with_the_server(tmp_path: Path
             process.popen.kill()
             process.wait()
 
-            wait_until(lambda: not runs(guard))
+            wait_until(lambda: not is_running(guard))
         finally:
             os.kill(copy, signal.SIGKILL)
-
-
-def runs(pid: int) -> bool:
-    """Whether there is such a process, and it has not ended."""
-    with suppress(OSError):
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    return False

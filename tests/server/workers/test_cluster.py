@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from support.running_processes import parent_of
 from support.server_process import Process, call, request, running, served, wait_until
 from toolwire.settings import settings_of
 from toolwire.workers.isolated_tool import isolate_loaded
@@ -406,7 +407,7 @@ def worker_of(pid: int) -> int:
     subreaper's parent.
     """
     for _ in range(2):
-        pid = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+        pid = parent_of(pid)
     return pid
 
 

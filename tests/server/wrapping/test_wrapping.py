@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.client_backends import is_running
+from support.running_processes import is_running
 from support.server_process import MODERN, Process, call, request, running, wait_until
 
 pytestmark = pytest.mark.process

@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.running_processes import is_running
 from support.server_process import wait_until
 from toolwire_bundled.temp_folders import Scratch
 
@@ -50,14 +51,6 @@ class User:
     def end(self) -> None:
         """Have it end in an orderly way, and wait for that."""
         self.process.communicate("")
-
-
-def is_running(pid: int) -> bool:
-    """Whether there is such a process, which is no zombie."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def test_a_folder_goes_with_the_process_that_made_it(tmp_path: Path) -> None:

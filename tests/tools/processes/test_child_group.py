@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.running_processes import NOTE_PID, check_end_with_owner, is_running, read_pid
 from support.server_process import PATIENCE_SECONDS, wait_until
 from toolwire_tools.processes import subreaper
 from toolwire_tools.processes.child_group import ChildGroup, ReapedGroup, strongest_group
@@ -19,20 +20,11 @@ pytestmark = [
 ]
 KINDS = pytest.mark.parametrize("kind", [ChildGroup, ReapedGroup])
 
-# A process in the background writes its number to the file.
-BACKGROUND = "sh -c 'echo $$ > $0.new; mv $0.new $0; exec sleep 600' {path} &"
+BACKGROUND = f"{NOTE_PID} &"
 
 
 def start(group: ChildGroup, script: str, **environment: str) -> subprocess.Popen[bytes]:
     return group.start(["sh", "-c", script], env={**environment, "PATH": os.environ["PATH"]})
-
-
-def is_alive(path: Path) -> bool:
-    try:
-        status = Path(f"/proc/{path.read_text().strip()}/stat").read_text()
-    except OSError:
-        return False
-    return status.rpartition(")")[2].split()[0] not in "ZX"
 
 
 def open_descriptors() -> int:
@@ -54,7 +46,7 @@ def test_what_is_in_the_group_ends_with_it(
     group.end()
 
     process.wait(PATIENCE_SECONDS)
-    wait_until(lambda: not is_alive(path))
+    wait_until(lambda: not is_running(read_pid(path)))
 
 
 @pytest.mark.parametrize("has_mark", [True, False])
@@ -71,11 +63,11 @@ def test_what_has_left_the_group_is_killed_by_its_mark(tmp_path: Path, has_mark:
 
     try:
         if has_mark:
-            wait_until(lambda: not is_alive(path))
-        assert is_alive(path) is not has_mark
+            wait_until(lambda: not is_running(read_pid(path)))
+        assert is_running(read_pid(path)) is not has_mark
     finally:
-        if is_alive(path):
-            os.kill(int(path.read_text()), signal.SIGKILL)
+        if is_running(read_pid(path)):
+            os.kill(read_pid(path), signal.SIGKILL)
 
 
 @KINDS
@@ -166,49 +158,21 @@ def test_linux_has_the_group_with_a_subreaper(monkeypatch: pytest.MonkeyPatch) -
     assert type(group) is ChildGroup
 
 
-OWNER = """
-import os, sys, time
-from toolwire_tools.processes.child_group import ChildGroup, ReapedGroup
+START = """
+from toolwire_tools.processes.child_group import {kind}
 
 group = {kind}()
 child = group.start(["sh", "-c", sys.argv[1]], stdout=2)
-if sys.argv[2] == "forked" and os.fork() == 0:
-    time.sleep(600)
-print("ready", flush=True)
-sys.stdin.read()
 """
 
 
 @KINDS
 @pytest.mark.parametrize("copies", ["alone", "forked"])
-@pytest.mark.parametrize("number", [signal.SIGKILL, None], ids=["killed", "exits"])
+@pytest.mark.parametrize("end", ["killed", "exits"])
 def test_no_group_outlives_its_owner(
-    tmp_path: Path, kind: type[ChildGroup], copies: str, number: int | None
+    tmp_path: Path, kind: type[ChildGroup], copies: str, end: str
 ) -> None:
     path = tmp_path / "background"
+    start = START.format(kind=kind.__name__)
     script = BACKGROUND.format(path=path) + " wait"
-    owner = subprocess.Popen(
-        [sys.executable, "-c", OWNER.format(kind=kind.__name__), script, copies],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,
-    )
-    assert owner.stdin is not None
-    assert owner.stdout is not None
-    try:
-        assert owner.stdout.readline() == b"ready\n"
-        wait_until(path.exists)
-        assert is_alive(path)
-
-        if number is None:
-            owner.stdin.close()
-        else:
-            owner.send_signal(number)
-        owner.wait(PATIENCE_SECONDS)
-
-        wait_until(lambda: not is_alive(path))
-    finally:
-        os.killpg(owner.pid, signal.SIGKILL) if copies == "forked" else owner.kill()
-        owner.wait()
-        for stream in (owner.stdin, owner.stdout):
-            stream.close()
+    check_end_with_owner(path, start, script, copies=copies, end=end)

@@ -16,6 +16,7 @@ from typing import Any
 
 import anyio
 import pytest
+from support.running_processes import is_running, read_pid
 from support.server_process import PATIENCE_SECONDS, wait_until
 from toolwire_compat.yaml import run_command as subprocesses
 from toolwire_compat.yaml.command import MAX_ERROR_BYTES, CommandResult, Invocation
@@ -102,21 +103,6 @@ def test_missing_folder_is_named() -> None:
         ran("true", cwd="/no/such")
 
 
-def is_running(file: Path) -> bool:
-    """Whether the process whose number is in *file* still runs; one that was killed may be waited
-    for by nobody.
-    """
-    with open(f"/proc/{file.read_text().strip()}/stat") as stat:
-        return stat.read().rpartition(")")[2].split()[0] not in "ZX"
-
-
-def is_gone(file: Path) -> bool:
-    try:
-        return not is_running(file)
-    except (FileNotFoundError, ProcessLookupError):  # it may end between the two
-        return True
-
-
 needs_proc = pytest.mark.skipif(
     not os.path.isdir("/proc/self"), reason="looks at processes in /proc"
 )
@@ -129,7 +115,7 @@ def test_background_processes_end_with_the_command(tmp_path: Path) -> None:
     ended = ran("sh", "-c", f"sleep 1000 & echo $! > {pid}.new; mv {pid}.new {pid}; echo done")
 
     assert ended.output == b"done\n"
-    wait_until(lambda: is_gone(pid))
+    wait_until(lambda: not is_running(read_pid(pid)))
 
 
 @needs_proc
@@ -152,7 +138,7 @@ def test_process_that_left_the_group_ends_with_the_command(tmp_path: Path, way: 
 
     anyio.run(run_it)
 
-    wait_until(lambda: is_gone(pid))
+    wait_until(lambda: not is_running(read_pid(pid)))
 
 
 @needs_proc
@@ -165,9 +151,9 @@ def test_process_that_left_the_group_and_cleared_its_environment_survives(tmp_pa
     )
     try:
         ran("sh", "-c", f"{daemon} >&- 2>&-; while ! [ -e {pid} ]; do sleep 0.01; done")
-        assert is_running(pid)
+        assert is_running(read_pid(pid))
     finally:
-        os.kill(int(pid.read_text()), signal.SIGKILL)
+        os.kill(read_pid(pid), signal.SIGKILL)
 
 
 @needs_proc
@@ -185,7 +171,7 @@ def test_cancelled_command_ends_with_its_children(tmp_path: Path, trap: str) -> 
 
     anyio.run(cancel_when_it_runs)
 
-    wait_until(lambda: is_gone(own) and is_gone(child))
+    wait_until(lambda: not (is_running(read_pid(own)) or is_running(read_pid(child))))
 
 
 @needs_proc

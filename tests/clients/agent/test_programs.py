@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import anyio
 import pytest
 from support.agent_scripts import Tools, act, check_transcript, final, of, play
+from support.program_tools import fail, wipe
 from support.sandbox_runs import NAMED, called_by, need_sandbox
 from support.server_process import wait_until
 from toolwire_agent.agent import Agent, Allow, Approvals, Recorded, Refuse
@@ -24,7 +25,7 @@ from toolwire_agent.agent.events import (
 from toolwire_agent.models import ScriptedModel
 from toolwire_bundled.programs import program
 from toolwire_bundled.python_interpreter import sandbox_probe
-from toolwire_tools import ToolError, tool_api
+from toolwire_tools import tool_api
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is Linux's"),
@@ -41,18 +42,6 @@ def sandbox() -> None:
 def double(n: int) -> int:
     """Double a number."""
     return 2 * n
-
-
-@tool_api(read_only=True)
-def fail() -> str:
-    """Fail."""
-    raise ToolError("No such luck.")
-
-
-@tool_api(destructive=True)
-def wipe(path: str) -> str:
-    """Remove a file."""
-    return f"wiped {path}"
 
 
 class Run(NamedTuple):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import Any
 
 import anyio
 import pytest
+from support.program_tools import Library, add, fail, introduce, read_much, reply, run_program, wipe
 from support.running_processes import own_children
 from support.server_process import PATIENCE_SECONDS, call, request, wait_until
 from support.talk import Talk
-from toolwire import Server, ToolError, tool_api
+from toolwire import Server, tool_api
 from toolwire.showing.program_approvals import ALL
 from toolwire_bundled.programs import program
 from toolwire_bundled.programs.program import NoSandbox, find_sandbox
@@ -20,39 +20,6 @@ from toolwire_bundled.python_interpreter.sandbox_probe import Protection
 pytest.importorskip("pydantic_monty")
 
 pytestmark = pytest.mark.process
-
-
-@tool_api(read_only=True)
-def add(a: int, b: int = 1) -> int:
-    """Add two numbers."""
-    return a + b
-
-
-@tool_api
-def wipe(path: str) -> str:
-    """Remove a file."""
-    return f"wiped {path}"
-
-
-@tool_api(read_only=True)
-def fail() -> str:
-    """Fail as its author says."""
-    raise ToolError("No such luck.")
-
-
-@tool_api(read_only=True)
-def read_much() -> str:
-    """Return much text."""
-    return "x" * 10_000_000
-
-
-class Library:
-    """A toolkit."""
-
-    @tool_api(read_only=True)
-    def find(self, title: str, limit: int = 1) -> dict[str, Any]:
-        """Find a book."""
-        return {"title": title, "limit": limit}
 
 
 TOOLS = [add, wipe, fail, read_much, Library]
@@ -65,7 +32,7 @@ def server() -> Iterator[Server]:
 
 
 def run(server: Server, code: str) -> tuple[bool, list[str]]:
-    result = server.call("run_program", {"code": code})
+    result = run_program(server, code)
     return result["isError"], [block["text"] for block in result["content"]]
 
 
@@ -157,13 +124,10 @@ def test_program_has_the_limits_of_other_programs(
 
 def test_program_asks_before_a_change_and_names_the_line(server: Server) -> None:
     talk = Talk(server)
-    able = {"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}}
-    talk.send(request("initialize", {**able, "clientInfo": {"name": "t", "version": "1"}}, 0))
-    talk.next()
+    introduce(talk)
     talk.send(call("run_program", {"code": "add(1)\nfor p in 'ab':\n    print(wipe(p))"}))
     asked = talk.next()
-    reply = {"action": "accept", "content": {"allow": ALL}}
-    talk.send({"jsonrpc": "2.0", "id": asked["id"], "result": reply})
+    reply(talk, asked, allow=ALL)
 
     assert "> 3      print(wipe(p))" in asked["params"]["message"]
     assert talk.next()["result"]["content"][0]["text"] == "wiped a\nwiped b"

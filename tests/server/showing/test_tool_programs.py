@@ -14,10 +14,11 @@ import anyio
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.program_tools import Library, add, fail, introduce, read_much, reply, run_program, wipe
 from support.sandbox_runs import NAMED, called_by, need_sandbox
 from support.server_process import MODERN, PATIENCE_SECONDS, call, request, wait_until
 from support.talk import Talk
-from toolwire import Context, Server, ToolError, tool_api
+from toolwire import Context, Server, tool_api
 from toolwire.showing.program_approvals import ALL, NO, ONCE
 from toolwire.showing.tool_programs import META_PROGRAM
 from toolwire_bundled.programs import program as program_in_sandbox
@@ -32,24 +33,6 @@ pytestmark = [
 @pytest.fixture(autouse=True)
 def sandbox() -> None:
     need_sandbox()
-
-
-@tool_api(read_only=True)
-def add(a: int, b: int = 1) -> int:
-    """Add two numbers."""
-    return a + b
-
-
-@tool_api
-def wipe(path: str) -> str:
-    """Remove a file."""
-    return f"wiped {path}"
-
-
-@tool_api(read_only=True)
-def fail() -> str:
-    """Fail as its author says."""
-    raise ToolError("No such luck.")
 
 
 @tool_api(read_only=True)
@@ -79,24 +62,9 @@ def ask_age(context: Context) -> int:
 
 
 @tool_api(read_only=True)
-def read_much() -> str:
-    """Return much text."""
-    return "x" * 10_000_000
-
-
-@tool_api(read_only=True)
 def look() -> list[dict[str, str]]:
     """Return blocks."""
     return [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
-
-
-class Library:
-    """A toolkit."""
-
-    @tool_api(read_only=True)
-    def find(self, title: str, limit: int = 1) -> dict[str, Any]:
-        """Find a book."""
-        return {"title": title, "limit": limit}
 
 
 TOOLS = [add, wipe, fail, wait_a_moment, hang, count_up, ask_age, read_much, look, Library]
@@ -109,19 +77,14 @@ def server() -> Iterator[Server]:
         yield server
 
 
-def run(server: Server, code: str) -> dict[str, Any]:
-    result: dict[str, Any] = server.call("run_program", {"code": code})
-    return result
-
-
 def value_of(server: Server, code: str) -> str:
-    result = run(server, code)
+    result = run_program(server, code)
     assert result["isError"] is False, result
     return str(result["content"][0]["text"])
 
 
 def failure_of(server: Server, code: str) -> str:
-    result = run(server, code)
+    result = run_program(server, code)
     assert result["isError"] is True, result
     return str(result["content"][0]["text"])
 
@@ -205,7 +168,7 @@ def test_value_of_a_program_is_that_of_its_last_expression(
 
 
 def test_result_has_what_was_printed_and_the_number_of_calls(server: Server) -> None:
-    result = run(server, "print('so far')\nadd(1)\nadd(2)")
+    result = run_program(server, "print('so far')\nadd(1)\nadd(2)")
 
     first, second = result["content"]
     assert (first["text"], second["text"]) == ("3", "Printed:\nso far")
@@ -265,7 +228,7 @@ def test_program_catches_failures_and_goes_on(server: Server) -> None:
         "try:\n    fail()\nexcept ToolFailed as error:\n    print(error.text, error.data)\nadd(1)"
     )
 
-    result = run(server, code)
+    result = run_program(server, code)
 
     assert [block["text"] for block in result["content"]] == ["2", "Printed:\nNo such luck. None"]
 
@@ -325,7 +288,7 @@ def test_program_has_no_more_memory_than_it_may() -> None:
 
 def test_long_output_of_a_program_is_cut_and_says_so() -> None:
     with Server([add], show="code", max_program_output_bytes=100) as server:
-        result = run(server, "print('y' * 5000)\n'x' * 1000")
+        result = run_program(server, "print('y' * 5000)\n'x' * 1000")
 
     value, printed = [block["text"] for block in result["content"]]
     assert "[... 900 characters left out ...]" in value
@@ -376,20 +339,8 @@ def talk() -> Iterator[Talk]:
         talk.session.end()
 
 
-def introduce(talk: Talk) -> None:
-    able = {"protocolVersion": "2025-11-25", "capabilities": {"elicitation": {}}}
-    talk.send(request("initialize", {**able, "clientInfo": {"name": "t", "version": "1"}}, 0))
-    talk.next()
-
-
 def program(code: str, id: int = 1, **meta: Any) -> dict[str, Any]:
     return call("run_program", {"code": code}, id, **meta)
-
-
-def reply(talk: Talk, asked: dict[str, Any], **content: Any) -> None:
-    talk.send(
-        {"jsonrpc": "2.0", "id": asked["id"], "result": {"action": "accept", "content": content}}
-    )
 
 
 def test_progress_counts_calls_and_passes_messages_of_tools(talk: Talk) -> None:
@@ -568,7 +519,7 @@ def programs(draw: st.DrawFn) -> str:
 
 
 def check_any_program(server: Server, code: str) -> None:
-    result = run(server, code)
+    result = run_program(server, code)
     assert result["content"][0]["type"] == "text"
     assert isinstance(result["isError"], bool)
 

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.gated_start import (
+    INITIALIZED,
+    LIST,
+    MODERN_LIST,
+    GatedFolder,
+    check_change,
+    listen_for_changes,
+    tool_names,
+)
 from support.server_process import (
     MODERN,
     Process,
     call,
-    filtered_environment,
     request,
-    running,
     wait_until,
 )
 from toolwire_schemas.wire.messages import LEGACY_VERSIONS, MODERN_VERSIONS
@@ -23,10 +29,6 @@ from toolwire_schemas.wire.messages import LEGACY_VERSIONS, MODERN_VERSIONS
 pytestmark = pytest.mark.process
 
 INITIALIZE = request("initialize", {"protocolVersion": "2025-11-25"}, id="hello")
-INITIALIZED = request("notifications/initialized", id=...)
-LIST = request("tools/list", id="list")
-MODERN_LIST = request("tools/list", {"_meta": MODERN}, id="list")
-
 SOURCE = """
 import os, time
 EXTRA
@@ -61,32 +63,19 @@ def greet() -> str:
 """
 
 
-class Home:
-    """A folder with a tools file, whose import ends when there is a file called gate."""
+class Home(GatedFolder):
+    """A folder with a tools file, whose import ends when the gate opens."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.caches = folder / "caches"
-        self.gate = folder / "gate"
-        self.importing = folder / "importing"
-        """Is there when an import has begun."""
+        super().__init__(folder)
         self.write(SOURCE.replace("EXTRA", ""))
 
     def write(self, source: str) -> None:
         (self.folder / "tools.py").write_text(source, encoding="utf-8")
 
-    @contextmanager
-    def serve(self, *options: str, target: str = "tools.py", **env: str) -> Iterator[Process]:
+    def serve(self, *options: str, **env: str) -> AbstractContextManager[Process]:
         """Run the server; its import waits from now on."""
-        self.gate.unlink(missing_ok=True)
-        self.importing.unlink(missing_ok=True)
-        variables = {**filtered_environment(), "XDG_CACHE_HOME": str(self.caches), **env}
-        words = ("-m", "toolwire", "serve", target, *options)
-        with running(*words, env=variables, cwd=self.folder) as process:
-            yield process
-
-    def open_gate(self) -> None:
-        self.gate.touch()
+        return self.run("serve", "tools.py", *options, **env)
 
     def fill(self, *options: str, **more: str) -> None:
         """Let a start keep its lists."""
@@ -97,17 +86,10 @@ class Home:
             assert process.wait() == 0, process.stderr()
         assert self.files(), process.stderr()
 
-    def files(self) -> list[Path]:
-        return [path for path in self.caches.rglob("*") if path.is_file()]
-
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     return Home(tmp_path)
-
-
-def tool_names(response: Any) -> list[str]:
-    return [tool["name"] for tool in response["result"]["tools"]]
 
 
 @pytest.mark.parametrize("mode", ["late", "always"])
@@ -178,8 +160,7 @@ def test_what_differs_after_the_import_is_announced(home: Home) -> None:
 
         home.open_gate()
 
-        assert process.receive()["method"] == "notifications/tools/list_changed"
-        assert tool_names(process.ask(LIST)) == ["add", "subtract"]
+        check_change(process, LIST, "add", "subtract")
         assert process.hang_up() == []
     with home.serve("--list-cache", "always", MORE="subtract") as process:
         assert tool_names(process.ask(LIST)) == ["add", "subtract"]
@@ -187,18 +168,15 @@ def test_what_differs_after_the_import_is_announced(home: Home) -> None:
 
 def test_a_modern_client_that_listens_is_notified_of_what_differs(home: Home) -> None:
     home.fill()
-    listen = {"notifications": {"toolsListChanged": True}, "_meta": MODERN}
     with home.serve("--list-cache", "always", MORE="subtract") as process:
         listed = process.ask(MODERN_LIST)
         assert tool_names(listed) == ["add"]
         assert (listed["result"]["ttlMs"], listed["result"]["cacheScope"]) == (0, "private")
-        acknowledged = process.ask(request("subscriptions/listen", listen, id="listen"))
-        assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
+        listen_for_changes(process)
 
         home.open_gate()
 
-        assert process.receive()["method"] == "notifications/tools/list_changed"
-        assert tool_names(process.ask(MODERN_LIST)) == ["add", "subtract"]
+        check_change(process, MODERN_LIST, "add", "subtract")
 
 
 def change_the_file(home: Home) -> None:

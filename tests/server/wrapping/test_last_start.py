@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.gated_start import (
+    INITIALIZED,
+    LIST,
+    MODERN_LIST,
+    GatedFolder,
+    check_change,
+    listen_for_changes,
+    tool_names,
+)
 from support.server_process import (
-    MODERN,
     Process,
     call,
-    filtered_environment,
     request,
-    running,
     wait_until,
 )
 
@@ -39,8 +44,6 @@ tools = [add, subtract] if os.path.exists("more") else [add]
 serve(tools, name="sums", version="2", instructions="Add.")
 """
 CAPABILITIES: dict[str, Any] = {"roots": {}}
-INITIALIZED = request("notifications/initialized", id=...)
-LIST = request("tools/list", id="list")
 CALL = call("add", {"a": 1, "b": 2}, id="call")
 
 
@@ -53,25 +56,16 @@ def initialize(version: str = "2025-11-25", **capabilities: Any) -> dict[str, An
     return request("initialize", params, id="hello")
 
 
-class Home:
-    """A folder with a server that starts as soon as there is a file called gate."""
+class Home(GatedFolder):
+    """A folder with a server that starts when the gate opens."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.caches = folder / "caches"
+        super().__init__(folder)
         (folder / "server.py").write_text(SERVER, encoding="utf-8")
 
-    @contextmanager
-    def wrap(self, *options: str) -> Iterator[Process]:
+    def wrap(self, *options: str) -> AbstractContextManager[Process]:
         """Wrap the server, which does not start before the gate is open."""
-        (self.folder / "gate").unlink(missing_ok=True)
-        env = {**filtered_environment(), "XDG_CACHE_HOME": str(self.caches)}
-        words = ("-m", "toolwire", "wrap", *options, "--", sys.executable, "server.py")
-        with running(*words, env=env, cwd=self.folder) as process:
-            yield process
-
-    def open_gate(self) -> None:
-        (self.folder / "gate").touch()
+        return self.run("wrap", *options, "--", sys.executable, "server.py")
 
     def fill(self, *options: str, first: Any = None) -> None:
         """Let a start keep its lists."""
@@ -80,20 +74,16 @@ class Home:
             process.send(first or initialize(), LIST)
             process.receive()
             process.receive()
-            wait_until(lambda: bool(self.files()))
+            wait_until(self.has_lists)
             process.hang_up()
 
-    def files(self) -> list[Path]:
-        return [path for path in self.caches.rglob("*.lists") if path.is_file()]
+    def has_lists(self) -> bool:
+        return any(path.suffix == ".lists" for path in self.files())
 
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
     return Home(tmp_path)
-
-
-def tool_names(response: Any) -> list[str]:
-    return [tool["name"] for tool in response["result"]["tools"]]
 
 
 @pytest.mark.parametrize("mode", ["late", "always"])
@@ -124,25 +114,20 @@ def test_a_host_is_notified_of_what_the_server_lists_otherwise(home: Home) -> No
 
         home.open_gate()
 
-        assert process.receive()["method"] == "notifications/tools/list_changed"
-        assert tool_names(process.ask(LIST)) == ["add", "subtract"]
+        check_change(process, LIST, "add", "subtract")
         assert process.hang_up() == []
 
 
 def test_a_modern_host_that_listens_is_notified_too(home: Home) -> None:
-    listing = request("tools/list", {"_meta": MODERN}, id="list")
-    home.fill(first=listing)
+    home.fill(first=MODERN_LIST)
     (home.folder / "more").touch()
-    listen = {"notifications": {"toolsListChanged": True}, "_meta": MODERN}
     with home.wrap("--list-cache", "always") as process:
-        assert tool_names(process.ask(listing)) == ["add"]
-        acknowledged = process.ask(request("subscriptions/listen", listen, id="listen"))
-        assert acknowledged["method"] == "notifications/subscriptions/acknowledged"
+        assert tool_names(process.ask(MODERN_LIST)) == ["add"]
+        listen_for_changes(process)
 
         home.open_gate()
 
-        assert process.receive()["method"] == "notifications/tools/list_changed"
-        assert tool_names(process.ask(listing)) == ["add", "subtract"]
+        check_change(process, MODERN_LIST, "add", "subtract")
 
 
 def write_another_server(home: Home) -> None:

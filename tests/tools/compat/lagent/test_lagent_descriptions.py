@@ -1,6 +1,7 @@
 """`api_description`: what `tool_api` says of a function in Lagent's words.
 
-The literals of Lagent's and Groot's documents are compared whole, the order of keys included.
+The literals of Lagent's documents are compared whole, the order of keys included. Those of
+whole actions, and Groot's, are in `test_originals.py`.
 """
 
 from __future__ import annotations
@@ -126,53 +127,6 @@ def test_the_members_of_a_result_become_return_data() -> None:
     )
 
 
-def test_a_method_without_hints_takes_its_types_from_the_docstring() -> None:
-    class PhraseEmphasis:
-        """a toolkit which provides different styles of text emphasis"""
-
-        @tool_api
-        def bold(self, text):  # type: ignore[no-untyped-def]
-            """make text bold
-
-            Args:
-                text (str): input text
-
-            Returns:
-                str: bold text
-            """
-            return "**" + text + "**"
-
-        @tool_api
-        def italic(self, text):  # type: ignore[no-untyped-def]
-            """make text italic
-
-            Args:
-                text (str): input text
-
-            Returns:
-                str: italic text
-            """
-            return "*" + text + "*"
-
-    assert_same(
-        [describe(PhraseEmphasis.bold), describe(PhraseEmphasis.italic)],
-        [
-            {
-                "name": "bold",
-                "description": "make text bold",
-                "parameters": [{"name": "text", "type": "STRING", "description": "input text"}],
-                "required": ["text"],
-            },
-            {
-                "name": "italic",
-                "description": "make text italic",
-                "parameters": [{"name": "text", "type": "STRING", "description": "input text"}],
-                "required": ["text"],
-            },
-        ],
-    )
-
-
 def test_a_run_that_is_not_decorated_is_described_on_demand() -> None:
     class Bold:
         def run(self, text: str) -> str:
@@ -262,39 +216,6 @@ def test_optional_arguments_have_no_optional_types() -> None:
                 },
             ],
             "required": ["command"],
-        },
-    )
-
-
-def test_example_of_groot_is_described() -> None:
-    class WebSearch:
-        @tool_api
-        def select(self, select_ids):  # type: ignore[no-untyped-def]
-            """在使用WebSearch.search搜索到相关内容后,可以给定对应ID获得详细的搜索内容.
-
-            Args:
-                select_ids (List[int]): list of index you want to open, select at
-                    least 3, at most 5 items to open, each item must be integer.
-            """
-
-    assert_same(
-        describe(WebSearch.select),
-        {
-            "name": "select",
-            "description": (
-                "在使用WebSearch.search搜索到相关内容后,可以给定对应ID获得详细的搜索内容."
-            ),
-            "parameters": [
-                {
-                    "name": "select_ids",
-                    "type": "Array",
-                    "description": (
-                        "list of index you want to open, select at least 3, at most 5 items to"
-                        " open, each item must be integer."
-                    ),
-                }
-            ],
-            "required": ["select_ids"],
         },
     )
 

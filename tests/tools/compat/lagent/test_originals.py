@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import partial
 from typing import Any
 
@@ -24,24 +25,37 @@ BOLD = {
     "parameters": [{"name": "text", "type": "STRING", "description": "input content"}],
     "required": ["text"],
 }
-EMPHASIS = {
-    "name": "PhraseEmphasis",
-    "description": "a toolkit which provides different styles of text emphasis",
-    "api_list": [
-        {
-            "name": "bold",
-            "description": "make text bold",
-            "parameters": [{"name": "text", "type": "STRING", "description": "input content"}],
-            "required": ["text"],
-        },
-        {
-            "name": "italic",
-            "description": "make text italic",
-            "parameters": [{"name": "text", "type": "STRING", "description": "input content"}],
-            "required": ["text"],
-        },
-    ],
-}
+
+
+def style_api(name: str, text: str = "input text") -> dict[str, Any]:
+    """Return the description of one style of PhraseEmphasis; *text* is that of its argument."""
+    return {
+        "name": name,
+        "description": f"make text {name.lower()}",
+        "parameters": [{"name": "text", "type": "STRING", "description": text}],
+        "required": ["text"],
+    }
+
+
+def emphasis(*apis: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": "PhraseEmphasis",
+        "description": "a toolkit which provides different styles of text emphasis",
+        "api_list": [*apis],
+    }
+
+
+def in_json(api: dict[str, Any], name: str | None = None) -> dict[str, Any]:
+    """Return *api* with what a parser of JSON adds to it, and another *name*."""
+    return {**api, "name": name or api["name"], "parameter_description": IN_JSON}
+
+
+EMPHASIS = emphasis(style_api("bold", "input content"), style_api("italic", "input content"))
+
+
+def assert_same(found: Any, wanted: Any) -> None:
+    """Equal, and in the same order: what a model reads is the text."""
+    assert json.dumps(found, indent=1) == json.dumps(wanted, indent=1)
 
 
 def bold() -> type[BaseAction]:
@@ -96,67 +110,26 @@ def test_handwritten_description_describes_an_action(
     description: dict[str, Any], apis: list[str]
 ) -> None:
     action = BaseAction(description, parser=partial(JsonParser, lang="zh"))
-    if not apis:
-        assert action.description == {**description, "parameter_description": IN_JSON}
-    else:
-        api_list = [{**api, "parameter_description": IN_JSON} for api in description["api_list"]]
-        assert action.description == {**description, "api_list": api_list}
+    expected = in_json(description)
+    if apis:
+        expected = emphasis(*map(in_json, description["api_list"]))
+    assert action.description == expected
     assert action.is_toolkit is bool(apis)
     assert "parameter_description" not in str(description), "what the caller gave has changed"
 
 
 def test_the_classes_describe_themselves() -> None:
-    text = [{"name": "text", "type": "STRING", "description": "input text"}]
-    assert bold().__tool_description__ == {
-        "name": "Bold",
-        "description": "make text bold",
-        "parameters": text,
-        "required": ["text"],
-    }
-    assert phrase_emphasis().__tool_description__ == {
-        "name": "PhraseEmphasis",
-        "description": "a toolkit which provides different styles of text emphasis",
-        "api_list": [
-            {
-                "name": "bold",
-                "description": "make text bold",
-                "parameters": text,
-                "required": ["text"],
-            },
-            {
-                "name": "italic",
-                "description": "make text italic",
-                "parameters": text,
-                "required": ["text"],
-            },
-        ],
-    }
+    assert_same(bold().__tool_description__, style_api("Bold"))
+    assert_same(
+        phrase_emphasis().__tool_description__, emphasis(style_api("bold"), style_api("italic"))
+    )
 
 
 def test_an_action_is_made_by_its_name() -> None:
     phrase_emphasis()
     action = get_tool("PhraseEmphasis", lang="zh")
-    text = {"name": "text", "type": "STRING", "description": "input text"}
-    assert action.description == {
-        "name": "PhraseEmphasis",
-        "description": "a toolkit which provides different styles of text emphasis",
-        "api_list": [
-            {
-                "name": "bold",
-                "description": "make text bold",
-                "parameters": [text],
-                "required": ["text"],
-                "parameter_description": IN_JSON,
-            },
-            {
-                "name": "italic",
-                "description": "make text italic",
-                "parameters": [text],
-                "required": ["text"],
-                "parameter_description": IN_JSON,
-            },
-        ],
-    }
+    apis = [in_json(style_api("bold")), in_json(style_api("italic"))]
+    assert action.description == emphasis(*apis)
 
 
 def test_listed_names_keep_their_order() -> None:
@@ -213,30 +186,11 @@ def test_an_action_is_called_with_json_or_a_tuple_as_text_or_as_an_object() -> N
 
 def test_an_executor_lists_and_calls_the_apis_of_toolkits_by_both_names() -> None:
     executor = ActionExecutor(actions=[phrase_emphasis()(lang="zh"), bold()(lang="zh")])
-    text = {"name": "text", "type": "STRING", "description": "input text"}
 
     assert executor.get_actions_info() == [
-        {
-            "name": "PhraseEmphasis.bold",
-            "description": "make text bold",
-            "parameters": [text],
-            "required": ["text"],
-            "parameter_description": IN_JSON,
-        },
-        {
-            "name": "PhraseEmphasis.italic",
-            "description": "make text italic",
-            "parameters": [text],
-            "required": ["text"],
-            "parameter_description": IN_JSON,
-        },
-        {
-            "name": "Bold",
-            "description": "make text bold",
-            "parameters": [text],
-            "required": ["text"],
-            "parameter_description": IN_JSON,
-        },
+        in_json(style_api("bold"), "PhraseEmphasis.bold"),
+        in_json(style_api("italic"), "PhraseEmphasis.italic"),
+        in_json(style_api("Bold")),
     ]
     ret = executor("PhraseEmphasis.italic", '{"text": "hi"}')
     assert ret.result == [{"type": "text", "content": "*hi*"}]
@@ -284,23 +238,27 @@ def test_groots_select_describes_itself_and_keeps_its_files_open() -> None:
     env = Env([action])
 
     (described,) = env.get_actions_info()
-    assert described["name"] == "WebSearch.select"
-    assert (
-        described["description"]
-        == "在使用WebSearch.search搜索到相关内容后,可以给定对应ID获得详细的搜索内容."
-    )
-    assert described["parameters"] == [
+    assert described.pop("parameter_description")
+    assert_same(
+        described,
         {
-            "name": "select_ids",
-            "type": "Array",
+            "name": "WebSearch.select",
             "description": (
-                "list of index you want to open, select at least 3, at most 5 items to open, "
-                "each item must be integer."
+                "在使用WebSearch.search搜索到相关内容后,可以给定对应ID获得详细的搜索内容."
             ),
-        }
-    ]
-    assert described["required"] == ["select_ids"]
-
+            "parameters": [
+                {
+                    "name": "select_ids",
+                    "type": "Array",
+                    "description": (
+                        "list of index you want to open, select at least 3, at most 5 items to"
+                        " open, each item must be integer."
+                    ),
+                }
+            ],
+            "required": ["select_ids"],
+        },
+    )
     assert (
         env("WebSearch.select", {"select_ids": [1, 9]})
         == "9不存在在搜索结果中,请确保输入的id在搜索结果中"

@@ -41,8 +41,8 @@ ANYTHING = {
         r"(/result)?/structuredContent/\w+",
     ): "results are the tool's",
     (
-        r".*2026-07-28",
-        r"(/result)?/structuredContent(/\w+)*",
+        r".*2026-07-28|tasks-notification-params",
+        r"(/result){0,2}/structuredContent(/\w+)*",
     ): "they need not even be objects any more",
     (r"react-reply", r"/params/\w+"): "arguments are the tool's",
     (r"react-message", r"/result"): "results are the tool's",
@@ -101,6 +101,23 @@ CHANGELINGS = {
         for place in (
             *("/result/tools", "/1/result/tools", "/result/resources", "/result/resourceTemplates"),
             *("/result/contents", "/result/prompts", "/result/messages", "/result/completion"),
+            *("/result/task", "/result/tasks"),
+        )
+    },
+    **{
+        (
+            "messages-2026-07-28",
+            place,
+            change,
+        ): "what remains acknowledges tasks/update or tasks/cancel"
+        for place, change in (
+            ("/result/completion", "removed"),
+            ("/result/messages", "removed"),
+            ("/result/_meta", "removed"),
+            *(
+                ("/result/_meta/io.modelcontextprotocol~1subscriptionId", change)
+                for change in ("removed", "null", "boolean", "number", "array", "object")
+            ),
         )
     },
     **{

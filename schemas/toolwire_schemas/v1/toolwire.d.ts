@@ -489,7 +489,39 @@ export type ClientMessage20251125 =
   | LoggingSetLevelRequest
   | NotificationsCancelledNotification
   | ElicitationCreateResponse
+  | TasksGetRequest
+  | TasksResultRequest
+  | TasksCancelRequest
+  | TasksListRequest
   | JSONRPCErrorResponse
+/**
+ * A request: `tasks/get`.
+ */
+export type TasksGetRequest = JSONRPCRequest & {
+  method: 'tasks/get'
+  params: TasksGetParams
+}
+/**
+ * A request: `tasks/result`.
+ */
+export type TasksResultRequest = JSONRPCRequest & {
+  method: 'tasks/result'
+  params: TasksResultParams
+}
+/**
+ * A request: `tasks/cancel`.
+ */
+export type TasksCancelRequest = JSONRPCRequest & {
+  method: 'tasks/cancel'
+  params: TasksCancelParams
+}
+/**
+ * A request: `tasks/list`.
+ */
+export type TasksListRequest = JSONRPCRequest & {
+  method: 'tasks/list'
+  params?: TasksListParams
+}
 /**
  * A message from the server.
  */
@@ -509,6 +541,10 @@ export type ServerMessage20251125 =
   | ListChangedNotification
   | JSONRPCErrorResponse
   | ElicitationCreateRequest
+  | ToolsCallResponseATask
+  | TasksGetOrTasksCancelResponse
+  | TasksListResponse
+  | NotificationsTasksStatusNotification
   | NotificationsCancelledNotification
 /**
  * The response to `initialize`.
@@ -517,6 +553,43 @@ export type InitializeResponse20251125 = JSONRPCResponse & {
   result: InitializeResult & {
     protocolVersion: '2025-11-25'
   }
+}
+/**
+ * The response to a `tools/call` that asks for a task.
+ */
+export type ToolsCallResponseATask = JSONRPCResponse & {
+  result: ToolsCallResultATask
+}
+/**
+ * The response to `tasks/get` or `tasks/cancel`.
+ */
+export type TasksGetOrTasksCancelResponse = JSONRPCResponse & {
+  result: TasksGetResult
+}
+/**
+ * The result of `tasks/get`: the state of a task. Only in 2025-11-25.
+ */
+export type TasksGetResult = Task & {
+  _meta?: Meta
+}
+/**
+ * The response to `tasks/list`.
+ */
+export type TasksListResponse = JSONRPCResponse & {
+  result: TasksListResult
+}
+/**
+ * A notification: `notifications/tasks/status`.
+ */
+export type NotificationsTasksStatusNotification = JSONRPCNotification & {
+  method: 'notifications/tasks/status'
+  params: NotificationsTasksStatusParams
+}
+/**
+ * The parameters of `notifications/tasks/status`: the state of a task has changed. Only in 2025-11-25.
+ */
+export type NotificationsTasksStatusParams = Task & {
+  _meta?: Meta
 }
 /**
  * Any message between a client and a tool server that speak MCP 2026-07-28: there is no handshake, the server sends no requests, and each request has its own revision and client capabilities in `_meta`.
@@ -536,6 +609,9 @@ export type ClientMessage20260728 =
   | PromptsGetRequest20260728
   | CompletionCompleteRequest20260728
   | SubscriptionsListenRequest
+  | TasksGetRequest20260728
+  | TasksUpdateRequest
+  | TasksCancelRequest20260728
   | NotificationsCancelledNotification
 /**
  * A request: `server/discover`.
@@ -656,6 +732,39 @@ export type SubscriptionsListenRequest = JSONRPCRequest & {
   params: SubscriptionsListenParams
 }
 /**
+ * A request: `tasks/get`.
+ */
+export type TasksGetRequest20260728 = JSONRPCRequest & {
+  method: 'tasks/get'
+  params: TasksGetParams20260728
+}
+/**
+ * The parameters of `tasks/get` since 2026-07-28. Only clients that declare the extension `io.modelcontextprotocol/tasks` may send it.
+ */
+export type TasksGetParams20260728 = TasksGetParams & {
+  _meta: RequestMeta20260728
+}
+/**
+ * A request: `tasks/update`.
+ */
+export type TasksUpdateRequest = JSONRPCRequest & {
+  method: 'tasks/update'
+  params: TasksUpdateParams
+}
+/**
+ * A request: `tasks/cancel`.
+ */
+export type TasksCancelRequest20260728 = JSONRPCRequest & {
+  method: 'tasks/cancel'
+  params: TasksCancelParams20260728
+}
+/**
+ * The parameters of `tasks/cancel` since 2026-07-28. Only clients that declare the extension `io.modelcontextprotocol/tasks` may send it.
+ */
+export type TasksCancelParams20260728 = TasksCancelParams & {
+  _meta: RequestMeta20260728
+}
+/**
  * A message from the server.
  */
 export type ServerMessage20260728 =
@@ -671,6 +780,9 @@ export type ServerMessage20260728 =
   | NotificationsSubscriptionsAcknowledgedNotification
   | ListChangedNotification20260728
   | SubscriptionsListenResponse
+  | TasksGetResponse20260728
+  | TasksUpdateOrTasksCancelResponse20260728
+  | NotificationsTasksNotification
   | NotificationsProgressNotification
   | NotificationsMessageNotification
   | JSONRPCErrorResponse
@@ -722,9 +834,10 @@ export type ToolsCallResponse20260728 = JSONRPCResponse & {
   result: ToolsCallResult20260728
 }
 /**
- * The result of `tools/call` since 2026-07-28: the tool's result, or the input that the tool needs from the user first.
+ * The result of `tools/call` since 2026-07-28: the tool's result, the input that the tool needs from the user first, or a task that goes on.
  */
-export type ToolsCallResult20260728 = CompleteToolsCallResult20260728 | InputRequiredResult
+export type ToolsCallResult20260728 =
+  CompleteToolsCallResult20260728 | InputRequiredResult | ToolsCallResultATask20260728
 /**
  * The result of the tool, whether it succeeded or failed.
  */
@@ -742,6 +855,18 @@ export type CompleteToolsCallResult20260728 = CompleteResult20260728 & {
    */
   isError?: boolean
 }
+/**
+ * The result of a `tools/call` that goes on as a task, for a client that declares the extension `io.modelcontextprotocol/tasks`.
+ */
+export type ToolsCallResultATask20260728 = Result20260728 &
+  Task20260728 & {
+    resultType: 'task'
+  }
+/**
+ * The state of a task, with the input that it requires, its result or its error.
+ */
+export type DetailedTask20260728 = Task20260728 &
+  (WorkingOrCancelledTask20260728 | TaskThatRequiresInput20260728 | CompletedTask20260728 | FailedTask20260728)
 /**
  * The response to `resources/list`.
  */
@@ -878,6 +1003,35 @@ export type SubscriptionsListenResult = CompleteResult20260728 & {
   _meta: SubscriptionMeta
 }
 /**
+ * The response to `tasks/get`.
+ */
+export type TasksGetResponse20260728 = JSONRPCResponse & {
+  result: TasksGetResult20260728
+}
+/**
+ * The result of `tasks/get` since 2026-07-28: the state of a task, with the input that it requires, its result or its error.
+ */
+export type TasksGetResult20260728 = CompleteResult20260728 & DetailedTask20260728
+/**
+ * The response to `tasks/update` or `tasks/cancel`.
+ */
+export type TasksUpdateOrTasksCancelResponse20260728 = JSONRPCResponse & {
+  result: AcknowledgementOfATasksRequest
+}
+/**
+ * A notification: `notifications/tasks`.
+ */
+export type NotificationsTasksNotification = JSONRPCNotification & {
+  method: 'notifications/tasks'
+  params: NotificationsTasksParams
+}
+/**
+ * The parameters of `notifications/tasks`, for subscribers since 2026-07-28: what `tasks/get` would return just now.
+ */
+export type NotificationsTasksParams = DetailedTask20260728 & {
+  _meta: SubscriptionMeta
+}
+/**
  * Any message between a program and a tool server that speak JSON-RPC 2.0 without MCP: there is no handshake, and the methods are those of MCP until 2025-11-25. Editors, scripts and hosts without MCP support use Toolwire in this way.
  */
 export type PlainJSONRPCMessage = ClientMessagePlain | ServerMessagePlain | ClientBatchPlain | ServerBatchPlain
@@ -958,6 +1112,12 @@ export type ReActReply = ReActAsk | ReActAction | ReActFinalAnswer
  * An entry of a recording: one line of the file that `toolwire wrap --record` writes and `toolwire replay` reads. It holds what was sent: arguments and results stay, and only what looks like a secret is replaced by `[hidden]`. In a copy by `toolwire replay --shapes`, types, lengths and digests stand in place of all texts and numbers.
  */
 export type RecordingEntry = ServerStartedEntry | MessageEntry | NoiseEntry | CutEntry | ServerEndedEntry
+/**
+ * The result of `tasks/cancel`: the state of the task, which is stopped. Only in 2025-11-25.
+ */
+export type TasksCancelResult = Task & {
+  _meta?: Meta
+}
 /**
  * A YAML file of tools: one tool, a list of tools, or several documents separated by `---`.
  */
@@ -1367,6 +1527,17 @@ export interface ClientCapabilities {
       [k: string]: unknown
     }
   }
+  /**
+   * The extensions of MCP that the client supports, by their names. Since 2026-07-28.
+   */
+  extensions?: {
+    /**
+     * The client accepts a task in place of the result of a call.
+     */
+    'io.modelcontextprotocol/tasks'?: {
+      [k: string]: unknown
+    }
+  }
   [k: string]: unknown
 }
 /**
@@ -1520,7 +1691,7 @@ export interface Icon {
  */
 export interface Result20260728 {
   /**
-   * The type of the result: `complete`, or `input_required` if the client has to ask the user and send the call again.
+   * The type of the result: `complete`, or `input_required` if the client has to ask the user and send the call again, or `task` if the call goes on as a task.
    */
   resultType: string
   _meta?: Meta & {
@@ -2527,6 +2698,50 @@ export interface ServerCapabilities {
      */
     listChanged?: boolean
   }
+  /**
+   * The server makes tasks of requests that ask for it. Only in 2025-11-25.
+   */
+  tasks?: {
+    /**
+     * The server has `tasks/list`.
+     */
+    list?: {
+      [k: string]: unknown
+    }
+    /**
+     * The server has `tasks/cancel`.
+     */
+    cancel?: {
+      [k: string]: unknown
+    }
+    /**
+     * The requests that can be tasks.
+     */
+    requests?: {
+      /**
+       * Requests about tools.
+       */
+      tools?: {
+        /**
+         * `tools/call` can be a task.
+         */
+        call?: {
+          [k: string]: unknown
+        }
+      }
+    }
+  }
+  /**
+   * The extensions of MCP that the server supports, by their names. Since 2026-07-28.
+   */
+  extensions?: {
+    /**
+     * The server may answer a call with a task.
+     */
+    'io.modelcontextprotocol/tasks'?: {
+      [k: string]: unknown
+    }
+  }
   [k: string]: unknown
 }
 /**
@@ -2896,6 +3111,15 @@ export interface ToolsCallParams {
   arguments?: {
     [k: string]: unknown
   }
+  /**
+   * Asks for a task in place of the result, if the tool supports it. Only in 2025-11-25.
+   */
+  task?: {
+    /**
+     * How long the server shall keep the task, in milliseconds.
+     */
+    ttl?: number
+  }
   _meta?: RequestMeta
 }
 /**
@@ -3003,6 +3227,15 @@ export interface Tool {
    * Icons to choose from. Since 2025-11-25.
    */
   icons?: Icon[]
+  /**
+   * How calls of the tool run. Only in 2025-11-25.
+   */
+  execution?: {
+    /**
+     * Whether a call may, or must, ask for a task; by default it may not.
+     */
+    taskSupport?: 'forbidden' | 'optional' | 'required'
+  }
   _meta?: Meta
 }
 /**
@@ -3262,6 +3495,100 @@ export interface NotificationsProgressParams {
   _meta?: Meta
 }
 /**
+ * The parameters of `tasks/get`, which asks for the state of a task. Since 2025-11-25.
+ */
+export interface TasksGetParams {
+  /**
+   * The handle of the task.
+   */
+  taskId: string
+  _meta?: RequestMeta
+}
+/**
+ * The parameters of `tasks/result`, which waits for the end of a task and gets its result. Only in 2025-11-25. Since 2025-11-25.
+ */
+export interface TasksResultParams {
+  /**
+   * The handle of the task.
+   */
+  taskId: string
+  _meta?: RequestMeta
+}
+/**
+ * The parameters of `tasks/cancel`, which stops a task. Since 2025-11-25.
+ */
+export interface TasksCancelParams {
+  /**
+   * The handle of the task.
+   */
+  taskId: string
+  _meta?: RequestMeta
+}
+/**
+ * The parameters of `tasks/list`, which lists the tasks of the client. Only in 2025-11-25.
+ */
+export interface TasksListParams {
+  /**
+   * The `nextCursor` of the previous page; without it, the first page.
+   */
+  cursor?: string
+  _meta?: RequestMeta
+}
+/**
+ * The result of a `tools/call` with the parameter `task`: the call goes on as a task. Only in 2025-11-25.
+ */
+export interface ToolsCallResultATask {
+  task: Task
+  _meta?: Meta
+}
+/**
+ * The state of a task of 2025-11-25: of a call that outlives its request.
+ */
+export interface Task {
+  /**
+   * The handle of the task: whoever knows it can read and cancel the task.
+   */
+  taskId: string
+  /**
+   * The state of the task. The last three are final. A tool that reports a failure has `completed`; `failed` means that there is a JSON-RPC error in place of a result.
+   */
+  status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
+  /**
+   * What the task does just now, or why it ended, for people and models.
+   */
+  statusMessage?: string
+  /**
+   * When the task was made.
+   */
+  createdAt: string
+  /**
+   * When its status last changed.
+   */
+  lastUpdatedAt: string
+  /**
+   * How long the server keeps the task after it was made, in milliseconds; null is for ever.
+   */
+  ttl: number | null
+  /**
+   * How long a client should wait between two requests for the state, in milliseconds.
+   */
+  pollInterval?: number
+}
+/**
+ * The result of `tasks/list`.
+ */
+export interface TasksListResult {
+  /**
+   * The tasks of this client that the server still keeps.
+   */
+  tasks: Task[]
+  /**
+   * Present if there are more tasks: the `cursor` of the next page.
+   */
+  nextCursor?: string
+  _meta?: Meta
+}
+/**
  * The parameters of `server/discover`, with which a client of 2026-07-28 queries a server's revisions and capabilities. Other requests may be sent before it.
  */
 export interface ServerDiscoverParams {
@@ -3315,7 +3642,7 @@ export interface SubscriptionsListenParams {
   _meta: RequestMeta20260728
 }
 /**
- * The kinds of notifications. Only those about lists are described.
+ * The kinds of notifications. Those that the server does not deliver are missing from its acknowledgement.
  */
 export interface Subscriptions {
   /**
@@ -3330,6 +3657,30 @@ export interface Subscriptions {
    * Notifications about changes of the list of prompts.
    */
   promptsListChanged?: boolean
+  /**
+   * Notifications about changes of the resources with these URIs.
+   */
+  resourceSubscriptions?: string[]
+  /**
+   * Notifications about the tasks with these handles.
+   */
+  taskIds?: string[]
+}
+/**
+ * The parameters of `tasks/update`, with which a client of 2026-07-28 answers elicitations of a task. Answers that no elicitation waits for are ignored.
+ */
+export interface TasksUpdateParams {
+  /**
+   * The handle of the task.
+   */
+  taskId: string
+  /**
+   * The user's answers, by the names of the elicitations.
+   */
+  inputResponses: {
+    [k: string]: ElicitationCreateResult
+  }
+  _meta: RequestMeta20260728
 }
 /**
  * A tool, as an entry of `tools/list` describes it since 2026-07-28: its `structuredContent` may have any type, and so may its output schema.
@@ -3363,11 +3714,98 @@ export interface Tool20260728 {
   _meta?: Meta
 }
 /**
+ * The state of a task of the extension `io.modelcontextprotocol/tasks`: of a call that outlives its request.
+ */
+export interface Task20260728 {
+  /**
+   * The handle of the task: whoever knows it can read and cancel the task.
+   */
+  taskId: string
+  /**
+   * The state of the task. The last three are final. A tool that reports a failure has `completed`; `failed` means that there is a JSON-RPC error in place of a result.
+   */
+  status: 'working' | 'input_required' | 'completed' | 'failed' | 'cancelled'
+  /**
+   * What the task does just now, or why it ended, for people and models.
+   */
+  statusMessage?: string
+  /**
+   * When the task was made.
+   */
+  createdAt: string
+  /**
+   * When its status last changed.
+   */
+  lastUpdatedAt: string
+  /**
+   * How long the server keeps the task after it was made, in milliseconds; null is for ever.
+   */
+  ttlMs: number | null
+  /**
+   * How long a client should wait between two requests for the state, in milliseconds.
+   */
+  pollIntervalMs?: number
+}
+/**
+ * A task without more to say.
+ */
+export interface WorkingOrCancelledTask20260728 {
+  /**
+   * The state.
+   */
+  status: 'working' | 'cancelled'
+}
+/**
+ * A task that waits for the user.
+ */
+export interface TaskThatRequiresInput20260728 {
+  status: 'input_required'
+  /**
+   * The elicitations, by name; the answers have the same names.
+   */
+  inputRequests: {
+    [k: string]: InputRequest1
+  }
+}
+/**
+ * One elicitation.
+ */
+export interface InputRequest1 {
+  method: 'elicitation/create'
+  params: ElicitationCreateParams
+}
+/**
+ * A task with the result of its call.
+ */
+export interface CompletedTask20260728 {
+  status: 'completed'
+  result: CompleteToolsCallResult20260728
+}
+/**
+ * A task whose call has a JSON-RPC error in place of a result.
+ */
+export interface FailedTask20260728 {
+  status: 'failed'
+  error: JSONRPCError
+}
+/**
  * The parameters of `notifications/subscriptions/acknowledged`, which the server sends at once: the kinds of notifications that the subscription will deliver.
  */
 export interface NotificationsSubscriptionsAcknowledgedParams {
   notifications: Subscriptions
   _meta: SubscriptionMeta
+}
+/**
+ * The result of `tasks/update` and `tasks/cancel` since 2026-07-28: what it changes, the next `tasks/get` shows.
+ */
+export interface AcknowledgementOfATasksRequest {
+  /**
+   * It is a complete result.
+   */
+  resultType: 'complete'
+  _meta?: Meta & {
+    'io.modelcontextprotocol/serverInfo'?: Implementation
+  }
 }
 /**
  * A function for the chat completions API.

@@ -48,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
         if _interruptible:
             _signal.signal(_signal.SIGINT, _signal.default_int_handler)
         if reason:
-            from .cli.printing.output import print_remark
+            from .cli.printing.terminal import print_remark
 
             print_remark(f"this session has a process of its own: {reason}")
         return command_line.main(arguments)

@@ -156,7 +156,7 @@ class AgentRun:
     def _open_page(self) -> AbstractAsyncContextManager[Page]:
         from ..inspect.traffic import Feed
         from .local_page import local_page
-        from .printing.output import print_error
+        from .printing.terminal import print_error
 
         return local_page(
             Feed(), self._options, print_error, title="A run", views=["run"], status="ready"

@@ -15,7 +15,7 @@ from toolwire_schemas.language import say
 from ..errors import Failed, UsageError
 from .browser import has_screen, open_privately
 from .options import Option
-from .printing.output import print_data
+from .printing.terminal import print_data
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable

@@ -138,14 +138,14 @@ def _no_command(words: list[str]) -> str:
 
 
 def _print(text: str) -> int:
-    from .printing.output import print_data  # imported on use: a server prints nothing
+    from .printing.terminal import print_data  # imported on use: a server prints nothing
 
     print_data(text)
     return 0
 
 
 def _report(sentence: str, status: int) -> int:
-    from .printing.output import print_remark
+    from .printing.terminal import print_remark
 
     print_remark(sentence)
     return status

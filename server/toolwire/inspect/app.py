@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from starlette.types import Receive, Scope, Send
 
-    from .session import InspectedServer
+    from .inspected_server import InspectedServer
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from toolwire.cli.mounting import list_prefixes
-from toolwire.cli.printing.output import print_report
+from toolwire.cli.printing.terminal import print_report
 from toolwire.cli.token_counts import TokenCount, as_data, count_tokens, format_counts
 
 ENTRIES: list[dict[str, Any]] = [

@@ -14,9 +14,9 @@ from ...loading import bundled_targets as bundled
 from ...loading import targets as load
 from ..open_client import ask_user, is_mounting, make_client, make_limit
 from ..options import JSON, LOADING, Option
-from ..printing.output import format_json, print_data, print_error, print_remark
 from ..printing.progress import ProgressLine
 from ..printing.result_content import format_content, save_data
+from ..printing.terminal import format_json, print_data, print_error, print_remark
 from . import Command
 
 if TYPE_CHECKING:

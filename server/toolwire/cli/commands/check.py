@@ -22,9 +22,9 @@ from ..check_report import format_replay, format_report
 from ..open_client import choose_command, make_client
 from ..options import HTML, JSON, LOADING, MARKDOWN, Option
 from ..printing.layout import find_width, format_table
-from ..printing.output import format_json, print_data, print_report
 from ..printing.output_files import check_folders, write_pages
 from ..printing.progress import ProgressLine
+from ..printing.terminal import format_json, print_data, print_report
 from . import Command
 
 if TYPE_CHECKING:

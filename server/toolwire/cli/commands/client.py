@@ -15,8 +15,8 @@ from toolwire_dialects.typed_clients import LANGUAGES
 from ...errors import Failed, UsageError
 from ..open_client import format_loading_options, make_client, make_limit
 from ..options import ADOPT, EXCLUDE, INCLUDE, MOUNT, MOUNT_CONFIG, SET, Option
-from ..printing.output import print_data, print_report
 from ..printing.output_files import write_text
+from ..printing.terminal import print_data, print_report
 from . import Command
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from ...loading import targets as load
 from ...wrapping import DIALECTS_OF
 from ..open_client import connect_to, is_attended
 from ..options import Option
-from ..printing.output import print_data, print_remark
+from ..printing.terminal import print_data, print_remark
 from . import Command
 from .serve import COMMAND as SERVE
 from .serve import choose_name

@@ -14,9 +14,9 @@ from toolwire_schemas.output import BOLD, DIM, RED, emphasize, printable
 from ...errors import UsageError
 from ..open_client import connect_to, format_own_command
 from ..printing.layout import format_tools
-from ..printing.output import print_report
 from ..printing.progress import format_progress
 from ..printing.result_content import format_content
+from ..printing.terminal import print_report
 from . import Command
 
 if TYPE_CHECKING:

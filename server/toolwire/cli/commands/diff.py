@@ -21,8 +21,8 @@ from ...errors import Failed, UsageError
 from ..open_client import connect_to, format_own_command, make_limit, split_command
 from ..options import HTML, MARKDOWN, Option
 from ..printing.layout import format_count, format_table
-from ..printing.output import format_json, print_data, print_report
 from ..printing.output_files import check_folders, write_pages
+from ..printing.terminal import format_json, print_data, print_report
 from . import Command
 
 if TYPE_CHECKING:

@@ -81,9 +81,11 @@ def run(words: Words) -> int:
         ):
             if page.state["command"]:
                 # In a thread, since its imports would delay the page.
-                session = await anyio.to_thread.run_sync(import_module, "toolwire.inspect.session")
+                module = await anyio.to_thread.run_sync(
+                    import_module, "toolwire.inspect.inspected_server"
+                )
                 era = "modern" if is_ours else "auto"
-                page.server = session.InspectedServer(feed, page.state, era)
+                page.server = module.InspectedServer(feed, page.state, era)
                 tasks.start_soon(page.server.run)
             await ended.wait()
             tasks.cancel_scope.cancel()

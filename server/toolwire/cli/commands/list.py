@@ -12,7 +12,7 @@ from ...errors import UsageError
 from ..open_client import make_client, make_limit
 from ..options import EXCLUDE, INCLUDE, JSON, LOADING, Option
 from ..printing.layout import format_count, format_table, format_tools, summarize
-from ..printing.output import format_json, print_data, print_remark, print_report
+from ..printing.terminal import format_json, print_data, print_remark, print_report
 from . import Command
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from ...errors import Failed, UsageError
 from ..open_client import is_mounting, make_client, make_limit
 from ..options import EXCLUDE, INCLUDE, LOADING, Option, Words
 from ..printing.layout import format_count, format_table
-from ..printing.output import print_remark, print_report
 from ..printing.output_files import write_text
+from ..printing.terminal import print_remark, print_report
 from . import Command
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from ...errors import Failed, UsageError
 from ...hosts.safe_write import NotRewritten, rewrite
 from ..options import Option
 from ..printing.layout import format_count
-from ..printing.output import print_data
+from ..printing.terminal import print_data
 from . import Command
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from ...loading.targets import parse
 from ..open_client import connect_to
 from ..options import Option
 from ..printing.layout import format_count
-from ..printing.output import print_data, print_remark
+from ..printing.terminal import print_data, print_remark
 from . import Command
 from .config import format_passed_options
 from .serve import COMMAND as SERVE

@@ -14,8 +14,8 @@ from ...errors import Failed, UsageError
 from ...transport.stdio import NotConnected, claim, leave
 from ..options import Option
 from ..printing.layout import format_count
-from ..printing.output import print_data
 from ..printing.output_files import check_folders
+from ..printing.terminal import print_data
 from . import Command
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from ...errors import UsageError
 from ..open_client import make_client
 from ..options import ADOPT, SET, Option
 from ..printing.layout import format_table
-from ..printing.output import format_json, print_data
+from ..printing.terminal import format_json, print_data
 from . import Command
 
 if TYPE_CHECKING:

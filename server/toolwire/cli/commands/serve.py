@@ -345,7 +345,7 @@ def _name_target(target: str) -> str:
 
 def _refuse(sentence: str, status: int = 2) -> NoReturn:
     """Exit at once: threads that a loaded module started may never end."""
-    from ..printing.output import print_remark
+    from ..printing.terminal import print_remark
 
     print_remark(sentence)
     sys.stderr.flush()

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import Failed, UsageError
-from .output import print_data
+from .terminal import print_data
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from ....errors import UsageError
 from ...options import Option
-from ...printing.output import print_data
+from ...printing.terminal import print_data
 from .. import Command
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from ....errors import Failed, UsageError
 from ....hosts import hosts, hub
 from ....hosts.safe_write import NotRewritten, rewrite, write_private
 from ...options import Option, one_of
-from ...printing.output import print_data, print_remark
+from ...printing.terminal import print_data, print_remark
 from .. import Command
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from ....errors import Failed, UsageError
 from ....sharing.log_file import read_tail
 from ....sharing.running import RunningProcess, find_log, find_running
 from ...printing.layout import format_table
-from ...printing.output import format_json, print_data, print_remark, print_report
+from ...printing.terminal import format_json, print_data, print_remark, print_report
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,7 +22,7 @@ import anyio
 from toolwire_check.judging.named_rules import find_structure_fault
 from toolwire_client.async_client import AsyncClient, ClientSettings
 from toolwire_client.errors import BrokenRules, ClientError, RequestFailed, TimedOut
-from toolwire_client.pages.results import result_html
+from toolwire_client.pages.result_html import result_html
 from toolwire_client.session.elicitation import NoAnswer, misfit
 from toolwire_client.waiting.event_loop import OnEventLoop, loop_scheduler
 from toolwire_dialects.lint.audit import audit, shown_name

@@ -18,7 +18,7 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "toolwire.protocol.result_limit": PROTOCOL,
     "toolwire.protocol.large_results": PROTOCOL,
     "toolwire_agent.agent.approvals": ("tests/clients/agent/test_approval_decisions.py",),
-    "toolwire_dialects.compare.cases": COMPARE,
+    "toolwire_dialects.compare.value_cases": COMPARE,
     "toolwire_dialects.compare.proof": COMPARE,
     "toolwire_dialects.compare.subset": COMPARE,
     "toolwire_schemas.json_schema.all_of": GRAPH,

@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from .approvals import Approvals, Verdict
     from .run_state import RunState
 
-    class Tools(Protocol):
-        """The tools of an agent."""
+    class ProgramTools(Protocol):
+        """The tools of an agent, as its programs call them."""
 
         approvals: Approvals
 
@@ -82,7 +82,7 @@ class ProgramRun:
 
     def __init__(
         self,
-        tools: Tools,
+        tools: ProgramTools,
         state: RunState,
         code: str,
         names: Mapping[str, ProgramName],

@@ -36,7 +36,7 @@ CALL_STEPS: list[Step] = [
 _MAX_EVENTS = 5_000
 
 
-class CallResult(NamedTuple):
+class CallVerdict(NamedTuple):
     """The verdict on a call by `CALL_STEPS`, its answer (empty without one), and the events
     that show it: from the start of the process if the call is its first one.
     """
@@ -55,7 +55,7 @@ class GeneratedCalls:
         self._has_second_chance = limits is None
         self._conversation: OpenConversation | None = None
 
-    def call(self, play: Play, params: dict[str, Any], *, is_alone: bool = False) -> CallResult:
+    def call(self, play: Play, params: dict[str, Any], *, is_alone: bool = False) -> CallVerdict:
         """Play a call with these *params*, in a new process if it *is_alone*.
 
         A call that may have failed for lack of time is made again, alone, with longer limits.
@@ -72,7 +72,7 @@ class GeneratedCalls:
         with closing(GeneratedCalls(self._context, limits)) as calls:
             return calls.call(play, params, is_alone=True)
 
-    def _call_once(self, play: Play, params: dict[str, Any]) -> tuple[Attempt, CallResult]:
+    def _call_once(self, play: Play, params: dict[str, Any]) -> tuple[Attempt, CallVerdict]:
         conversation = self._open(play)
         start = len(conversation.events) if conversation.plays else 0
         identity = f"fuzz-{len(conversation.plays)}"
@@ -90,7 +90,7 @@ class GeneratedCalls:
             self.close()
         answers = find_answers(events, identity)
         answer = answers[0] if answers else {}
-        return attempt, CallResult(attempt.verdict, answer, events)
+        return attempt, CallVerdict(attempt.verdict, answer, events)
 
     def close(self) -> None:
         """End the process, if there is one."""

@@ -1,10 +1,10 @@
 """A proof that every value that fits some schemas fits another one too.
 
 Strategy. On the left of a claim are schemas that all apply; their values are divided into cases
-(`cases.py`). Cases may hold more than the values that fit, since keywords that are not understood
-are left out, but never less. On the right is one schema, read keyword by keyword: each has a rule
-that says when a case certainly fits it, and one without a rule is fitted only by the same keyword
-with the same value. So a proof is right, and where there is no proof nothing is known.
+(`value_cases.py`). Cases may hold more than the values that fit, since keywords that are not
+understood are left out, but never less. On the right is one schema, read keyword by keyword: each
+has a rule that says when a case certainly fits it, and one without a rule is fitted only by the
+same keyword with the same value. So a proof is right, and where there is no proof nothing is known.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import msgspec
 from toolwire_schemas.json_schema.bounded_validator import identity
 from toolwire_schemas.json_schema.subschemas import COMBINING, HOLDING
 
-from .cases import Case, cases, elements, kinds_of_types, listed_by, own_kinds_of
 from .nodes import Claims, equal, judge, kinds_about
+from .value_cases import ValueCase, elements, find_cases, kinds_of_types, listed_by, own_kinds_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,7 +35,10 @@ _GROUPS = dict.fromkeys(_CONDITION, _CONDITION) | dict.fromkeys(_CONTENTS, _CONT
 
 
 class Proof:
-    """The search for proofs about the schemas of two documents; see `Case` for *is_described*."""
+    """The search for proofs about the schemas of two documents.
+
+    See `ValueCase` for *is_described*.
+    """
 
     def __init__(self, budget: Budget, is_described: bool) -> None:
         self._budget = budget
@@ -55,18 +58,18 @@ class Proof:
         if not right.assertions or self._restates_any(left, right):
             return True
         claim = frozenset(left), right
-        return self._claims.holds(claim, lambda: self._all_fit(self.cases(left), right))
+        return self._claims.holds(claim, lambda: self._all_fit(self.find_cases(left), right))
 
-    def _all_fit(self, cases: list[Case], right: SchemaNode) -> bool:
+    def _all_fit(self, cases: list[ValueCase], right: SchemaNode) -> bool:
         return all(self._fits(case, right, frozenset()) for case in cases)
 
     def _restates_any(self, left: Iterable[SchemaNode], right: SchemaNode) -> bool:
         """Return whether one schema on the *left* is the same as *right*."""
         return any(self.same(node, right) for node in left)
 
-    def cases(self, left: tuple[SchemaNode, ...]) -> list[Case]:
+    def find_cases(self, left: tuple[SchemaNode, ...]) -> list[ValueCase]:
         """Return the cases of values that fit all on the *left*."""
-        return cases(left, self._budget, self._is_described)
+        return find_cases(left, self._budget, self._is_described)
 
     # --- the same schema ---
 
@@ -106,7 +109,7 @@ class Proof:
 
     # --- a case fits a schema ---
 
-    def _fits(self, case: Case, right: SchemaNode, followed: Nodes) -> bool:
+    def _fits(self, case: ValueCase, right: SchemaNode, followed: Nodes) -> bool:
         """Return whether all values of *case* fit *right*; *followed* led to it within the same
         value.
         """
@@ -117,7 +120,7 @@ class Proof:
             return False
         return self._fits_words(case, right, followed | {right}) or self._is_void(case)
 
-    def _fits_words(self, case: Case, right: SchemaNode, followed: Nodes) -> bool:
+    def _fits_words(self, case: ValueCase, right: SchemaNode, followed: Nodes) -> bool:
         rest = []
         for word in right.assertions:
             if word not in _ABOUT_ANY:
@@ -128,7 +131,7 @@ class Proof:
             return True
         return self._fits_rest(rest, case, right)
 
-    def _fits_any(self, word: str, case: Case, right: SchemaNode, followed: Nodes) -> bool:
+    def _fits_any(self, word: str, case: ValueCase, right: SchemaNode, followed: Nodes) -> bool:
         """Return whether *case* fits a keyword about values of all types."""
         match word:
             case "type":
@@ -142,7 +145,7 @@ class Proof:
                 return self._fits_one(case, right, followed)
         return all(self._fits(case, part, followed) for part in right.under(word).values())
 
-    def _fits_one(self, case: Case, right: SchemaNode, followed: Nodes) -> bool:
+    def _fits_one(self, case: ValueCase, right: SchemaNode, followed: Nodes) -> bool:
         """Return whether *case* fits exactly one schema of `oneOf`."""
         if case.value is not msgspec.UNSET:
             schema = {"oneOf": right.assertions["oneOf"]}
@@ -165,7 +168,7 @@ class Proof:
             self._listed[key] = set(map(identity, values))
         return self._listed[key]
 
-    def _fits_rest(self, rest: list[str], case: Case, right: SchemaNode) -> bool:
+    def _fits_rest(self, rest: list[str], case: ValueCase, right: SchemaNode) -> bool:
         """Return whether *case* fits the keywords in *rest*, each about values of one type."""
         if case.value is not msgspec.UNSET:
             schema = {word: right.assertions[word] for word in rest}
@@ -177,7 +180,7 @@ class Proof:
                 return False
         return True
 
-    def _fits_word(self, word: str, case: Case, right: SchemaNode) -> bool:
+    def _fits_word(self, word: str, case: ValueCase, right: SchemaNode) -> bool:
         value = right.assertions[word]
         match word:
             case "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum":
@@ -197,7 +200,7 @@ class Proof:
                 return self._fits_items(case, right)
         return self._has_same_group(word, case, right)
 
-    def _has_same_group(self, word: str, case: Case, right: SchemaNode) -> bool:
+    def _has_same_group(self, word: str, case: ValueCase, right: SchemaNode) -> bool:
         """Return whether one schema of *case* says the same under *word*, which has no rule."""
         group = _GROUPS.get(word, (word,))
         for node in case.nodes:
@@ -205,13 +208,13 @@ class Proof:
                 return True
         return False
 
-    def _fits_properties(self, case: Case, right: SchemaNode) -> bool:
+    def _fits_properties(self, case: ValueCase, right: SchemaNode) -> bool:
         for name, part in right.under("properties").items():
             if not self.holds(case.member(name), part):
                 return False
         return True
 
-    def _fits_additional(self, case: Case, right: SchemaNode) -> bool:
+    def _fits_additional(self, case: ValueCase, right: SchemaNode) -> bool:
         (additional,) = right.under("additionalProperties").values()
         if not self.holds(case.member(None), additional):
             return False
@@ -222,7 +225,7 @@ class Proof:
                 return False
         return True
 
-    def _fits_items(self, case: Case, right: SchemaNode) -> bool:
+    def _fits_items(self, case: ValueCase, right: SchemaNode) -> bool:
         most = case.most("maxItems")
         longest = max(len(node.under("prefixItems")) for node in (*case.nodes, right))
         # All elements after the longest tuple are like the first of them.
@@ -230,21 +233,21 @@ class Proof:
             if index == most:
                 return True
             element = case.element(index)
-            if not self.cases(element):
+            if not self.find_cases(element):
                 return True  # no array is that long
             for wanted in elements(right, index):
                 if not self.holds(element, wanted):
                     return False
         return True
 
-    def _is_void(self, case: Case) -> bool:
+    def _is_void(self, case: ValueCase) -> bool:
         """Return whether no value is like that, since a member is required and cannot be there."""
         if case.kind != "object":
             return False
-        return any(not self.cases(case.member(name)) for name in case.required())
+        return any(not self.find_cases(case.member(name)) for name in case.required())
 
 
-def _is_apart(case: Case, part: SchemaNode, other: SchemaNode) -> bool:
+def _is_apart(case: ValueCase, part: SchemaNode, other: SchemaNode) -> bool:
     """Return whether no value of *case* that fits *part* fits *other*."""
     return case.kind not in own_kinds_of(other.target) or are_apart(part, other)
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .cases import OTHER, Case, kind_of, listed_by
 from .nodes import NUMBERS
+from .value_cases import OTHER, ValueCase, kind_of, listed_by
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -113,7 +113,7 @@ class PartKeys(msgspec.Struct, frozen=True):
     special: Iterable[Any]
 
 
-def index_keys(case: Case, hints: list[SchemaNode], most: int) -> PartKeys:
+def index_keys(case: ValueCase, hints: list[SchemaNode], most: int) -> PartKeys:
     """Return the indexes of *most* elements."""
     longest = 0
     for node in (*case.nodes, *hints):
@@ -122,7 +122,7 @@ def index_keys(case: Case, hints: list[SchemaNode], most: int) -> PartKeys:
     return PartKeys(range(most), range(described + 1))
 
 
-def name_keys(case: Case, hints: list[SchemaNode], most: int) -> PartKeys:
+def name_keys(case: ValueCase, hints: list[SchemaNode], most: int) -> PartKeys:
     """Return the names of *most* members."""
     extra = OTHER
     special = [*case.names(), OTHER]

@@ -6,7 +6,7 @@ place, whose meaning `subset.py` decides. No part breaks a whole that takes ever
 part explains is a difference of the whole.
 
 Verdicts are about the values that the schemas describe: those without members that only the other
-one knows, and without unsafe integers (`Case`). Others do not occur in practice.
+one knows, and without unsafe integers (`ValueCase`). Others do not occur in practice.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ round.
 _WHOLE_CHANGED = "more of it may have changed: to compare all of it takes too many steps"
 
 
-class Difference(msgspec.Struct, frozen=True):
+class SchemaDifference(msgspec.Struct, frozen=True):
     """One difference at one *place*: does the new schema take all that the old one did, and the
     other way round?
     """
@@ -57,7 +57,7 @@ class Difference(msgspec.Struct, frozen=True):
     new_takes_old: SubsetVerdict = YES
     old_takes_new: SubsetVerdict = YES
 
-    def within(self, whole: Difference) -> Difference | None:
+    def within(self, whole: SchemaDifference) -> SchemaDifference | None:
         """Return what it means for the *whole*, `None` if nothing.
 
         Where the whole of the new schema takes all that the old one took, or the other way round,
@@ -80,7 +80,7 @@ class Difference(msgspec.Struct, frozen=True):
         return self.new_takes_old == YES and self.old_takes_new == YES
 
 
-def differences(old: Any, new: Any, place: str, budget: Budget) -> list[Difference]:
+def find_differences(old: Any, new: Any, place: str, budget: Budget) -> list[SchemaDifference]:
     """Return where the schemas *old* and *new*, of what is called *place*, differ; an empty list if
     nowhere.
     """
@@ -92,14 +92,16 @@ def differences(old: Any, new: Any, place: str, budget: Budget) -> list[Differen
             return _differences_between(before.root, after.root, place, budget)
     except RecursionError:
         pass
-    return [Difference(place, "undecided", "it changed, but cannot be compared", UNKNOWN, UNKNOWN)]
+    return [
+        SchemaDifference(place, "undecided", "it changed, but cannot be compared", UNKNOWN, UNKNOWN)
+    ]
 
 
 def _differences_between(
     old: SchemaNode, new: SchemaNode, place: str, budget: Budget
-) -> list[Difference]:
+) -> list[SchemaDifference]:
     walk = _Walk(budget)
-    whole = walk.values(old.target, new.target, place) or Difference(place, "same", "")
+    whole = walk.values(old.target, new.target, place) or SchemaDifference(place, "same", "")
     parts = []
     for below in walk.below(old, new, place):
         part = below.within(whole)
@@ -107,7 +109,7 @@ def _differences_between(
             parts.append(part)
     found = []
     if budget.is_spent:
-        found.append(Difference(place, "undecided", _WHOLE_CHANGED, UNKNOWN, UNKNOWN))
+        found.append(SchemaDifference(place, "undecided", _WHOLE_CHANGED, UNKNOWN, UNKNOWN))
     rest = _unexplained(whole, parts)
     answers = (rest.new_takes_old.answer, rest.old_takes_new.answer)
     # Without budget, only what is refuted is certain.
@@ -119,7 +121,7 @@ def _differences_between(
     return found
 
 
-def _unexplained(whole: Difference, parts: list[Difference]) -> Difference:
+def _unexplained(whole: SchemaDifference, parts: list[SchemaDifference]) -> SchemaDifference:
     """Return the difference of the *whole* without what its *parts* explain."""
     new_takes_old, old_takes_new = whole.new_takes_old, whole.old_takes_new
     for part in parts:
@@ -128,7 +130,7 @@ def _unexplained(whole: Difference, parts: list[Difference]) -> Difference:
         if part.old_takes_new != YES:
             old_takes_new = YES
     kind = _kind_of(new_takes_old, old_takes_new)
-    return Difference(whole.place, kind, whole.text, new_takes_old, old_takes_new)
+    return SchemaDifference(whole.place, kind, whole.text, new_takes_old, old_takes_new)
 
 
 class _Walk:
@@ -142,7 +144,7 @@ class _Walk:
         self._any = Comparison(budget, is_described=False)
         self._open: list[tuple[SchemaNode, SchemaNode]] = []
 
-    def values(self, old: SchemaNode, new: SchemaNode, place: str) -> Difference | None:
+    def values(self, old: SchemaNode, new: SchemaNode, place: str) -> SchemaDifference | None:
         """Return the difference between the values of two schemas, or `None`.
 
         If the schemas differ only in values that they do not describe, users do not notice it: the
@@ -158,8 +160,8 @@ class _Walk:
             kind = _kind_of(new_takes_old, old_takes_new)
             text = self._about_null(old, new) or _changed_words(old, new)
             if comparison is self._any:
-                return Difference(place, kind, text)
-            return Difference(place, kind, text, new_takes_old, old_takes_new)
+                return SchemaDifference(place, kind, text)
+            return SchemaDifference(place, kind, text, new_takes_old, old_takes_new)
         return None
 
     def _about_null(self, old: SchemaNode, new: SchemaNode) -> str:
@@ -176,7 +178,7 @@ class _Walk:
             return False
         return self._described.same(one, inner)
 
-    def below(self, old: SchemaNode, new: SchemaNode, place: str) -> Iterator[Difference]:
+    def below(self, old: SchemaNode, new: SchemaNode, place: str) -> Iterator[SchemaDifference]:
         """Yield the differences at *place*, and at all places below it."""
         if self._budget.is_spent:
             return
@@ -193,7 +195,7 @@ class _Walk:
             yield from self._parts(old, new, place)
         self._open.pop()
 
-    def _parts(self, old: SchemaNode, new: SchemaNode, place: str) -> Iterator[Difference]:
+    def _parts(self, old: SchemaNode, new: SchemaNode, place: str) -> Iterator[SchemaDifference]:
         words = _words_of_parts(old, new)
         rest = self.values(old, _with_parts_of(old, new, words), place)
         if rest is not None:
@@ -206,7 +208,7 @@ class _Walk:
                 (inner_now,) = new.under(word).values()
                 yield from self.below(inner, inner_now, place + step)
 
-    def _members(self, old: SchemaNode, new: SchemaNode, place: str) -> Iterator[Difference]:
+    def _members(self, old: SchemaNode, new: SchemaNode, place: str) -> Iterator[SchemaDifference]:
         before, after = old.under("properties"), new.under("properties")
         for name in dict.fromkeys([*before, *after]):
             if self._budget.is_spent:
@@ -222,7 +224,7 @@ class _Walk:
 
     def _removed_member(
         self, old: SchemaNode, new: SchemaNode, name: str, where: str
-    ) -> Difference:
+    ) -> SchemaDifference:
         new_takes_old = self._takes_among_others(new, old.under("properties")[name])
         text = "removed"
         if new_takes_old == YES:
@@ -230,24 +232,28 @@ class _Walk:
         old_takes_new = YES
         if name in old.required:
             old_takes_new = self._requires(new, name)
-        return Difference(where, "member-removed", text, new_takes_old, old_takes_new)
+        return SchemaDifference(where, "member-removed", text, new_takes_old, old_takes_new)
 
-    def _added_member(self, old: SchemaNode, new: SchemaNode, name: str, where: str) -> Difference:
+    def _added_member(
+        self, old: SchemaNode, new: SchemaNode, name: str, where: str
+    ) -> SchemaDifference:
         text, new_takes_old = "new, optional", YES
         if name in new.required:
             text, new_takes_old = "new, required", self._requires(old, name)
         old_takes_new = self._takes_among_others(old, new.under("properties")[name])
-        return Difference(where, "member-added", text, new_takes_old, old_takes_new)
+        return SchemaDifference(where, "member-added", text, new_takes_old, old_takes_new)
 
     def _changed_presence(
         self, old: SchemaNode, new: SchemaNode, name: str, where: str
-    ) -> Iterator[Difference]:
+    ) -> Iterator[SchemaDifference]:
         was_required, is_required = name in old.required, name in new.required
         if is_required and not was_required:
-            yield Difference(where, "member-required", "required now", self._requires(old, name))
+            yield SchemaDifference(
+                where, "member-required", "required now", self._requires(old, name)
+            )
         elif was_required and not is_required:
             old_takes_new = self._requires(new, name)
-            yield Difference(where, "member-optional", "optional now", YES, old_takes_new)
+            yield SchemaDifference(where, "member-optional", "optional now", YES, old_takes_new)
 
     def _requires(self, node: SchemaNode, name: str) -> SubsetVerdict:
         """Return whether all values that *node* describes have a member called *name*."""
@@ -343,17 +349,17 @@ def _with_parts_of(old: SchemaNode, new: SchemaNode, words: tuple[str, ...]) -> 
 # --- in words -------------------------------------------------------------------------------------
 
 
-def _remarks(old: SchemaNode, new: SchemaNode, place: str) -> list[Difference]:
+def _remarks(old: SchemaNode, new: SchemaNode, place: str) -> list[SchemaDifference]:
     """Return the differences of texts and defaults."""
     before, after = old.keywords, new.keywords
     found = []
     texts = [word for word in _TEXTS if _differs(before, after, word)]
     if texts:
         text = ", ".join(texts)
-        found.append(Difference(place, "text-changed", f"{text} changed"))
+        found.append(SchemaDifference(place, "text-changed", f"{text} changed"))
     if _differs(before, after, "default"):
         text = _change_of_word("default", before, after)
-        found.append(Difference(place, "default-changed", text))
+        found.append(SchemaDifference(place, "default-changed", text))
     return found
 
 

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from toolwire_schemas.json_schema.bounded_validator import Budget, TooExpensive, identity
 
-from .cases import Case, elements, members
 from .nodes import NUMBERS, ComparedSchema, applied_nodes, equal, judge
 from .proof import Proof
 from .samples import (
@@ -26,6 +25,7 @@ from .samples import (
     sizes,
     text_values,
 )
+from .value_cases import ValueCase, elements, members
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -60,7 +60,7 @@ def takes_all(new: Any, old: Any, *, is_described: bool = False) -> SubsetVerdic
     "yes" is proved, and "no" is shown by a value. Both hold by the drafts that the schemas name, or
     else 2020-12, and whether or not a validator checks formats. With *is_described* it is only
     about values that *old* describes: without members that only *new* knows, and without integers
-    that are not safe (`Case`).
+    that are not safe (`ValueCase`).
     """
     if equal(old, new):
         return YES
@@ -77,7 +77,7 @@ class Comparison:
     """Answers questions about the schemas of two readable documents; each takes a third of what the
     *budget* has left.
 
-    If it *is_described*, it is only about the values that the old schema describes (`Case`).
+    If it *is_described*, it is only about the values that the old schema describes (`ValueCase`).
     """
 
     def __init__(self, budget: Budget, is_described: bool) -> None:
@@ -160,7 +160,7 @@ class Comparison:
         listed = set(map(identity, listed_values(theirs)))
         yield from (value for value in listed_values(mine) if identity(value) not in listed)
         yield from example_values(mine)
-        cases = self._proof.cases(nodes)[:_MAX_CASES]
+        cases = self._proof.find_cases(nodes)[:_MAX_CASES]
         for case in cases:
             if case.value is not msgspec.UNSET:
                 yield case.value
@@ -177,7 +177,9 @@ class Comparison:
                 yield from self._objects(case, theirs, depth)
         yield from (value for value in listed_values(theirs) if not isinstance(value, dict | list))
 
-    def _arrays(self, case: Case, hints: list[SchemaNode], depth: int) -> Iterator[dict[Any, Any]]:
+    def _arrays(
+        self, case: ValueCase, hints: list[SchemaNode], depth: int
+    ) -> Iterator[dict[Any, Any]]:
         """Yield arrays, as elements by their indexes."""
 
         def values(index: int) -> list[Any]:
@@ -199,7 +201,9 @@ class Comparison:
             yield from (start | {index: value} for value in values(index))
         yield from (_first_parts(keys.first[:size], values, is_set=is_set) for size in lengths)
 
-    def _objects(self, case: Case, hints: list[SchemaNode], depth: int) -> Iterator[dict[Any, Any]]:
+    def _objects(
+        self, case: ValueCase, hints: list[SchemaNode], depth: int
+    ) -> Iterator[dict[Any, Any]]:
         """Yield objects: what has to be there, then each member at its edges, then other sizes."""
 
         def values(name: str) -> list[Any]:

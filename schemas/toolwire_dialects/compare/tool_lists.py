@@ -15,7 +15,7 @@ from toolwire_schemas.json_schema.bounded_validator import Budget
 from toolwire_schemas.json_schema.error_text import format_value
 
 from .nodes import equal
-from .schema_diff import Difference, differences
+from .schema_diff import SchemaDifference, find_differences
 from .subset import MAX_STEPS
 
 if TYPE_CHECKING:
@@ -206,12 +206,14 @@ def _of_results(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
         )
 
 
-def _differences(old: Any, new: Any, place: str, budget: Budget) -> list[Difference]:
-    """Return `differences`, with steps from the *budget* of the whole list, for one schema not all
-    of them.
+def _differences(old: Any, new: Any, place: str, budget: Budget) -> list[SchemaDifference]:
+    """Return what `find_differences` finds with steps from the *budget* of the whole list.
+
+    One schema gets a part of them, so that some are left for the others.
     """
-    part = Budget(most := min(MAX_STEPS, budget.left))
-    found = differences(old, new, place, part)
+    most = min(MAX_STEPS, budget.left)
+    part = Budget(most)
+    found = find_differences(old, new, place, part)
     budget.left -= most - max(part.left, 0)
     return found
 
@@ -223,7 +225,9 @@ def _schema(entry: Entry, member: str) -> Any:
     return schema
 
 
-def _change(entry: Entry, found: Difference, decides: SubsetVerdict, concerns: Concerns) -> Change:
+def _change(
+    entry: Entry, found: SchemaDifference, decides: SubsetVerdict, concerns: Concerns
+) -> Change:
     level: Level = _LEVELS[decides.answer]
     if found.kind == "text-changed":
         level, concerns = "patch", "models"

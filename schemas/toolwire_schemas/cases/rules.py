@@ -29,7 +29,7 @@ class Fix(msgspec.Struct, frozen=True):
     by_hand: str
 
 
-class Failure(msgspec.Struct, frozen=True):
+class FailingExchange(msgspec.Struct, frozen=True):
     """The exchange with a server that breaks a rule, with the unmet expectation and what came
     instead.
     """
@@ -54,7 +54,7 @@ class Rule(msgspec.Struct, frozen=True):
     why: str
     fix: Fix
     passing: tuple[str, ...]
-    failing: Failure
+    failing: FailingExchange
 
 
 _OF_FUZZING = {"valid": "calls/output-schema", "invalid": "calls/wrong-type"}

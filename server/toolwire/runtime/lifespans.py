@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from ..timers import Timers
     from .event_loop import EventLoop
 
-    class Session(Protocol):
-        """The services of a `Session` that lifespans need."""
+    class SessionServices(Protocol):
+        """What lifespans need of a `Session`."""
 
         lifespans: Lifespans | None
         timers: Timers
@@ -73,7 +73,9 @@ end of its session.
 """
 
 
-def enter(session: Session, tools: list[Tool], own: Lifespan | None, server: object) -> None:
+def enter(
+    session: SessionServices, tools: list[Tool], own: Lifespan | None, server: object
+) -> None:
     """Enter in *session* the lifespans of *tools* that are not entered yet, and the server's *own*.
 
     They get *server* if they take an argument. The worker processes of isolated tools enter their
@@ -104,7 +106,7 @@ class Lifespans:
     the value.
     """
 
-    def __init__(self, server: object, session: Session) -> None:
+    def __init__(self, server: object, session: SessionServices) -> None:
         self._server = server
         self._session = session
         self._wanted: frozenset[Lifespan] = (

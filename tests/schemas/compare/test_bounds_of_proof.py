@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from toolwire_dialects.compare import takes_all
-from toolwire_dialects.compare.cases import SAFE_INTEGER
+from toolwire_dialects.compare.value_cases import SAFE_INTEGER
 
 LOWER = {"minimum": lambda n, bound: n >= bound, "exclusiveMinimum": lambda n, bound: n > bound}
 UPPER = {"maximum": lambda n, bound: n <= bound, "exclusiveMaximum": lambda n, bound: n < bound}

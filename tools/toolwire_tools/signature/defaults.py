@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from ..schema.shape import Schema, TypePlan
     from ..schema.types import Types
 
-    class Declared(Protocol):
-        """The part of `Declared` of this package that is used here."""
+    class HintedParameter(Protocol):
+        """The part of a `Declared` that is used here."""
 
         @property
         def name(self) -> str: ...
@@ -34,7 +34,7 @@ _MAX_SHOWN = 80
 
 
 def check_default(
-    tool: str, parameter: Declared, plan: TypePlan, default: Any, types: Types | None
+    tool: str, parameter: HintedParameter, plan: TypePlan, default: Any, types: Types | None
 ) -> None:
     """Do nothing if *default* fits *plan*, which *types* has made.
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     Bound = tuple[tuple[Any, ...], dict[str, Any]]
 
-    class Arguments(Protocol):
+    class ReadableArguments(Protocol):
         """The part of `arguments.Arguments` that is used here."""
 
         input_schema: Schema
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         ) -> None: ...
 
 
-def read_again(arguments: Arguments, value: Any, strict: bool, log: Log | None) -> Bound:
+def read_again(arguments: ReadableArguments, value: Any, strict: bool, log: Log | None) -> Bound:
     """Return the arguments of a call with *value*, which was refused; *strict* and *log* are those
     of `bind`.
 
@@ -73,7 +73,7 @@ def read_again(arguments: Arguments, value: Any, strict: bool, log: Log | None) 
 
 
 def _without_loss(
-    arguments: Arguments, value: Any, errors: list[Any], log: Log | None
+    arguments: ReadableArguments, value: Any, errors: list[Any], log: Log | None
 ) -> Bound | None:
     refused: Exception | None = None
     choices = [] if arguments.types is None else [_values_of(cls) for cls in arguments.types.enums]
@@ -99,7 +99,7 @@ def _values_of(cls: type[Enum]) -> dict[str, Any]:
     return {name: values[member] for name, member in cls.__members__.items()}
 
 
-def _convert(arguments: Arguments, value: Any) -> Bound:
+def _convert(arguments: ReadableArguments, value: Any) -> Bound:
     assert arguments.read is not None
     if not arguments.has_types:
         return arguments.read(value)

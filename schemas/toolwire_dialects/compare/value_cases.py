@@ -53,7 +53,7 @@ class _Bound(msgspec.Struct, frozen=True, order=True):
         return _Bound(Fraction(ceil(self.number)))
 
 
-class Case(msgspec.Struct, frozen=True, eq=False):
+class ValueCase(msgspec.Struct, frozen=True, eq=False):
     """Values of one *kind* that fit all *nodes*, or the one *value*.
 
     The nodes have no alternatives and references left in them that would matter. If *is_described*,
@@ -172,13 +172,15 @@ def members(node: SchemaNode, name: str | None) -> list[SchemaNode]:
     return list(node.under("additionalProperties").values())
 
 
-def cases(nodes: tuple[SchemaNode, ...], budget: Budget, is_described: bool) -> list[Case]:
+def find_cases(
+    nodes: tuple[SchemaNode, ...], budget: Budget, is_described: bool
+) -> list[ValueCase]:
     """Return the cases of values that fit all *nodes*.
 
     Raises:
         TooExpensive: if they are too many.
     """
-    found: list[Case] = []
+    found: list[ValueCase] = []
     for flat in _alternatives(nodes, frozenset(), budget):
         found += _cases_of_kinds(flat, is_described)
         budget.spend()
@@ -216,7 +218,7 @@ def _alternatives(
             yield (*flat, *more)
 
 
-def _cases_of_kinds(nodes: tuple[SchemaNode, ...], is_described: bool) -> list[Case]:
+def _cases_of_kinds(nodes: tuple[SchemaNode, ...], is_described: bool) -> list[ValueCase]:
     kinds = set(KINDS)
     for node in nodes:
         kinds &= own_kinds_of(node)
@@ -227,13 +229,13 @@ def _cases_of_kinds(nodes: tuple[SchemaNode, ...], is_described: bool) -> list[C
         found = []
         for name in KINDS:
             for value in _VALUES.get(name, (msgspec.UNSET,)):
-                found.append(Case(name, nodes, is_described, value))
+                found.append(ValueCase(name, nodes, is_described, value))
         return [case for case in found if case.kind in kinds]
     values = {identity(value): value for value in listed[0]}
     for others in listed[1:]:
         common = [one for one in map(identity, others) if one in values]
         values = {one: values[one] for one in common}
-    found = [Case(kind_of(value), nodes, is_described, value) for value in values.values()]
+    found = [ValueCase(kind_of(value), nodes, is_described, value) for value in values.values()]
     return [case for case in found if case.kind in kinds]
 
 

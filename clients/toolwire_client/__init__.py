@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .async_client import AsyncClient as AsyncClient
     from .client import Client as Client
     from .client import PendingCall as PendingCall
+    from .client import Task as Task
     from .connecting import PendingConnection as PendingConnection
     from .connecting import connect as connect
     from .errors import BadConfiguration as BadConfiguration
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from .errors import CallCancelled as CallCancelled
     from .errors import ClientError as ClientError
     from .errors import Closed as Closed
+    from .errors import NoTasks as NoTasks
     from .errors import NotStarted as NotStarted
     from .errors import RequestFailed as RequestFailed
     from .errors import ServerGone as ServerGone
@@ -33,21 +35,23 @@ if TYPE_CHECKING:
     from .protocol.results import ResourceResult as ResourceResult
     from .protocol.results import ResourceTemplate as ResourceTemplate
     from .protocol.results import ToolDescription as ToolDescription
+    from .protocol.tasks import TaskStatus as TaskStatus
     from .servers import PendingServers as PendingServers
     from .servers import Servers as Servers
     from .servers import connect_config as connect_config
     from .session.elicitation import Elicitation as Elicitation
     from .session.elicitation import NoAnswer as NoAnswer
-    from .session.request import AsyncPendingCall as AsyncPendingCall
+    from .session.pending_call import AsyncPendingCall as AsyncPendingCall
+    from .session.task import AsyncTask as AsyncTask
     from .transport.child_process import server_environment as server_environment
 
 _MODULES = toolwire_schemas.modules_by_name(
     {
         ".async_client": "AsyncClient",
-        ".client": "Client PendingCall",
+        ".client": "Client PendingCall Task",
         ".connecting": "PendingConnection connect",
         ".errors": (
-            "BadConfiguration BrokenRules CallCancelled ClientError Closed NotStarted "
+            "BadConfiguration BrokenRules CallCancelled ClientError Closed NoTasks NotStarted "
             "RequestFailed ServerGone TimedOut ToolFailed"
         ),
         ".protocol.events": "LogEntry",
@@ -56,9 +60,11 @@ _MODULES = toolwire_schemas.modules_by_name(
             "ResourceContent ResourceDescription ResourceResult ResourceTemplate "
             "ToolDescription"
         ),
+        ".protocol.tasks": "TaskStatus",
         ".servers": "PendingServers Servers connect_config",
         ".session.elicitation": "Elicitation NoAnswer",
-        ".session.request": "AsyncPendingCall",
+        ".session.pending_call": "AsyncPendingCall",
+        ".session.task": "AsyncTask",
         ".transport.child_process": "server_environment",
     }
 )

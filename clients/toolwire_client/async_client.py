@@ -8,14 +8,14 @@ import sys
 import time
 from abc import ABC, abstractmethod
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, overload
 
 import msgspec
 from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.output import Output
 from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
-from .errors import ClientError, Closed, TimedOut
+from .errors import ClientError, Closed, NoTasks, TimedOut
 from .protocol.client_protocol import LOG_LEVEL, ClientProtocol
 from .protocol.events import Event, ListChanged, LogEntry, SubscriptionConfirmed
 from .protocol.results import (
@@ -33,10 +33,13 @@ from .protocol.results import (
     describe_entry,
     prompt_messages,
 )
+from .protocol.tasks import TaskStatus, can_list_tasks, has_tasks, read_status
 from .session.connection import Connection
 from .session.elicitation import ElicitationHandler
 from .session.handshake import HandshakeResult, shake_hands
-from .session.request import AsyncPendingCall, OnProgress, RequestHandle, complete
+from .session.pending_call import AsyncPendingCall
+from .session.request import OnProgress, RequestHandle, complete
+from .session.task import AsyncTask
 from .session.tool_list import CachedToolList, pages
 
 if TYPE_CHECKING:
@@ -67,7 +70,8 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     *on_list_changed* is called on the reading thread with `tools`, `resources` or `prompts`.
     *log_level* is what the server is asked to send at first, `None` for nothing. *capabilities* are
-    declared in addition to elicitation, and the ids of requests count from *first_request_id*.
+    declared in addition to elicitation, and the ids of requests count from *first_request_id*. With
+    *takes_tasks*, servers may answer calls with tasks.
     *take_frame* gets each message before the client, on the reading thread; one for which it
     returns true goes no further.
     """
@@ -80,6 +84,7 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     on_list_changed: Callable[[str], object] = lambda what: None
     log_level: str | None = LOG_LEVEL
     capabilities: Mapping[str, Any] = {}
+    takes_tasks: bool = False
     first_request_id: int = 1
     take_frame: TakeFrame | None = None
     start_timeout_seconds: float | None = START_TIMEOUT_SECONDS
@@ -217,6 +222,7 @@ class AsyncClient(ServerDetails):
         with self._open_request(running) as handle:
             return await running.tool_list.read(handle, deadline)
 
+    @overload
     async def call_tool(
         self,
         name: str,
@@ -224,15 +230,51 @@ class AsyncClient(ServerDetails):
         *,
         on_progress: OnProgress | None = None,
         timeout_seconds: float | None = None,
-    ) -> CallResult:
-        """Call a tool and wait for its result. The failure of a tool is a result too: see
-        `is_error`.
+        task: Literal[False] = False,
+    ) -> CallResult: ...
 
-        Raises what `AsyncPendingCall.result` raises.
+    @overload
+    async def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        on_progress: OnProgress | None = None,
+        timeout_seconds: float | None = None,
+        task: Literal[True],
+    ) -> AsyncTask: ...
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        on_progress: OnProgress | None = None,
+        timeout_seconds: float | None = None,
+        task: bool = False,
+    ) -> CallResult | AsyncTask:
+        """Call a tool and wait for its result. The failure of a tool is a result too: see
+        `is_error`. If the server makes the call a task, this waits for the task.
+
+        With *task*, return as soon as the server has answered: with a task that goes on, or with a
+        result, which is a task that has ended.
+
+        Raises what `AsyncPendingCall.result` raises, and `NoTasks` if *task* and the server has
+        none.
         """
         deadline = Deadline(timeout_seconds)
-        with self._open_request(await self.ready(deadline), on_progress) as handle:
-            return await AsyncPendingCall(handle, name, arguments).finish(deadline)
+        running = await self.ready(deadline)
+        if not task:
+            call = self._start_call(running, name, arguments, on_progress)
+            return await call.finish(deadline)
+        if not has_tasks(running.handshake.version, running.handshake.capabilities):
+            raise NoTasks("the server has no tasks: call the tool without task=True")
+        call = self._start_call(running, name, arguments, on_progress, as_task=True)
+        answer = await call.first_answer(deadline)
+        if isinstance(answer, TaskStatus):
+            return AsyncTask(self._open_later, answer.id, tool=name, status=answer)
+        ended = TaskStatus(id="", state="completed")
+        return AsyncTask(self._open_later, "", tool=name, status=ended, result=answer)
 
     async def start(
         self,
@@ -242,8 +284,27 @@ class AsyncClient(ServerDetails):
         on_progress: OnProgress | None = None,
     ) -> AsyncPendingCall:
         """Call a tool and return as soon as the request is sent."""
-        with self._open_request(await self.ready(Deadline(None)), on_progress) as handle:
-            return AsyncPendingCall(handle, name, arguments)
+        return self._start_call(await self.ready(Deadline(None)), name, arguments, on_progress)
+
+    def task(self, task_id: str, *, tool: str = "") -> AsyncTask:
+        """Return the task *task_id* of an earlier call, which may have been another client's that
+        the server takes for the same. *tool* is named with the questions that it asks.
+        """
+        return AsyncTask(self._open_later, task_id, tool=tool)
+
+    async def list_tasks(self, *, timeout_seconds: float | None = None) -> list[TaskStatus]:
+        """Return the tasks that a server of MCP 2025-11-25 has for this client. Later revisions
+        have no such list, so keep the ids.
+
+        Raises what `request` raises, and `NoTasks` if the server has no such list.
+        """
+        deadline = Deadline(timeout_seconds)
+        running = await self.ready(deadline)
+        if not can_list_tasks(running.handshake.version, running.handshake.capabilities):
+            raise NoTasks("the server does not list its tasks, only MCP 2025-11-25 has such a list")
+        with self._open_request(running) as handle:
+            entries, _ = await pages(handle, deadline, "tasks/list", "tasks")
+        return [read_status(entry) for entry in entries]
 
     async def list_resources(
         self, *, timeout_seconds: float | None = None
@@ -410,6 +471,32 @@ class AsyncClient(ServerDetails):
             handle.begin(method, params)
             return await complete(handle, method, params, deadline)
 
+    def _start_call(
+        self,
+        running: Running,
+        name: str,
+        arguments: Mapping[str, Any] | None,
+        on_progress: OnProgress | None,
+        *,
+        as_task: bool = False,
+    ) -> AsyncPendingCall:
+        """Send the request of a call. A server of MCP 2025-11-25 makes it a task only if it is
+        asked to: with *as_task*, or for a tool that runs in no other way.
+        """
+        asks_for_task = may_need_task = False
+        if not running.connection.protocol.is_modern:
+            may_need_task = has_tasks(running.handshake.version, running.handshake.capabilities)
+            asks_for_task = as_task or (may_need_task and running.tool_list.needs_task(name))
+        with self._open_request(running, on_progress) as handle:
+            return AsyncPendingCall(
+                handle, name, arguments, as_task=asks_for_task, may_need_task=may_need_task
+            )
+
+    async def _open_later(
+        self, deadline: Deadline, on_progress: OnProgress | None
+    ) -> RequestHandle:
+        return self._open_request(await self.ready(deadline), on_progress)
+
     def _open_request(
         self, running: Running, on_progress: OnProgress | None = None
     ) -> RequestHandle:
@@ -470,6 +557,7 @@ class AsyncClient(ServerDetails):
             settings.name,
             settings.version,
             can_ask=can_ask,
+            takes_tasks=settings.takes_tasks,
             capabilities=settings.capabilities,
             first_id=settings.first_request_id,
         )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Literal, Self, overload
 
 from .async_client import AsyncClient, Running, ServerDetails
-from .session.request import AsyncPendingCall
+from .session.pending_call import AsyncPendingCall
+from .session.task import AsyncTask
 from .waiting.base import blocking, run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
+    from .protocol.results import CallResult
+    from .protocol.tasks import TaskStatus
     from .session.request import OnProgress
 
 
@@ -30,6 +33,50 @@ class PendingCall:
     result = blocking(
         AsyncPendingCall.result
     )  # callbacks for progress and questions run in this thread
+
+
+class Task:
+    """A call that goes on at its server. `task.result()` gives its result, `for status in task`
+    each change until it has ended; otherwise as `AsyncTask`.
+    """
+
+    def __init__(self, task: AsyncTask) -> None:
+        self._async = task
+
+    @property
+    def id(self) -> str:
+        """As `AsyncTask.id`."""
+        return self._async.id
+
+    @property
+    def tool(self) -> str:
+        """As `AsyncTask.tool`."""
+        return self._async.tool
+
+    @property
+    def status(self) -> TaskStatus | None:
+        """As `AsyncTask.status`."""
+        return self._async.status
+
+    result = blocking(AsyncTask.result)
+    read_status = blocking(AsyncTask.read_status)
+    cancel = blocking(AsyncTask.cancel)
+
+    def changes(self, timeout_seconds: float | None = None) -> Iterator[TaskStatus]:
+        """As `AsyncTask.changes`."""
+        changes = self._async.changes(timeout_seconds)
+
+        async def take_next() -> TaskStatus | None:
+            return await anext(changes, None)
+
+        try:
+            while (status := run(take_next())) is not None:
+                yield status
+        finally:
+            run(changes.aclose())
+
+    def __iter__(self) -> Iterator[TaskStatus]:
+        return self.changes()
 
 
 class Client(ServerDetails):
@@ -60,7 +107,7 @@ class Client(ServerDetails):
 
     list_tools = blocking(AsyncClient.list_tools)
     list_entries = blocking(AsyncClient.list_entries)
-    call_tool = blocking(AsyncClient.call_tool)
+    list_tasks = blocking(AsyncClient.list_tasks)
     list_resources = blocking(AsyncClient.list_resources)
     list_resource_templates = blocking(AsyncClient.list_resource_templates)
     read_resource = blocking(AsyncClient.read_resource)
@@ -71,6 +118,47 @@ class Client(ServerDetails):
     request = blocking(AsyncClient.request)
     set_log_level = blocking(AsyncClient.set_log_level)
     close = blocking(AsyncClient.close)
+
+    @overload
+    def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        on_progress: OnProgress | None = None,
+        timeout_seconds: float | None = None,
+        task: Literal[False] = False,
+    ) -> CallResult: ...
+
+    @overload
+    def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        on_progress: OnProgress | None = None,
+        timeout_seconds: float | None = None,
+        task: Literal[True],
+    ) -> Task: ...
+
+    def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        on_progress: OnProgress | None = None,
+        timeout_seconds: float | None = None,
+        task: bool = False,
+    ) -> CallResult | Task:
+        """As `AsyncClient.call_tool`."""
+        called: dict[str, Any] = {"on_progress": on_progress, "timeout_seconds": timeout_seconds}
+        if task:
+            return Task(run(self._async.call_tool(name, arguments, task=True, **called)))
+        return run(self._async.call_tool(name, arguments, task=False, **called))
+
+    def task(self, task_id: str, *, tool: str = "") -> Task:
+        """As `AsyncClient.task`."""
+        return Task(self._async.task(task_id, tool=tool))
 
     def start(
         self,

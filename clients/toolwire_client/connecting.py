@@ -139,6 +139,7 @@ def connect(
             restart=restart,
             on_ask=on_ask,
             on_log=on_log,
+            takes_tasks=True,
             start_timeout_seconds=start_timeout_seconds,
             max_message_bytes=max_message_bytes,
             name=name,

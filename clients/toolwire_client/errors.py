@@ -7,8 +7,9 @@
     ├── BrokenRules     the response violates the protocol
     ├── RequestFailed   the response is a JSON-RPC error
     ├── ToolFailed      the tool failed; only typed clients raise it
+    ├── NoTasks         the server has no tasks, or does not list them
     ├── TimedOut        no response in time (also a `TimeoutError`)
-    ├── CallCancelled   the call was cancelled by this client
+    ├── CallCancelled   the call was cancelled by this client, or its task was
     └── Closed          the client is not open
 
 A tool that fails in `call_tool` raises nothing: the `CallResult` says `is_error`.
@@ -112,12 +113,16 @@ class ToolFailed(ClientError):
         return self.text or f"the tool {self.tool!r} failed"
 
 
+class NoTasks(ClientError):
+    """The server does not turn calls into tasks, or does not list them."""
+
+
 class TimedOut(ClientError, TimeoutError):
     """The response did not arrive in time. The request was cancelled."""
 
 
 class CallCancelled(ClientError):
-    """The request was cancelled by this client."""
+    """The request was cancelled by this client, or its task was cancelled."""
 
 
 class Closed(ClientError):

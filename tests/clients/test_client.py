@@ -58,7 +58,9 @@ def test_a_modern_server_is_spoken_to_in_the_modern_way() -> None:
         "_meta": {
             "io.modelcontextprotocol/protocolVersion": "2026-07-28",
             "io.modelcontextprotocol/clientInfo": {"name": "toolwire", "version": "0.1.0"},
-            "io.modelcontextprotocol/clientCapabilities": {},
+            "io.modelcontextprotocol/clientCapabilities": {
+                "extensions": {"io.modelcontextprotocol/tasks": {}}
+            },
         },
     }
 

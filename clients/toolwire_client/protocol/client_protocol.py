@@ -24,7 +24,9 @@ from .events import (
     Progress,
     Result,
     SubscriptionConfirmed,
+    TaskNotified,
 )
+from .tasks import EXTENSION as TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -48,8 +50,8 @@ class ClientProtocol:
     """The client's side of one conversation with one server.
 
     `version` is the MCP revision spoken, `None` until the handshake; `probe` is the id of
-    `discover`. *can_ask* declares elicitation, in addition to *capabilities*. The ids of requests
-    count from *first_id*.
+    `discover`. *can_ask* declares elicitation and *takes_tasks* the extension for tasks, in
+    addition to *capabilities*. The ids of requests count from *first_id*.
     """
 
     def __init__(
@@ -58,6 +60,7 @@ class ClientProtocol:
         client_version: str,
         *,
         can_ask: bool = False,
+        takes_tasks: bool = False,
         capabilities: Mapping[str, Any] | None = None,
         first_id: int = 1,
     ) -> None:
@@ -69,6 +72,7 @@ class ClientProtocol:
             messages.META_CLIENT_INFO: self._info,
         }
         self._other_capabilities = capabilities or {}
+        self._takes_tasks = takes_tasks
         self.declare(can_ask=can_ask)
         self._ids = itertools.count(
             first_id
@@ -85,10 +89,10 @@ class ClientProtocol:
         self.can_ask = can_ask
         self._capabilities: dict[str, Any] = {"elicitation": {"form": {}}} if can_ask else {}
         self._capabilities |= self._other_capabilities
-        self._modern_meta = {
-            **self._modern_meta,
-            messages.META_CLIENT_CAPABILITIES: self._capabilities,
-        }
+        declared = self._capabilities
+        if self._takes_tasks:  # only the modern form is an extension
+            declared = {**declared, "extensions": {TASKS: {}}}
+        self._modern_meta = {**self._modern_meta, messages.META_CLIENT_CAPABILITIES: declared}
 
     def set_log_level(self, level: str) -> None:
         """Request the server's log messages of *level* with each request of the modern revision
@@ -130,6 +134,9 @@ class ClientProtocol:
     def listen(self) -> tuple[int, bytes]:
         wanted = {f"{what}ListChanged": True for what in LISTS}
         return self.request("subscriptions/listen", {"notifications": wanted})
+
+    def listen_to_task(self, task_id: str) -> tuple[int, bytes]:
+        return self.request("subscriptions/listen", {"notifications": {"taskIds": [task_id]}})
 
     def cancel(self, number: int, reason: str) -> bytes:
         params: dict[str, Any] = {"requestId": number, "reason": reason}
@@ -217,10 +224,11 @@ def _read_notification(method: str, params: Any) -> Event:
         ):
             return ElicitationWithdrawn(identity)
         case "notifications/subscriptions/acknowledged":
-            granted = members.get("notifications")
-            return SubscriptionConfirmed(
-                isinstance(granted, dict) and granted.get("toolsListChanged") is True
-            )
+            return _read_confirmation(members)
+        case "notifications/tasks" | "notifications/tasks/status" if isinstance(
+            identity := members.get("taskId"), str
+        ):
+            return TaskNotified(identity)
         case "notifications/message":
             level, data, logger = (members.get(name) for name in ("level", "data", "logger"))
             text = data if isinstance(data, str) else _json(data)
@@ -229,6 +237,15 @@ def _read_notification(method: str, params: Any) -> Event:
                 level if isinstance(level, str) else "info", "server", text, data, named
             )
     return log_ignored(method, params)
+
+
+def _read_confirmation(members: dict[str, Any]) -> Event:
+    granted = members.get("notifications")
+    if isinstance(granted, dict) and "taskIds" in granted:  # one that says nothing of tools
+        return log_ignored("notifications/subscriptions/acknowledged", members)
+    return SubscriptionConfirmed(
+        isinstance(granted, dict) and granted.get("toolsListChanged") is True
+    )
 
 
 def log_ignored(method: str, params: Any) -> LogEntry:

@@ -67,6 +67,12 @@ class SubscriptionConfirmed(msgspec.Struct, frozen=True):
     to_tools: bool
 
 
+class TaskNotified(msgspec.Struct, frozen=True):
+    """The server says that the task *id* has changed; what it says is read by asking."""
+
+    id: str
+
+
 class LogEntry(msgspec.Struct, frozen=True):
     """One log entry.
 
@@ -94,5 +100,6 @@ Event = (
     | AutomaticReply
     | ListChanged
     | SubscriptionConfirmed
+    | TaskNotified
     | LogEntry
 )

@@ -25,6 +25,7 @@ from ..protocol.events import (
     LogEntry,
     Progress,
     Result,
+    TaskNotified,
 )
 from ..waiting.base import OpenElicitation
 
@@ -43,6 +44,20 @@ _NOISE_KEPT = 10
 _MAX_ELICITATIONS = 100
 MAX_UNREAD = 10_000
 """The most events in an inbox; further progress and log entries are dropped."""
+
+
+class TaskWatch:
+    """The inbox of a caller that waits for the task *task*, which stays open between its requests.
+
+    *token* is the progress token of the call that became the task, or 0. `has_news`
+    is set when the server says that the task has changed, until the caller asks for it.
+    """
+
+    def __init__(self, task: str, inbox: Inbox, token: int = 0) -> None:
+        self.task = task
+        self.inbox = inbox
+        self.token = token
+        self.has_news = False
 
 
 class Connection:
@@ -71,6 +86,7 @@ class Connection:
         self._lines = Lines(max_message_bytes)
         self._lock = threading.Lock()
         self._inboxes: dict[int, Inbox] = {}
+        self._watches: set[TaskWatch] = set()
         self._elicitations: dict[str | int, OpenElicitation] = {}
         self._untaken: deque[OpenElicitation] = deque()
         transport.start(self._read, self._fail_all)
@@ -89,6 +105,19 @@ class Connection:
                 raise self.end.again()
             self._inboxes[number] = inbox
         self.send(message, more_follows=more_follows)
+
+    def watch(self, watch: TaskWatch) -> None:
+        """Put what arrives about a task into its inbox, until `unwatch`. Raises a `ClientError` if
+        the conversation has ended.
+        """
+        with self._lock:
+            if self.end is not None:
+                raise self.end.again()
+            self._watches.add(watch)
+
+    def unwatch(self, watch: TaskWatch) -> None:
+        with self._lock:
+            self._watches.discard(watch)
 
     def cancel(self, number: int, reason: str) -> bool:
         """Cancel request *number* unless its response has arrived; return whether it had none."""
@@ -111,7 +140,7 @@ class Connection:
     def take_elicitation(self) -> OpenElicitation | None:
         """Return an elicitation to answer or to put back; `None` if all are taken.
 
-        All inboxes receive `ElicitationRequest` when one arrives.
+        All inboxes, those of tasks too, receive `ElicitationRequest` when one arrives.
         """
         with self._lock:
             return self._untaken.popleft() if self._untaken else None
@@ -145,7 +174,8 @@ class Connection:
         with self._lock:
             if self.end is None:
                 self.end = error
-            inboxes, self._inboxes = list(self._inboxes.values()), {}
+            inboxes, self._inboxes = self._list_inboxes(), {}
+            self._watches.clear()
             elicitations, self._elicitations = list(self._elicitations.values()), {}
             self._untaken.clear()
         for inbox in inboxes:
@@ -174,6 +204,8 @@ class Connection:
                 self._settle(number, event)
             case Progress():
                 self._report(event)
+            case TaskNotified(id=task):
+                self._notify_of_task(task, event)
             case ElicitationRequest():
                 self._open(event)
             case ElicitationWithdrawn():
@@ -202,8 +234,25 @@ class Connection:
     def _report(self, progress: Progress) -> None:
         with self._lock:
             inbox = self._inboxes.get(progress.id)
+            for watch in self._watches:
+                if watch.token == progress.id:
+                    inbox = watch.inbox
         if inbox is not None and len(inbox) < MAX_UNREAD:
             inbox.put(progress)
+
+    def _notify_of_task(self, task: str, event: Event) -> None:
+        with self._lock:
+            watches = [watch for watch in self._watches if watch.task == task]
+        for watch in watches:
+            if watch.has_news:  # a single event wakes the caller, who asks for the newest state
+                continue
+            watch.has_news = True
+            watch.inbox.put(event)
+
+    def _list_inboxes(self) -> list[Inbox]:
+        """Return each inbox once, with the lock held."""
+        inboxes = [*self._inboxes.values(), *(watch.inbox for watch in self._watches)]
+        return list({id(inbox): inbox for inbox in inboxes}.values())
 
     def _open(self, asked: ElicitationRequest) -> None:
         elicitation = OpenElicitation(asked)
@@ -220,7 +269,7 @@ class Connection:
 
     def _notify_all(self, asked: ElicitationRequest) -> None:
         with self._lock:
-            inboxes = list(self._inboxes.values())
+            inboxes = self._list_inboxes()
         for inbox in inboxes:
             if len(inbox) < MAX_UNREAD:  # a full inbox wakes its caller anyway
                 inbox.put(asked)

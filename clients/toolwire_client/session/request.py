@@ -1,8 +1,9 @@
-"""Send a request and wait for its result; a tool call, with all its rounds of elicitation."""
+"""Send a request and wait for its result, with all its rounds of elicitation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
 from toolwire_schemas.deadline import Deadline
@@ -10,8 +11,7 @@ from toolwire_schemas.tracing import with_context
 
 from ..errors import BrokenRules, CallCancelled, ClientError, TimedOut
 from ..protocol.events import Failure, LogEntry, Progress, Result
-from ..protocol.results import CallResult, outcome
-from .connection import MAX_UNREAD
+from .connection import MAX_UNREAD, TaskWatch
 
 if TYPE_CHECKING:
     from ..protocol.events import OnLog
@@ -49,6 +49,9 @@ class RequestHandle:
         self.elicitation = elicitation
         self._on_progress = on_progress
         self._on_log = on_log
+        self._token = 0  # of the progress to report
+        self._progress: tuple[float, float | None] = (0.0, None)  # the last
+        self._watch: TaskWatch | None = None  # of the task that is followed
         self._inbox = waiting.inbox()
 
     def __enter__(self) -> Self:
@@ -62,13 +65,14 @@ class RequestHandle:
     def begin(
         self, method: str, params: dict[str, Any] | None = None, *, more_follows: bool = False
     ) -> None:
-        """Send a request: soon, if *more_follows*. Raises `EncodingError` if *params* are not JSON,
-        or the error that ended the conversation.
+        """Send a request, and report its progress: soon, if *more_follows*. Raises `EncodingError`
+        if *params* are not JSON, or the error that ended the conversation.
         """
         has_progress = self._on_progress is not None
         request = self.connection.protocol.request(
             method, with_context(params), progress=has_progress
         )
+        self._token = request[0]
         self.send(request, more_follows=more_follows)
 
     def send(self, request: tuple[int, bytes], *, more_follows: bool = False) -> None:
@@ -107,85 +111,86 @@ class RequestHandle:
                     return result
                 case Failure(error=error) | (ClientError() as error):
                     raise error
-                case Progress(id=self.id):
-                    self._report(arrival)
-                case LogEntry() if self._on_log is not None:
-                    self._on_log(arrival)
+                case _:
+                    self._pass_on(arrival)
 
-    def _report(self, progress: Progress) -> None:
-        if self._on_progress is not None:
-            returned = self._on_progress(progress.done, progress.total, progress.message)
-            if isinstance(returned, Coroutine):
-                returned.close()
-                raise TypeError("on_progress must be a plain function, not an async one")
+    @contextmanager
+    def following(self, task: str) -> Iterator[None]:
+        """Receive what the server sends about *task* between requests, which `pause` waits for. The
+        progress of the last request, which became the task, is reported as before.
+        """
+        self._watch = watch = TaskWatch(task, self._inbox, self._token)
+        self.connection.watch(watch)
+        try:
+            yield
+        finally:
+            self.connection.unwatch(watch)
+            self._watch = None
+
+    async def ask(self, method: str, params: dict[str, Any], deadline: Deadline) -> Any:
+        """Return the result of a request about a task, which has no progress of its own."""
+        self.send(self.connection.protocol.request(method, with_context(params)))
+        return await self.result(deadline)
+
+    async def pause(self, seconds: float, deadline: Deadline) -> None:
+        """Wait *seconds*, or until the server says that the task has changed; report progress and
+        answer elicitations until then.
+
+        Raises:
+            TimedOut: if the deadline comes first.
+            ClientError: if the server ended, or the call was cancelled.
+        """
+        end = Deadline(seconds)
+        while True:
+            if deadline.left() == 0:
+                raise TimedOut(f"the task has not ended {deadline}")
+            if end.left() == 0 or (self._watch is not None and self._watch.has_news):
+                break
+            await self._serve_elicitation(deadline)
+            arrival = await self._inbox.next(end.at_most(deadline.left()).left())
+            if isinstance(arrival, ClientError):
+                raise arrival
+            self._pass_on(arrival)
+        if self._watch is not None:
+            self._watch.has_news = False
+
+    def report_message(self, message: str) -> None:
+        """Report the status message of a task, which leaves its progress as it is."""
+        done, total = self._progress
+        self._report(done, total, message)
+
+    def _report(self, done: float, total: float | None, message: str | None) -> None:
+        self._progress = (done, total)
+        if self._on_progress is None:
+            return
+        returned = self._on_progress(done, total, message)
+        if isinstance(returned, Coroutine):
+            returned.close()
+            raise TypeError("on_progress must be a plain function, not an async one")
+
+    def _pass_on(self, arrival: object) -> None:
+        match arrival:
+            case Progress(id=self._token):
+                self._report(arrival.done, arrival.total, arrival.message)
+            case LogEntry() if self._on_log is not None:
+                self._on_log(arrival)
+
+    async def _serve_elicitation(self, deadline: Deadline) -> None:
+        if self.elicitation is None:
+            return
+        elicitation = self.connection.take_elicitation()
+        if elicitation is None:
+            return
+        with deadline.stopped():
+            await self.elicitation.serve(self.connection, elicitation)
 
     async def _next(self, deadline: Deadline) -> Any:
-        if (
-            self.elicitation is not None
-            and (elicitation := self.connection.take_elicitation()) is not None
-        ):
-            with deadline.stopped():
-                await self.elicitation.serve(self.connection, elicitation)
+        await self._serve_elicitation(deadline)
         left = deadline.left()
         arrival = await self._inbox.next(left)
         if arrival is None or (left == 0 and isinstance(arrival, Progress)):
             raise TimedOut(f"no answer {deadline}")
         return arrival
-
-
-class AsyncPendingCall:
-    """An open tool call."""
-
-    def __init__(
-        self, handle: RequestHandle, name: str, arguments: Mapping[str, Any] | None
-    ) -> None:
-        self._handle = handle
-        self._params: dict[str, Any] = {"name": name, "arguments": dict(arguments or {})}
-        self._outcome: CallResult | ClientError | None = None
-        handle.begin("tools/call", self._params)
-
-    @property
-    def id(self) -> int:
-        """The id of the call's current request; each round of elicitation sends another."""
-        return self._handle.id
-
-    def cancel(self, reason: str = "cancelled by the client") -> None:
-        """Cancel the call and end the wait for it. From any thread."""
-        self._handle.cancel(reason)
-
-    async def result(self, timeout_seconds: float | None = None) -> CallResult:
-        """Return the call's result; until it arrives, report progress and ask the user the tool's
-        questions.
-
-        The time in which the user answers does not count. Later calls return the same result.
-
-        Raises:
-            RequestFailed: if the response is an error, as for an unknown tool.
-            TimedOut: if it does not arrive in time. This and any other exception while waiting
-                cancels the call.
-            CallCancelled: if `cancel` was called.
-            ServerGone: if the server ended.
-            BrokenRules: if the response is malformed, or asks for what this client did not offer.
-        """
-        return await self.finish(Deadline(timeout_seconds))
-
-    async def finish(self, deadline: Deadline) -> CallResult:
-        if isinstance(self._outcome, ClientError):
-            raise self._outcome.again()
-        if self._outcome is None:
-            self._outcome = CallCancelled(
-                "the wait for the call was interrupted"
-            )  # replaced below unless it was
-            try:
-                self._outcome = await self._finish(deadline)
-            except ClientError as error:
-                self._outcome = error
-                raise
-        return self._outcome
-
-    async def _finish(self, deadline: Deadline) -> CallResult:
-        with self._handle as handle:
-            return outcome(await complete(handle, "tools/call", self._params, deadline))
 
 
 def _is_final(event: object) -> bool:

@@ -55,6 +55,17 @@ class CachedToolList:
             self._subscribed = True
             connection.begin(connection.protocol.listen(), _Subscription(self))
 
+    def needs_task(self, name: str) -> bool:
+        """Return whether the list, if it was read, says that the tool *name* runs only as a task
+        (in MCP 2025-11-25).
+        """
+        for entry in self._entries:
+            if not isinstance(entry, dict) or entry.get("name") != name:
+                continue
+            execution = entry.get("execution")
+            return isinstance(execution, dict) and execution.get("taskSupport") == "required"
+        return False
+
     async def read(self, handle: RequestHandle, deadline: Deadline) -> list[Any]:
         """Return the cached list if it is current, else read all pages."""
         changes, now = self._changes, time.monotonic()

@@ -21,7 +21,9 @@ import time
 from pathlib import Path
 
 from contenders import SERVERS, toolwire_command
-from tables import Table, as_markdown, as_text, in_unit
+from tables import Table, as_markdown, as_text
+from toolwire_check.bench.driven_server import NoAnswer
+from toolwire_check.bench.measurement import format_number
 from wire import HANDSHAKE, Server, request
 
 PATIENCE_SECONDS = 8.0
@@ -85,34 +87,23 @@ NEEDS = {"pydantic", "numpy"}
 def measure(command: list[str], caches: str) -> float | None:
     """The seconds to the first list; `None` beyond the patience."""
     server = Server(command, {"XDG_CACHE_HOME": caches})
-    timer_ended = False
-
-    def give_up(*_: object) -> None:
-        nonlocal timer_ended
-        timer_ended = True
-        os.kill(server.pid, signal.SIGKILL)
-
-    signal.signal(signal.SIGALRM, give_up)
-    signal.setitimer(signal.ITIMER_REAL, PATIENCE_SECONDS)
+    server.patience_seconds = PATIENCE_SECONDS
+    seconds = None
     try:
-        server.ask_until(HANDSHAKE + LIST, ANSWERED)
-        seconds = time.perf_counter() - server.spawned
-    except RuntimeError:
-        if not timer_ended:
-            raise
-        seconds = None
+        server.ask(HANDSHAKE + LIST, ANSWERED)
+        seconds = time.perf_counter() - server.start_time
+    except NoAnswer:
+        pass
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-    if not timer_ended:
         os.kill(server.pid, signal.SIGKILL)
-    server.close()
+        server.close()
     return seconds
 
 
 def fill(command: list[str], caches: str) -> None:
     """Let a whole start, however long it takes, keep its lists."""
     server = Server([*command, "--list-cache", "always"], {"XDG_CACHE_HOME": caches})
-    server.ask_until(HANDSHAKE + LIST, ANSWERED)
+    server.ask(HANDSHAKE + LIST, ANSWERED)
     server.close()
 
 
@@ -148,8 +139,9 @@ def measure_file(folder: Path, name: str, rounds: int) -> list[str]:
     row = [name]
     for way, all_of_it in seconds.items():
         if way in ways and all_of_it:
-            most = in_unit("start_seconds", max(all_of_it))
-            row.append(f"{in_unit('start_seconds', statistics.median(all_of_it))} (max {most})")
+            usual = format_number("start_seconds", statistics.median(all_of_it))
+            most = format_number("start_seconds", max(all_of_it))
+            row.append(f"{usual} (max {most})")
         else:
             row.append(f"over {PATIENCE_SECONDS:.0f} s")
     return row

@@ -26,7 +26,8 @@ from typing import Any
 
 from compare import progress
 from contenders import BARE, SERVERS, toolwire_command
-from tables import Table, as_markdown, as_text, in_unit
+from tables import Table, as_markdown, as_text
+from toolwire_check.bench.measurement import format_number
 from wire import HANDSHAKE, Server, call, request
 
 TOOLS = str(SERVERS / "kinds.py")
@@ -152,7 +153,7 @@ def check_equal(row: Row, servers: dict[str, Server]) -> None:
     """Raise an error unless all *servers* respond to the call of *row* with equal lines."""
     responses = {}
     for name, server in servers.items():
-        lines = server.ask_all(row.line(1), row.lines).splitlines()
+        lines = server.ask(row.line(1), count=row.lines).splitlines()
         messages = [json.loads(line) for line in lines]
         # A modern server of a mount adds who it is.
         messages[-1]["result"].pop("_meta", None)
@@ -177,7 +178,7 @@ def pipelined(row: Row, server: Server, calls: int) -> float:
     """Responses in a second to *calls* calls that are written without waiting."""
     lines = b"".join(row.line(number) for number in range(calls))
     before = time.perf_counter()
-    answers = server.ask_all(lines, calls * row.lines)
+    answers = server.ask(lines, count=calls * row.lines)
     seconds = time.perf_counter() - before
     if answers.count(b'"isError":false') != calls:
         raise RuntimeError(f"a call of {row.label} failed: {answers[:300]!r}")
@@ -212,9 +213,9 @@ def cells(row: Row, rounds: list[Round]) -> list[str]:
     rates = [found.calls_per_second for found in rounds]
     return [
         row.label,
-        in_unit("p50_seconds", median(times, row.server)),
+        format_number("p50_seconds", median(times, row.server)),
         ratio(times, row.server, row.floor),
-        in_unit("calls_per_second", median(rates, row.server)),
+        format_number("calls_per_second", median(rates, row.server)),
         ratio(rates, row.server, row.floor),
         ratio(times, row.server, third),
         ratio(rates, row.server, third),
@@ -242,8 +243,8 @@ def opened(command: list[str]) -> Iterator[Server]:
     server = Server(command)
     try:
         # Not counted by lines: a mount announces its tools in a notification, whenever it has them.
-        server.ask_until(HANDSHAKE + request(-2, "tools/list"), b'"id":-2')
-        server.ask_until(request(-3, "ping"), b'"id":-3')
+        server.ask(HANDSHAKE + request(-2, "tools/list"), b'"id":-2')
+        server.ask(request(-3, "ping"), b'"id":-3')
         yield server
     finally:
         server.close()

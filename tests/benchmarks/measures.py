@@ -63,7 +63,7 @@ def pipelined(server: Server, calls: int) -> float:
     """Answers per second when so many calls are written without waiting."""
     lines = b"".join(call(number, "add", {"a": number, "b": 3}) for number in range(1, calls + 1))
     before = time.perf_counter()
-    answers = server.ask_all(lines, calls)
+    answers = server.ask(lines, count=calls)
     seconds = time.perf_counter() - before
     messages = [json.loads(line) for line in answers.splitlines()]
     # All are there, once each, and each is the answer to its own question.
@@ -148,10 +148,10 @@ def sleepers(contender: Contender, *, scale: float) -> Numbers:
             server.ask(call(1, name, {"seconds": 0}))  # The event loop starts with its first tool.
             lines = b"".join(call(number, name, {"seconds": 1}) for number in range(2, count + 2))
             before = time.perf_counter()
-            pinged = server.ask_until(lines + request(count + 2, "ping"), b'"result":{}')
+            pinged = server.ask(lines + request(count + 2, "ping"), b'"result":{}')
             ping = time.perf_counter() - before
             rest = count + 1 - pinged.count(b"\n")
-            answers = pinged + server.ask_all(b"", rest)
+            answers = pinged + server.ask(b"", count=rest)
             numbers[f"{name}_{count}_seconds"] = [time.perf_counter() - before]
             numbers[f"{name}_ping_seconds"] = [ping]
             messages = [json.loads(line) for line in answers.splitlines()]

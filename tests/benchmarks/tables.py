@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from toolwire_check.bench import measurement
+from toolwire_check.bench.measurement import format_number
+
 ByContender = dict[str, dict[str, float]]
 
 
@@ -13,13 +16,8 @@ class Table:
     rows: list[list[str]]
 
 
-# What is shown, and in which unit.
 COLUMNS = {
-    "start_seconds": "spawn to first tools/list",
-    "p50_seconds": "call, p50",
-    "p99_seconds": "call, p99",
-    "calls_per_second": "pipelined calls/s",
-    "memory_bytes": "peak memory",
+    **measurement.COLUMNS,
     "argument_10mb_seconds": "10 MB argument",
     "result_10mb_seconds": "10 MB result",
 }
@@ -43,7 +41,7 @@ def main_table(numbers: ByContender, names: list[str]) -> Table:
     if not shown:
         return Table([], [])
     rows = [
-        [name, *(in_unit(column, numbers[name].get(column)) for column in shown)]
+        [name, *(format_number(column, numbers[name].get(column)) for column in shown)]
         for name in names
         if any(column in numbers[name] for column in shown)
     ]
@@ -75,26 +73,11 @@ def extras_table(numbers: ByContender, names: list[str]) -> Table:
     """What is measured of few: a row for each thing, a column for each contender."""
     names = [name for name in names if name in numbers]
     rows = [
-        [label, *(in_unit(key, numbers[name].get(key)) for name in names)]
+        [label, *(format_number(key, numbers[name].get(key)) for name in names)]
         for key, label in EXTRAS.items()
         if any(key in numbers[name] for name in names)
     ]
     return Table(["", *names], rows)
-
-
-def in_unit(name: str, value: float | None) -> str:
-    """Return *value* with a unit that suits its size."""
-    if value is None:
-        return ""
-    if name.endswith("_bytes"):
-        return f"{value / 1_000_000:.0f} MB"
-    if name == "calls_per_second":
-        return f"{value:,.0f}"
-    if value >= 0.95:
-        return f"{value:.2f} s"
-    if value >= 0.001:
-        return f"{value * 1_000:.3g} ms"
-    return f"{value * 1_000_000:.3g} µs"
 
 
 def as_markdown(table: Table) -> str:

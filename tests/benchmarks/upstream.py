@@ -49,7 +49,7 @@ def median_seconds(server: Server, calls: int) -> float:
 def opened(command: list[str]) -> Server:
     """The server that *command* starts, ready and warm."""
     server = Server(command)
-    server.ask_until(HANDSHAKE, b'"id":-1')
+    server.ask(HANDSHAKE, b'"id":-1')
     answer = server.ask(call(-2, "add", {"a": 2, "b": 1}))
     while b"-2" not in answer:  # a change of the list may come first
         answer = server.ask(b"\n")

@@ -24,7 +24,7 @@ from ..judging.conversation import CaseConversation, find_answers
 from ..judging.costs import CallTimer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from toolwire_client.errors import ServerGone
     from toolwire_schemas.cases import Framing
@@ -158,7 +158,7 @@ class ServerUnderTest:
         parents = set(found)
         if self._process.exit_status() is None:  # else another process may have its number
             parents.add(self._process.pid)
-        return found | _list_children(parents)
+        return found | list_children(parents)
 
     def last_words(self) -> str:
         """Return the end of the server's stderr as the end of a sentence; empty if it is empty."""
@@ -178,7 +178,7 @@ class ServerUnderTest:
             if not running or time.monotonic() >= deadline:
                 return running
             if kills:
-                _kill_all(running)
+                kill_all(running)
             time.sleep(_LOOK_SECONDS)
 
     def _on_data(self, data: bytes) -> None:
@@ -192,7 +192,8 @@ class ServerUnderTest:
             self._changed.notify_all()
 
 
-def _kill_all(pids: Sequence[int]) -> None:
+def kill_all(pids: Iterable[int]) -> None:
+    """Kill the processes *pids*, as far as they still run."""
     for pid in pids:
         with contextlib.suppress(OSError):  # it has just ended
             os.kill(pid, _SIGKILL)
@@ -202,7 +203,7 @@ def _list_processes() -> list[int]:
     return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
-def _list_children(parents: set[int]) -> set[int]:
+def list_children(parents: set[int]) -> set[int]:
     """Return the running children of *parents*, also those whose environment cannot be read: that
     of a process is empty while it starts a program.
     """

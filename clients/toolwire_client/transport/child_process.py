@@ -109,7 +109,7 @@ class ServerProcess:
         # server's pipes.
         self._stop, self._stop_writer = os.pipe()
         try:
-            self._process = _spawn(
+            self._process = spawn(
                 command, env, cwd, subprocess.PIPE if keep_stderr else None, descriptors
             )
         except BaseException:
@@ -462,13 +462,20 @@ class PipeWriter:
             self._sink.close()
 
 
-def _spawn(
+def spawn(
     command: Sequence[str],
     env: dict[str, str] | None,
-    cwd: str | os.PathLike[str] | None,
-    stderr: int | None,
-    descriptors: Sequence[int],
+    cwd: str | os.PathLike[str] | None = None,
+    stderr: int | None = None,
+    descriptors: Sequence[int] = (),
 ) -> subprocess.Popen[bytes]:
+    """Return the process of *command*, in a session of its own, with pipes to it and from it.
+
+    *stderr* is that of `Popen`.
+
+    Raises:
+        NotStarted: if the command cannot be run.
+    """
     if not command:
         raise NotStarted("the command of the server is empty")
     program, *rest = command

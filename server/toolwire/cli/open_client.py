@@ -136,6 +136,18 @@ def choose_command(words: Words, targets: list[str]) -> list[str]:
     return words.command
 
 
+def check_target(words: Words) -> None:
+    """Report a target that cannot be loaded as a mistake on the command line, not as one of a
+    server.
+    """
+    try:
+        with make_client(words, words.words) as client:
+            client.list_tools()  # which waits until the target is loaded
+    except Failed as failure:
+        if failure.status == 2:
+            raise  # who looks at the server reports everything else
+
+
 def is_mounting(options: Mapping[str, Any]) -> bool:
     """Return whether *options* name servers to mount, so that no target is needed."""
     return "mount" in options or "mount_config" in options

@@ -28,6 +28,7 @@ COMMANDS = {  # their summaries, in the order of `toolwire --help`
     "schema": "print the published schemas, for hosts in any language",
     "inspect": "open a page to call a server's tools, and to watch its traffic",
     "check": "test whether an MCP server keeps the contract",
+    "bench": "measure a server: start, time of a call, throughput, memory",
     "diff": "compare two lists of tools, and say whom the changes break",
     "lock": "keep what the tools of a server mean, to refuse changed ones later",
     "wrap": "serve another MCP server so that strict hosts accept it",

@@ -19,7 +19,7 @@ from toolwire_schemas.output import BOLD, emphasize
 
 from ...errors import Failed, UsageError
 from ..check_report import format_replay, format_report
-from ..open_client import choose_command, make_client
+from ..open_client import check_target, choose_command
 from ..options import HTML, JSON, LOADING, MARKDOWN, Option
 from ..printing.layout import find_width, format_table
 from ..printing.output_files import check_folders, write_pages
@@ -142,7 +142,7 @@ def run(words: Words) -> int:
     cases = _choose_cases(options)
     gaps = _read_gaps(options)
     if words.command is None:
-        _check_target(words)
+        check_target(words)
     check_folders(options, "html", "markdown", "badge", "junit", "write_baseline")
     known_gaps = gaps or _read_written_gaps(options)
     report = _check(command, cases, gaps, options)
@@ -208,18 +208,6 @@ def _wrap_page(page: str) -> str:
             prose = emphasize(BOLD, prose)
         lines.append(prose)
     return "\n".join(lines)
-
-
-def _check_target(words: Words) -> None:
-    """Report a target that cannot be loaded as a mistake on the command line, not as a broken
-    contract.
-    """
-    try:
-        with make_client(words, words.words) as client:
-            client.list_tools()  # which waits until the target is loaded
-    except Failed as failure:
-        if failure.status == 2:
-            raise  # the cases report everything else
 
 
 def _check(

@@ -1,0 +1,1 @@
+"""Measures any server next to a bare loop: start, time of a call, throughput, memory."""

@@ -80,7 +80,7 @@ class AsyncTask:
     async def changes(
         self, timeout_seconds: float | None = None
     ) -> AsyncGenerator[TaskStatus, None]:
-        """Yield the status now, and each one that differs, until the task has ended.
+        """Yield the status now, and each one of another state or message, until the task has ended.
 
         Raises what `result` raises, except for a call that failed.
         """
@@ -95,7 +95,8 @@ class AsyncTask:
             yield status
             while not status.is_final:
                 self.status = await wait.read_next(status, deadline)
-                if self.status.raw != status.raw:
+                # Servers may call each answer an update.
+                if (self.status.state, self.status.message) != (status.state, status.message):
                     yield self.status
                 status = self.status
 

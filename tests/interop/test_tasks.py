@@ -88,7 +88,7 @@ def test_plain_calls_of_tools_that_run_as_tasks(name: str) -> None:
         assert client.call_tool("delete", timeout_seconds=WAIT).text == "kept"
 
 
-@pytest.mark.parametrize("name", ("mcp1", "typescript"))
+@pytest.mark.parametrize("name", ["mcp1", "typescript"])
 def test_servers_of_the_older_form_list_their_tasks(name: str) -> None:
     with start(name) as client:
         task = client.call_tool("work", {"steps": 1}, task=True, timeout_seconds=WAIT)

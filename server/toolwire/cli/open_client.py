@@ -55,9 +55,11 @@ def connect_to(
     is_ours: bool,
     limit: Deadline | None = None,
     env: dict[str, str] | None = None,
+    folder: str | None = None,
     on_ask: OnAsk | None = None,
 ) -> Iterator[Client]:
-    """Connect to the server that *command* starts, within *limit*; failures become one sentence.
+    """Connect to the server that *command* starts in *folder*, within *limit*; failures become one
+    sentence.
 
     The server inherits our environment, with *env* added. A Toolwire server reports itself why it
     cannot load its targets.
@@ -77,6 +79,7 @@ def connect_to(
         command,
         env=env,
         inherit_env=True,
+        cwd=folder,
         show_stderr=stderr,
         # A Toolwire server that cannot load its target would be started again in the other era, and
         # complain twice.

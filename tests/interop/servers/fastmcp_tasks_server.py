@@ -14,11 +14,12 @@ from fastmcp_tasks import TasksExtension
 server = FastMCP("slow")
 server.add_extension(TasksExtension())
 OFTEN = TaskConfig(poll_interval=timedelta(seconds=0.1))
+PROGRESS = Progress()
 FORM = {"type": "object", "properties": {"sure": {"type": "boolean"}}, "required": ["sure"]}
 
 
 @server.tool(task=OFTEN)
-async def work(steps: int, progress: Progress = Progress()) -> str:
+async def work(steps: int, progress: Progress = PROGRESS) -> str:
     """Work in steps."""
     for step in range(steps):
         await progress.set_message(f"step {step + 1}")

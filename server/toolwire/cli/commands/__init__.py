@@ -18,6 +18,7 @@ COMMANDS = {  # their summaries, in the order of `toolwire --help`
     "serve": "serve Python functions as tools over standard input and output",
     "list": "list the tools of a target or of any MCP server",
     "call": "call one tool and print its result",
+    "tasks": "list, wait for or cancel calls that go on at their servers",
     "ask": "let a language model answer a question with tools",
     "chat": "chat with a language model that uses tools",
     "transcript": "show a recorded run of an agent, at the terminal or as a page",

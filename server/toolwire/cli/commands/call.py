@@ -6,21 +6,21 @@ import sys
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.output import RED, emphasize
-
-from ...errors import UsageError
+from ...errors import Failed, UsageError
 from ...loading import argument_text as values
 from ...loading import bundled_targets as bundled
 from ...loading import targets as load
-from ..open_client import ask_user, is_mounting, make_client, make_limit
+from ..open_client import ask_user, choose_command, connect_to, is_mounting, make_limit
 from ..options import JSON, LOADING, Option
+from ..printing.call_result import print_result
 from ..printing.progress import ProgressLine
-from ..printing.result_content import format_content, save_data
-from ..printing.terminal import format_json, print_data, print_error, print_remark
+from ..printing.terminal import print_remark
 from . import Command
+from .tasks.actions import note_task
 
 if TYPE_CHECKING:
-    from toolwire_client import CallResult, ToolDescription
+    from toolwire_client import Client, Task, ToolDescription
+    from toolwire_schemas.deadline import Deadline
 
     from ..options import Words
 
@@ -45,6 +45,11 @@ COMMAND = Command(
             "--timeout SECONDS",
             "time limit, including the start of the server; then the call is cancelled",
         ),
+        Option(
+            "--task",
+            "print the id of the task that the server makes of the call, and leave it there;"
+            " `toolwire tasks get ID` waits for it",
+        ),
     ),
     examples=(
         "toolwire call tools.py add a=2 b=3",
@@ -64,21 +69,43 @@ def run(words: Words) -> int:
         targets.append(rest.pop(0))
     limit = make_limit(words)
     line = ProgressLine(sys.stderr)
-    with make_client(words, targets, limit=limit, on_ask=ask_user(before=line.clear)) as client:
+    command, is_ours = choose_command(words, targets), words.command is None
+    on_ask = ask_user(before=line.clear)
+    with connect_to(command, is_ours=is_ours, limit=limit, on_ask=on_ask) as client:
         tools = client.list_tools(timeout_seconds=limit.left())
         tool = _take_tool(rest, tools, targets)
         arguments = values.read(rest, tool.input_schema)
         try:
-            answer = client.call_tool(
-                tool.name, arguments, on_progress=line, timeout_seconds=limit.left()
-            )
+            if "task" in words.options:
+                task = _start_task(client, tool.name, arguments, limit, line)
+                if task.id:  # the server has answered with a handle
+                    note_task(task, command, is_ours=is_ours)
+                    return 0
+                answer = task.result()
+            else:
+                answer = client.call_tool(
+                    tool.name, arguments, on_progress=line, timeout_seconds=limit.left()
+                )
         finally:
             line.clear()
-        _print(answer, words.options)
+        print_result(answer, words.options)
         if answer.is_error:
             for name in values.not_in_base64(arguments, tool.input_schema):
                 print_remark(f"{name} takes data in Base64: {name}=@FILE sends what a file holds")
     return 1 if answer.is_error else 0
+
+
+def _start_task(
+    client: Client, name: str, arguments: dict[str, Any], limit: Deadline, line: ProgressLine
+) -> Task:
+    """Call the tool *name* as a task; until the server has answered, *line* shows the progress."""
+    from toolwire_client import NoTasks
+
+    left = limit.left()
+    try:
+        return client.call_tool(name, arguments, on_progress=line, timeout_seconds=left, task=True)
+    except NoTasks:
+        raise Failed("the server has no tasks: leave out --task") from None
 
 
 def _take_tool(
@@ -132,18 +159,3 @@ def _explain_unknown(name: str, tools: list[ToolDescription], targets: list[str]
         argument = next(iter(tools[0].input_schema.get("properties", {})), "NAME")
         problem += f"; if that is an argument, give its name: {quote(f'{argument}={name}')}"
     return problem
-
-
-def _print(answer: CallResult, options: dict[str, Any]) -> None:
-    if options.get("json"):
-        print_data(format_json(answer.raw))
-        return
-    if answer.is_error:
-        print_error(emphasize(RED, format_content(answer.content)))
-        return
-    files = []
-    if "output" in options:
-        files = save_data(answer.content, options["output"])
-        if not files:
-            print_remark("nothing was saved: the result is only text")
-    print_data(format_content(answer.content, files, hint="; -o FILE saves it"))

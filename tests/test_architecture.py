@@ -192,6 +192,7 @@ WRITERS = {
     "clients/toolwire_agent/terminal/keyboard.py": (
         "input() writes the prompt, which is printable by then"
     ),
+    "clients/toolwire_client/bridge.py": "messages for the host, as the remote server sent them",
     "server/toolwire/log.py": "the log of a server, which is written from any thread",
     "server/toolwire/sharing/carrier.py": (
         "bytes for the host, and sentences that it escapes: each session pays for its imports"

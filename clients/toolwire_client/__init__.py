@@ -1,4 +1,4 @@
-"""Ask tool servers: Toolwire's, and any other that speaks MCP over standard streams."""
+"""Ask tool servers: Toolwire's, and any other that speaks MCP over standard streams or HTTP."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .errors import ServerGone as ServerGone
     from .errors import TimedOut as TimedOut
     from .errors import ToolFailed as ToolFailed
+    from .errors import Unreachable as Unreachable
     from .protocol.events import LogEntry as LogEntry
     from .protocol.results import CallResult as CallResult
     from .protocol.results import PromptArgument as PromptArgument
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from .protocol.results import ResourceTemplate as ResourceTemplate
     from .protocol.results import ToolDescription as ToolDescription
     from .protocol.tasks import TaskStatus as TaskStatus
+    from .remote import RemoteServer as RemoteServer
     from .servers import PendingServers as PendingServers
     from .servers import Servers as Servers
     from .servers import connect_config as connect_config
@@ -52,7 +54,7 @@ _MODULES = toolwire_schemas.modules_by_name(
         ".connecting": "PendingConnection connect",
         ".errors": (
             "BadConfiguration BrokenRules CallCancelled ClientError Closed NoTasks NotStarted "
-            "RequestFailed ServerGone TimedOut ToolFailed"
+            "RequestFailed ServerGone TimedOut ToolFailed Unreachable"
         ),
         ".protocol.events": "LogEntry",
         ".protocol.results": (
@@ -61,6 +63,7 @@ _MODULES = toolwire_schemas.modules_by_name(
             "ToolDescription"
         ),
         ".protocol.tasks": "TaskStatus",
+        ".remote": "RemoteServer",
         ".servers": "PendingServers Servers connect_config",
         ".session.elicitation": "Elicitation NoAnswer",
         ".session.pending_call": "AsyncPendingCall",

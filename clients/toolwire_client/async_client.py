@@ -73,7 +73,8 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     declared in addition to elicitation, and the ids of requests count from *first_request_id*. With
     *takes_tasks*, servers may answer calls with tasks.
     *take_frame* gets each message before the client, on the reading thread; one for which it
-    returns true goes no further.
+    returns true goes no further. *loses_notifications* says whether those of no request may get
+    lost, so that a list is not cached because they are promised.
     """
 
     launch: Callable[[], Transport]
@@ -87,6 +88,7 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     takes_tasks: bool = False
     first_request_id: int = 1
     take_frame: TakeFrame | None = None
+    loses_notifications: bool = False
     start_timeout_seconds: float | None = START_TIMEOUT_SECONDS
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
     name: str = OWN_NAME
@@ -542,7 +544,8 @@ class AsyncClient(ServerDetails):
             partial(self._launch, tools), self._waiting, deadline, era
         )
         if not connection.protocol.is_modern:
-            tools.promise(will_notify=handshake.notifies_of_changes)
+            is_sure = not settings.loses_notifications
+            tools.promise(will_notify=is_sure and handshake.notifies_of_changes)
             if settings.wanted_level is not None and "logging" in handshake.capabilities:
                 set_level = connection.protocol.request(
                     "logging/setLevel", {"level": settings.wanted_level}

@@ -1,4 +1,4 @@
-"""Connect to a server: a command, or an object in this process."""
+"""Connect to a server: a command, an address, or an object in this process."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
 from .async_client import OWN_NAME, OWN_VERSION, START_TIMEOUT_SECONDS, AsyncClient, ClientSettings
 from .client import Client
+from .remote import RemoteServer, is_address, read_words
 from .transport.child_process import ServerProcess, server_environment
 from .waiting.base import Waiting, run
 
@@ -65,7 +66,7 @@ class PendingConnection:
 
 
 def connect(
-    server: Sequence[str] | InProcess,
+    server: str | Sequence[str] | RemoteServer | InProcess,
     *,
     env: Mapping[str, str] | None = None,
     inherit_env: bool = False,
@@ -82,8 +83,10 @@ def connect(
 ) -> PendingConnection:
     """Return what `with` turns into a `Client` of *server*, and `async with` into an `AsyncClient`.
 
-    *server* is the command that starts it, which runs inside the block, or a server in this
-    process, which ignores the next four arguments.
+    *server* is the command that starts it, which runs inside the block; the address of a remote
+    server, as a text or a `RemoteServer`; or a server in this process. The latter two ignore the
+    next four arguments. A remote server needs the extra `http`, and is reconnected by the next call
+    after its connection was lost.
 
     Args:
         env: the server's environment, in addition to the few variables that the official clients
@@ -108,22 +111,22 @@ def connect(
         name: the client's name, as the server sees it.
         version: its version.
 
+    Raises:
+        BadConfiguration: if an address cannot be used.
+
     Raises (on entering the block):
         NotStarted: if the command cannot be run.
+        Unreachable: if a remote server cannot be reached, or refuses this client.
         ServerGone: if the server ends before it is ready.
         TimedOut: if it is not ready in time.
         RequestFailed, BrokenRules: if it refuses all revisions of MCP that this client speaks.
     """
-    if isinstance(server, str | bytes):
-        import shlex
-
-        raise TypeError(
-            f"the command must be a list of words: connect({shlex.split(os.fsdecode(server))})"
-        )
-    if not isinstance(server, Sequence) and not hasattr(server, "open_session"):
-        raise TypeError(f"connect takes a command or a server in this process, not {server!r}")
     launch: Callable[[], Transport]
-    if isinstance(server, Sequence):
+    server = _read_server(server, env)
+    is_remote = isinstance(server, RemoteServer)
+    if isinstance(server, RemoteServer):
+        launch = partial(server.open, max_message_bytes)
+    elif isinstance(server, Sequence):
         environment = {**os.environ, **(env or {})} if inherit_env else server_environment(env)
         launch = partial(
             ServerProcess, [*server], env=environment, cwd=cwd, show_stderr=show_stderr
@@ -136,13 +139,44 @@ def connect(
         ClientSettings(
             launch=launch,
             era=era,
-            restart=restart,
+            restart=restart or is_remote,
             on_ask=on_ask,
             on_log=on_log,
             takes_tasks=True,
+            loses_notifications=is_remote,
             start_timeout_seconds=start_timeout_seconds,
             max_message_bytes=max_message_bytes,
             name=name,
             version=version,
         )
     )
+
+
+def _read_server(
+    server: str | Sequence[str] | RemoteServer | InProcess, env: Mapping[str, str] | None
+) -> Sequence[str] | RemoteServer | InProcess:
+    """Return *server*, as a `RemoteServer` if it is an address.
+
+    Raises:
+        TypeError: if it is no server at all.
+        BadConfiguration: if it is an address that cannot be used.
+    """
+    if isinstance(server, RemoteServer):
+        return server
+    if isinstance(server, str) and is_address(server):
+        return RemoteServer(server)
+    if isinstance(server, str | bytes):
+        import shlex
+
+        raise TypeError(
+            f"the command must be a list of words: connect({shlex.split(os.fsdecode(server))})"
+        )
+    if isinstance(server, Sequence):
+        if server and is_address(server[0]):
+            return read_words(server, {**os.environ, **(env or {})})
+        return server
+    if not hasattr(server, "open_session"):
+        raise TypeError(
+            f"connect takes a command, an address or a server in this process, not {server!r}"
+        )
+    return server

@@ -4,6 +4,7 @@
     ├── BadConfiguration a configuration file, or a server in it, is malformed
     ├── NotStarted      the command cannot be run
     ├── ServerGone      the server ended, or closed its output, before it answered
+    │   └── Unreachable a remote server cannot be reached, or refuses this client
     ├── BrokenRules     the response violates the protocol
     ├── RequestFailed   the response is a JSON-RPC error
     ├── ToolFailed      the tool failed; only typed clients raise it
@@ -79,6 +80,29 @@ class ServerGone(ClientError):
         if self.exit_status < 0:
             return f"the server was ended by {signal_name(-self.exit_status)}"
         return f"the server ended with exit status {self.exit_status}"
+
+    def with_noise(self, noise: str) -> ServerGone:
+        """Return a copy with the last lines of the output that were not messages."""
+        return ServerGone(self.exit_status, self.stderr, noise, self.has_read)
+
+
+class Unreachable(ServerGone):
+    """A remote server cannot be reached, or refuses this client; `problem` says which."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(None, "", has_read=False)
+        self.args = (problem,)
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return self.problem
+
+    @property
+    def reason(self) -> str:
+        return self.problem
+
+    def with_noise(self, noise: str) -> ServerGone:
+        return self
 
 
 class BrokenRules(ClientError):

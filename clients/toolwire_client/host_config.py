@@ -10,11 +10,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 
 from .errors import BadConfiguration
+from .remote import is_address, read_words
+
+E = TypeVar("E")
 
 _TABLES = ("mcpServers", "servers")
 
@@ -27,11 +30,17 @@ _VARIABLE = re.compile(r"\$\{(?:(?P<kind>env|input):)?(?P<name>[^}:]+)(?::-(?P<d
 
 
 class ServerConfig(msgspec.Struct, frozen=True):
-    """How one server is started; `env` is added to the usual environment."""
+    """How one server is started; `env` is added to the usual environment. For a remote one,
+    `command` is its address and options, as in `connect`, and `env` has the values of its headers.
+    """
 
     command: list[str]
     env: dict[str, str]
     cwd: str | None
+
+    @property
+    def is_remote(self) -> bool:
+        return is_address(self.command[0])
 
 
 _Scalar = str | int | float | bool
@@ -44,6 +53,15 @@ class _Entry(msgspec.Struct, rename={"env_file": "envFile"}):
     env: dict[str, _Scalar | None] | None = None
     env_file: str | None = None
     cwd: str | None = None
+
+
+class _RemoteEntry(msgspec.Struct):
+    url: Annotated[str, msgspec.Meta(min_length=1)]
+    headers: dict[str, _Scalar] | None = None
+
+
+_ADDRESSES = ("url", "serverUrl", "httpUrl")
+"""The member with the address of a remote server: of most hosts, of Windsurf, and of Gemini."""
 
 
 def read_config(
@@ -121,14 +139,11 @@ class _Reader:
             self._workspace = os.path.dirname(folder)
 
     def read(self, entry: Any) -> ServerConfig:
-        if isinstance(entry, Mapping) and ("url" in entry or entry.get("type", "stdio") != "stdio"):
-            raise BadConfiguration(
-                "it is reached over the network (url); only servers that a command starts are used"
-            )
-        try:
-            given = msgspec.convert(entry, _Entry)
-        except msgspec.ValidationError as error:
-            raise BadConfiguration(f"its entry is wrong: {error}") from None
+        if isinstance(entry, Mapping):
+            addresses = [entry[name] for name in _ADDRESSES if name in entry]
+            if addresses or entry.get("type", "stdio") != "stdio":
+                return self._read_remote({**entry, "url": next(iter(addresses), None)})
+        given = _convert(entry, _Entry)
         # A null removes a variable in VS Code; here such variables are not passed on anyway.
         env = {
             name: self._text(value)
@@ -147,6 +162,22 @@ class _Reader:
                 else os.path.join(self._folder, os.path.expanduser(self._text(given.cwd)))
             ),
         )
+
+    def _read_remote(self, entry: Mapping[str, Any]) -> ServerConfig:
+        if entry.get("type") in ("sse", "ws", "websocket"):
+            raise BadConfiguration(
+                f"its transport {entry['type']!r} is not used; only Streamable HTTP is"
+            )
+        given = _convert(entry, _RemoteEntry)
+        command = [self._text(given.url)]
+        env: dict[str, str] = {}
+        # Words of a command are visible to all users of a machine, its environment is not.
+        for number, (name, value) in enumerate((given.headers or {}).items()):
+            variable = f"TOOLWIRE_HEADER_{number}"
+            env[variable] = self._text(value)
+            command += ["--header", f"{name}: ${{{variable}}}"]
+        read_words(command, env)
+        return ServerConfig(command, env, cwd=None)
 
     def _file(self, given: str | None) -> dict[str, str]:
         if given is None:
@@ -182,6 +213,13 @@ class _Reader:
         if value is None:
             raise BadConfiguration(f"it needs the environment variable {name}, which is not set")
         return value
+
+
+def _convert(entry: Any, kind: type[E]) -> E:
+    try:
+        return msgspec.convert(entry, kind)
+    except msgspec.ValidationError as error:
+        raise BadConfiguration(f"its entry is wrong: {error}") from None
 
 
 def _unquote(text: str) -> str:

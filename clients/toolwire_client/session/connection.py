@@ -196,7 +196,7 @@ class Connection:
         try:
             self._read(b"\n")  # the last line may lack its newline
         finally:
-            self.fail(ServerGone(gone.exit_status, gone.stderr, self.noise(), gone.has_read))
+            self.fail(gone.with_noise(self.noise()))
 
     def _take(self, event: Event) -> None:
         match event:

@@ -17,6 +17,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from toolwire_client.remote import as_process
 from toolwire_client.transport.child_process import ServerProcess
 from toolwire_schemas.wire import codec
 
@@ -71,7 +72,7 @@ class ServerUnderTest:
         self._changed = threading.Condition()
         environment = dict(os.environ if env is None else env)
         environment[_MARK] = self._mark
-        self._process = ServerProcess(command, env=environment, cwd=cwd)
+        self._process = ServerProcess(as_process(command), env=environment, cwd=cwd)
         self._process.start(self._on_data, self._on_end)
 
     def send(self, message: bytes) -> None:

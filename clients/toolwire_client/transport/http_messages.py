@@ -14,8 +14,16 @@ from typing import Any
 import msgspec
 from toolwire_schemas.wire.messages import META_VERSION, MODERN_VERSIONS
 
-_NAME_OF = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}
-"""The parameter that the header `Mcp-Name` repeats, by method (MCP 2026-07-28, transports)."""
+_NAME_OF = {
+    "tools/call": "name",
+    "prompts/get": "name",
+    "resources/read": "uri",
+    "tasks/get": "taskId",
+    "tasks/update": "taskId",
+    "tasks/cancel": "taskId",
+}
+"""The parameter that the header `Mcp-Name` repeats, by method (MCP 2026-07-28, transports, and
+SEP-2663)."""
 
 _PLAIN_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
 _UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)

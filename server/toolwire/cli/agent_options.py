@@ -40,7 +40,7 @@ OPTIONS = (
     RUN_ON,
     Option(
         "--server COMMAND",
-        "let it use the tools of the MCP server that COMMAND starts; repeatable",
+        "let it use the tools of the MCP server that COMMAND starts, or that at a URL; repeatable",
         many=True,
     ),
     Option("--config FILE", "let it use the servers under mcpServers in a host's config FILE"),

@@ -9,7 +9,7 @@ from toolwire_schemas.language import say
 from toolwire_schemas.output import printable
 
 from ..errors import Failed, UsageError
-from .open_client import explain_failure, format_own_command, split_command
+from .open_client import check_remote, explain_failure, format_own_command, split_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,6 +34,8 @@ class ServersToStart:
             self._commands[shlex.join(words.command)] = words.command
         if [] in self._commands.values():
             raise UsageError("a server's command is missing, after --server or `--`")
+        for command in self._commands.values():
+            check_remote(command)
         targets = words.options.get("tools", [])
         self._own = shlex.join(["toolwire", "serve", *targets]) if targets else None
         if self._own:

@@ -11,7 +11,7 @@ from toolwire_schemas.output import printable
 from .. import log
 from ..errors import UsageError
 from ..loading.targets import is_chosen
-from .open_client import split_command
+from .open_client import check_remote, split_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -92,6 +92,7 @@ def _read_mount(text: str) -> _Mounted:
     words = split_command(command if is_named else text)
     if not words:
         raise UsageError(f"--mount {text!r} has no command: write NAME='COMMAND WORDS'")
+    check_remote(words)
     return _Mounted(words, name if is_named else None)
 
 
@@ -108,5 +109,10 @@ def _read_config(path: str) -> Iterator[_Mounted]:
         if isinstance(server, BadConfiguration):
             log.warning(printable(f"{path}: {server}; it is not mounted"))
             continue
-        settings = {"env": server.env, "cwd": server.cwd, "inherit_env": False}
+        settings = {
+            "env": server.env,
+            "cwd": server.cwd,
+            # The process of a remote server is ours, and needs the variables for proxies.
+            "inherit_env": server.is_remote,
+        }
         yield _Mounted(server.command, name, settings)

@@ -41,11 +41,12 @@ def make_client(
 
     *env* is added to the environment of a Toolwire server.
     """
-    is_ours = words.command is None
+    from toolwire_client.remote import is_address
+
+    command = choose_command(words, targets)
+    is_ours = words.command is None and not is_address(command[0])
     more = env if is_ours else None
-    return connect_to(
-        choose_command(words, targets), is_ours=is_ours, limit=limit, env=more, on_ask=on_ask
-    )
+    return connect_to(command, is_ours=is_ours, limit=limit, env=more, on_ask=on_ask)
 
 
 @contextmanager
@@ -120,7 +121,11 @@ def explain_failure(error: ClientError, *, is_ours: bool) -> Failed:
 
 
 def choose_command(words: Words, targets: list[str]) -> list[str]:
-    """Return the command that starts the named server: of *targets*, or the words after `--`."""
+    """Return the command that starts the named server: of *targets*, or the words after `--`; for
+    a remote server, its address, with options.
+    """
+    if words.command is None and any(map(_is_remote, targets)):
+        return _choose_remote(words, targets)
     if words.command is None:
         if not targets and not is_mounting(words.options):
             raise UsageError("name a target, or a server's command after `--`")
@@ -136,6 +141,7 @@ def choose_command(words: Words, targets: list[str]) -> list[str]:
             )
     if not words.command:
         raise UsageError("the server's command is missing after `--`")
+    check_remote(words.command)
     return words.command
 
 
@@ -149,6 +155,37 @@ def check_target(words: Words) -> None:
     except Failed as failure:
         if failure.status == 2:
             raise  # who looks at the server reports everything else
+
+
+def _is_remote(target: str) -> bool:
+    return target.startswith(("http:", "https:"))
+
+
+def _choose_remote(words: Words, targets: list[str]) -> list[str]:
+    if len(targets) > 1 or is_mounting(words.options):
+        (address, *_) = filter(_is_remote, targets)
+        raise UsageError(
+            f"a remote server is named alone; with other tools, write --mount NAME={address}"
+        )
+    if format_loading_options(words.options):
+        raise UsageError("options for loading tools do not go with a remote server")
+    check_remote(targets)
+    return targets
+
+
+def check_remote(command: list[str]) -> None:
+    """Raise `UsageError` if *command* describes a remote server, and that cannot be used."""
+    if not command or not _is_remote(command[0]):
+        return
+    import os
+
+    from toolwire_client.errors import BadConfiguration
+    from toolwire_client.remote import read_words
+
+    try:
+        read_words(command, os.environ)
+    except BadConfiguration as error:
+        raise UsageError(str(error)) from None
 
 
 def is_mounting(options: Mapping[str, Any]) -> bool:

@@ -177,7 +177,7 @@ SET = Option(
 )
 MOUNT = Option(
     "--mount [NAME=]COMMAND",
-    "serve the tools of another MCP server, too, as NAME_tool; repeatable",
+    "serve the tools of another MCP server, too, as NAME_tool; COMMAND may be a URL; repeatable",
     many=True,
 )
 MOUNT_CONFIG = Option(

@@ -23,6 +23,7 @@ from toolwire_check.judging.named_rules import find_structure_fault
 from toolwire_client.async_client import AsyncClient, ClientSettings
 from toolwire_client.errors import BrokenRules, ClientError, RequestFailed, TimedOut
 from toolwire_client.pages.result_html import result_html
+from toolwire_client.remote import as_process
 from toolwire_client.session.elicitation import NoAnswer, misfit
 from toolwire_client.waiting.event_loop import OnEventLoop, loop_scheduler
 from toolwire_dialects.lint.audit import audit, shown_name
@@ -114,7 +115,9 @@ class InspectedServer:
         self._life.cancel()
 
     def _launch(self) -> Recorder:
-        process = start_guarded(self._command, env=dict(os.environ), show_stderr=self._traffic)
+        process = start_guarded(
+            as_process(self._command), env=dict(os.environ), show_stderr=self._traffic
+        )
         return Recorder(process, self._traffic, self._command, self._wake)
 
     def _wake(self, cause: object) -> None:

@@ -113,7 +113,8 @@ class Mounts:
         idle_seconds: float | None = None,
         list_cache: Literal["late", "always", "never"] = "never",
     ) -> None:
-        """Mount the server that *command* starts, when it is first needed, or now if *eager*.
+        """Mount the server that *command* starts, when it is first needed, or now if *eager*. A
+        *command* that begins with an address is a remote server, as in `connect`.
 
         *env* is added to our environment, or unless *inherit_env* to the few variables that every
         server gets. *keep* and *lock* choose among its tools. With a *lock*, lists have what it
@@ -164,6 +165,7 @@ class Mounts:
     ) -> Mount:
         """Return what starts the server *mounted* and talks to it."""
         from toolwire_client.async_client import ClientSettings
+        from toolwire_client.remote import as_process
 
         from ..guarded_process import start_guarded
         from .mount import Mount
@@ -171,7 +173,11 @@ class Mounts:
         environment = _make_environment(env, inherit_env=inherit_env)
         environment[_DEPTH] = str(int(os.environ.get(_DEPTH, 0)) + 1)
         launch = partial(
-            start_guarded, command, env=environment, cwd=cwd, show_stderr=mounted.stderr
+            start_guarded,
+            as_process(command),
+            env=environment,
+            cwd=cwd,
+            show_stderr=mounted.stderr,
         )
 
         def launch_alone() -> Transport:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from toolwire_client.async_client import OWN_NAME, ClientSettings
 from toolwire_client.errors import BrokenRules, RequestFailed
+from toolwire_client.remote import as_process
 from toolwire_client.transport.child_process import ServerProcess
 from toolwire_schemas.output import printable
 
@@ -192,7 +193,7 @@ class WrappedServer:
         self._counts["restart"] += self.running is not None
         start = ServerProcess if "orphans" in self._settings.without else start_guarded
         command = list(self._settings.command)
-        self._process = start(command, env=dict(os.environ), show_stderr=self._stderr)
+        self._process = start(as_process(command), env=dict(os.environ), show_stderr=self._stderr)
         return Recorder(self._process, self._settings.recording, command, self._on_end)
 
     def count_orphans(self) -> None:

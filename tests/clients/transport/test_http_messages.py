@@ -73,6 +73,7 @@ def test_a_cancellation_names_the_request() -> None:
         ("prompts/get", {"name": "greet"}, "greet"),
         ("resources/read", {"uri": "doc://one"}, "doc://one"),
         ("tools/call", {"name": "größe"}, "=?base64?Z3LDtsOfZQ==?="),
+        ("tasks/get", {"taskId": "t-1"}, "t-1"),
         ("tools/list", {"name": "add"}, None),
         ("tools/call", {"name": 7}, None),
     ],

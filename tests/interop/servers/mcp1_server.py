@@ -59,4 +59,5 @@ async def grow(context: Context) -> str:
     return "grown"
 
 
-server.run()
+if __name__ == "__main__":
+    server.run()

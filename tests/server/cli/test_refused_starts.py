@@ -23,7 +23,7 @@ TOOLS = "def add(a: int) -> int:\n    return a\n"
         (["tools.py", "no/such.py"], "no file no/such.py: there is no folder no"),
         (
             ["https://example.com/mcp"],
-            "https://example.com/mcp is an address; servers are reached by their command",
+            "https://example.com/mcp is an address; to serve the tools of a remote server,",
         ),
         (
             ["--", "no-such-program"],

@@ -686,7 +686,7 @@ def test_a_server_of_nothing_but_mounted_ones_is_served_and_ends_with_its_host(
             {
                 "mcpServers": {
                     "my files": {"command": python, "args": rest},
-                    "web": {"url": "https://x"},
+                    "web": {"type": "sse", "url": "https://x"},
                 }
             }
         ),
@@ -701,10 +701,7 @@ def test_a_server_of_nothing_but_mounted_ones_is_served_and_ends_with_its_host(
     assert [each["name"] for each in listed] == [
         f"my_files_{name}" for name in ("echo", "ask", "count", "log", "change")
     ]
-    assert (
-        "server 'web': it is reached over the network (url); only servers that a command starts are"
-        " used" in logged
-    )
+    assert "server 'web': its transport 'sse' is not used; only Streamable HTTP is" in logged
 
 
 def test_a_config_that_names_itself_ends(tmp_path: Path) -> None:

@@ -34,7 +34,8 @@ COMMAND = Command(
         "Values are parsed by the tool's schema: text stays text, the rest is JSON. KEY=@FILE takes"
         " what a file holds (in Base64 if the tool takes data) and KEY=@- standard input (KEY=@@x"
         " is the text @x), A.B=VALUE reaches into an object, a repeated KEY adds to a list. NAME is"
-        " optional if there is one tool. On a terminal, elicitations of the tool are put to you."
+        " optional if there is one tool. TARGET and COMMAND may be the URL of a remote"
+        " server. On a terminal, elicitations of the tool are put to you."
         " The exit status is 1 if the tool fails."
     ),
     options=(

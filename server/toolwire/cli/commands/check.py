@@ -57,7 +57,8 @@ COMMAND = Command(
         "toolwire check --rule CASE",
     ),
     details=(
-        "Starts the server many times and sends it valid and invalid messages. Calls only tools"
+        "Starts the server many times, or reaches it at its URL, and sends it"
+        " valid and invalid messages. Calls only tools"
         " that declare themselves read-only, and those named by --call. Each verdict quotes the"
         " rule of MCP, JSON-RPC or LSP. The exit status is 1 if a rule is violated: fail = a MUST"
         " is violated; warn = a SHOULD."

@@ -18,7 +18,7 @@ from toolwire_dialects.compare.words import WHOM, sentence
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 from ...errors import Failed, UsageError
-from ..open_client import connect_to, format_own_command, make_limit, split_command
+from ..open_client import check_remote, connect_to, format_own_command, make_limit, split_command
 from ..options import HTML, MARKDOWN, Option
 from ..printing.layout import format_count, format_table
 from ..printing.output_files import check_folders, write_pages
@@ -131,7 +131,7 @@ def choose_kind(name: str) -> Kind:
     exists = os.path.exists(name)
     if name == "-":
         return "saved"
-    if not exists and len(name.split()) > 1:
+    if not exists and (len(name.split()) > 1 or name.startswith(("http://", "https://"))):
         return "command"
     if os.path.isdir(name) or name.endswith(_TARGETS):
         return "target"
@@ -146,6 +146,7 @@ def _read_tools(name: str, kind: Kind, limit: Deadline) -> list[Any]:
     if kind == "saved":
         return _read_saved(name)
     command = split_command(name) if kind == "command" else format_own_command([name])
+    check_remote(command)
     try:
         with connect_to(command, is_ours=kind == "target", limit=limit) as client:
             return client.list_entries(timeout_seconds=limit.left())

@@ -46,6 +46,7 @@ COMMAND = Command(
 def run(words: Words) -> int:
     """Serve the page until Ctrl-C."""
     import anyio
+    from toolwire_client.remote import is_address
     from toolwire_client.waiting.main_thread import MainThread
 
     from ...inspect.traffic import Feed
@@ -62,15 +63,17 @@ def run(words: Words) -> int:
     else:
         feed = Feed()
         command = choose_command(words, names)
+        is_remote = is_address(command[0])
+        is_ours = is_ours and not is_remote
         if is_ours:
             _check_files(names)
-        else:
+        elif not is_remote:
             _check_program(command[0])
         state = {
             "title": " ".join(names or command),
             "views": ["tools", "traffic", "check"],
             "command": command,
-            "target": names[0] if is_plain else None,
+            "target": names[0] if is_plain and is_ours else None,
         }
     ended = anyio.Event()
 

@@ -33,7 +33,8 @@ COMMAND = Command(
         "toolwire list --bundled [--json]",
     ),
     details=(
-        "Types of arguments and results are in the notation of Python; arguments with `?` or a"
+        "TARGET and COMMAND may be the URL of a remote server."
+        " Types of arguments and results are in the notation of Python; arguments with `?` or a"
         " default are optional. With --lint, the exit status is 1 if some client or model's API"
         " refuses a tool."
     ),

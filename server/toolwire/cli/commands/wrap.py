@@ -11,6 +11,7 @@ from ...settings import LIMITS, Settings
 from ...transport.stdio import NotConnected, claim, serve
 from ...wrapping import DIALECTS_OF, FIXES
 from ..mounting import open_lock
+from ..open_client import check_remote
 from ..options import LIST_CACHE, LOCK, LOCK_TEXTS, OF_SETTINGS, Option, one_of, settings_in
 from . import Command
 
@@ -27,7 +28,8 @@ OF_PROGRAMS = tuple(name for name in LIMITS if "program" in name)
 COMMAND = Command(
     usage=("toolwire wrap [OPTIONS] -- COMMAND",),
     details=(
-        "Serves the MCP server that COMMAND starts. Lines on its output that are no messages go to"
+        "Serves the MCP server that COMMAND starts, or that at a URL in its place."
+        " Lines on its output that are no messages go to"
         " stderr (noise); tools that the host would refuse are renamed (names), and their schemas"
         " rewritten (schemas); JSON in strings is read (arguments); silent calls report progress"
         " (heartbeat); large results become links (results); all of its processes end with it"
@@ -89,6 +91,7 @@ def run(words: Words) -> NoReturn:
         raise UsageError(
             "name the server's command after `--`, as in toolwire wrap -- npx -y some-mcp-server"
         )
+    check_remote(words.command)
     options = words.options
     configure(level=options.get("log_level", "info"), as_json="log_json" in options)
     settings = _settings(options)

@@ -23,8 +23,8 @@ def explain_missing_file(path: str) -> str:
     folder, base = os.path.split(path)
     if "://" in path:
         return (
-            f"{path} is an address; servers are reached by their command only, after --, as in"
-            " `list -- COMMAND`"
+            f"{path} is an address; to serve the tools of a remote server, mount it:"
+            f" `toolwire serve --mount NAME={path}`"
         )
     hint = _hint_at_command(path)
     if hint:

@@ -132,6 +132,7 @@ def test_commands_take_an_address_where_they_take_a_command(words: list[str]) ->
     ("words", "problem"),
     [
         (["list", "{url}", "tools.py"], "a remote server is named alone"),
+        (["serve", "{url}"], "mount it: `toolwire serve --mount NAME="),
         (["list", "{url}", "--adopt"], "options for loading tools do not go with"),
         (["list", "--", "{url}", "--token", "x"], "after an address comes"),
         (["list", "--mount", "far={url} --bearer-env NO_SUCH"], "NO_SUCH is not set"),

@@ -47,7 +47,7 @@ def test_what_fails_of_one_server_concerns_no_other(loop: str) -> None:
             "fine": fake("Server"),
             "dead": fake("DiesAtTheHandshake"),
             "missing": {"command": "no-such-program"},
-            "remote": {"type": "http", "url": "https://example.com/mcp"},
+            "remote": {"type": "sse", "url": "https://example.com/mcp"},
             "off": fake("Server", disabled=True),
             "off too": fake("Server", enabled=False),
         }
@@ -195,7 +195,7 @@ def test_a_file_of_variables_is_read_and_gives_way_to_env(tmp_path: Path, mark: 
         ({"command": "x", "args": ["${MISSING}"]}, "needs the environment variable MISSING"),
         ({"command": "${input:key}"}, "give inputs={'key': ...}"),
         ({"command": "x", "envFile": "nowhere"}, "cannot be read"),
-        ({"url": "https://example.com"}, "over the network"),
+        ({"type": "sse", "url": "https://example.com"}, "transport 'sse' is not used"),
     ],
 )
 def test_what_is_wrong_with_an_entry_is_reported(

@@ -22,8 +22,8 @@ TOOLS = "def add(a: int) -> int:\n    return a\n"
         ),
         (["tools.py", "no/such.py"], "no file no/such.py: there is no folder no"),
         (
-            ["https://example.com/mcp"],
-            "https://example.com/mcp is an address; to serve the tools of a remote server,",
+            ["https://example.com/mcp", "tools.py"],
+            "a remote server is named alone; with other tools, write --mount",
         ),
         (
             ["--", "no-such-program"],

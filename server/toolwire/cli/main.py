@@ -145,7 +145,7 @@ def _print(text: str) -> int:
 
 
 def _report(sentence: str, status: int) -> int:
-    from .printing.terminal import print_remark
+    from .printing.terminal import print_failure
 
-    print_remark(sentence)
+    print_failure(sentence)
     return status

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import io
 import json
 import os
 import pty
@@ -16,6 +17,7 @@ from support.command_line import CommandLine
 from toolwire.cli import commands
 from toolwire.cli.commands import serve
 from toolwire.cli.help import format_help
+from toolwire.cli.main import main
 from toolwire.settings import LIMITS
 from toolwire_client import connect
 
@@ -613,3 +615,22 @@ def test_each_command_is_a_file_or_a_folder_of_its_name() -> None:
         path.stem for path in places if path.suffix == ".py" or (path / "__init__.py").exists()
     }
     assert names == {*commands.COMMANDS, "__init__"}
+
+
+@pytest.mark.parametrize(
+    ("is_terminal", "start"), [(True, "\x1b[31merror:\x1b[0m no command"), (False, "toolwire: no")]
+)
+def test_a_failure_starts_with_a_red_word_on_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, is_terminal: bool, start: str
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return is_terminal
+
+    stream = Terminal()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+
+    assert main(["lsit"]) == 2
+    assert stream.getvalue().startswith(start)

@@ -50,9 +50,10 @@ SEARCH = {
         (
             40,
             [
-                "search(text: str, fields:",
-                '        list[Literal["title", "body"]] =',
-                '        ["title"],',
+                "search(",
+                "        text: str,",
+                '        fields: list[Literal["title",',
+                '        "body"]] = ["title"],',
                 "        limit: int | None = None,",
                 "        near?: {x: float, y?: Any})",
                 "        -> int",
@@ -63,19 +64,10 @@ SEARCH = {
         (
             80,
             [
-                'search(text: str, fields: list[Literal["title", "body"]] = ["title"],',
-                "        limit: int | None = None, near?: {x: float, y?: Any}) -> int",
-                "    Find passages.",
-                "ping()",
-            ],
-        ),
-        (
-            120,
-            [
-                (
-                    'search(text: str, fields: list[Literal["title", "body"]] = ["title"], limit:'
-                    " int | None = None,"
-                ),
+                "search(",
+                "        text: str,",
+                '        fields: list[Literal["title", "body"]] = ["title"],',
+                "        limit: int | None = None,",
                 "        near?: {x: float, y?: Any}) -> int",
                 "    Find passages.",
                 "ping()",
@@ -87,6 +79,12 @@ def test_tools_are_listed_with_the_types_of_arguments_and_result(
     columns: int, lines: list[str]
 ) -> None:
     assert remove_emphasis(format_tools([SEARCH, {"name": "ping"}], columns)).splitlines() == lines
+
+
+def test_two_parameters_stay_in_one_line() -> None:
+    tool = {"name": "add", "inputSchema": {"properties": {"a": {}, "b": {}}, "required": ["a"]}}
+
+    assert remove_emphasis(format_tools([tool], 80)) == "add(a: Any, b?: Any)"
 
 
 def test_a_type_of_any_size_takes_a_few_lines() -> None:

@@ -13,7 +13,7 @@ from toolwire_schemas.output import BOLD, DIM, RED, emphasize, printable
 
 from ...errors import UsageError
 from ..open_client import connect_to, format_own_command
-from ..printing.layout import format_tools
+from ..printing.layout import format_signature
 from ..printing.progress import format_progress
 from ..printing.result_content import format_content
 from ..printing.terminal import print_report
@@ -37,23 +37,13 @@ EXAMPLE = str(Path(__file__).parents[1] / "example_tools.py")
 _TIMEOUT_SECONDS = 30.0
 _QUESTION = "How much is 12 * (3 + 4)?"
 
-_CALLS: dict[str, tuple[tuple[str, dict[str, Any]], ...]] = {
-    "Calls": (
-        ("add", {"a": 2**64, "b": 1}),
-        ("count_words", {"text": "the quick brown fox jumps over the lazy dog"}),
-        ("Notes_write", {"title": "tea", "text": "Four minutes, no longer."}),
-        ("Notes_read", {"title": "tea"}),
-        ("draw_square", {"red": 30, "green": 120, "blue": 200}),
-    ),
-    "Answers that arrive in pieces, and progress": (
-        ("tell_story", {"hero": "a wire"}),
-        ("find_primes", {"below": 3_500}),
-    ),
-    "Failures are answers that a model can read": (
-        ("Notes_read", {"title": "coffee"}),
-        ("add", {"a": "three", "b": [4]}),
-    ),
-}
+_CALLS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("add", {"a": 2**64, "b": 1}),
+    ("count_words", {"text": "the quick brown fox jumps over the lazy dog"}),
+    ("Notes_read", {"title": "coffee"}),
+    ("add", {"a": "three", "b": [4]}),
+)
+"""The last two fail: one in the tool, one by its arguments."""
 
 
 def run(words: Words) -> int:
@@ -61,36 +51,55 @@ def run(words: Words) -> int:
     if words.words or words.command:
         raise UsageError("demo takes no arguments")
     with connect_to(format_own_command([EXAMPLE]), is_ours=True) as client:
-        print_report("Toolwire serves a file of Python functions as tools. This one comes with it:")
+        print_report(emphasize(BOLD, "A server lists the functions of a Python file as tools:"))
         print_report(emphasize(DIM, EXAMPLE))
-        _print_heading("The tools, as any client sees them")
-        start = time.perf_counter()
-        print_report(format_tools([tool.raw for tool in client.list_tools()]))
-        _print_time(start, f"listed by process {client.pid}, speaking MCP {client.version}")
-        for heading, calls in _CALLS.items():
-            _print_heading(heading)
-            for name, arguments in calls:
-                _call(client, name, arguments)
+        _list(client)
+        _print_heading("Calls; a failure is an answer that a model can read")
+        for name, arguments in _CALLS:
+            _call(client, name, arguments)
+        _print_heading("An answer that arrives in pieces")
+        _call(client, "tell_story", {"hero": "a wire"})
         _print_heading("A call that is cancelled half way")
         _cancel(client)
-        _print_heading("A question, solved with these tools")
+        _print_heading("A question, solved with these tools by a planner for arithmetic, offline")
         _solve(client)
-        print_report("\nNow your own: toolwire serve FILE.py, or try toolwire list FILE.py")
+        print_report("Now your own: toolwire serve FILE.py, or try toolwire list FILE.py")
     return 0
 
 
+def _list(client: Client) -> None:
+    start = time.perf_counter()
+    tools = [tool.raw for tool in client.list_tools()]
+    milliseconds = _elapsed_ms(start)
+    for tool in tools:
+        print_report(format_signature(tool))
+    print_report(
+        emphasize(
+            DIM,
+            f"  listed in {milliseconds:.1f} ms by process {client.pid}, speaking MCP"
+            f" {client.version}",
+        )
+    )
+
+
 def _call(client: Client, name: str, arguments: dict[str, Any]) -> None:
+    """Call a tool, and print its result with the time that it took; of pieces, only these."""
+    pieces = 0
+
+    def print_piece(done: float, total: float | None, message: str | None) -> None:
+        nonlocal pieces
+        pieces += 1
+        _print_progress(done, total, message)
+
     start = _announce(name, arguments)
-    answer = client.start(name, arguments, on_progress=_print_progress).result(_TIMEOUT_SECONDS)
+    answer = client.start(name, arguments, on_progress=print_piece).result(_TIMEOUT_SECONDS)
+    took = emphasize(DIM, f"  {_elapsed_ms(start):.1f} ms")
     text = printable(format_content(answer.content))
-    remark = ""
-    if name == "find_primes":
-        text = f"{text[:60]}... ({len(text):,} characters)"
     if answer.is_error:
         text = emphasize(RED, text)
-        remark = "the tool failed, the server did not"
-    print_report(indent(text, "  "))
-    _print_time(start, remark)
+    if pieces:
+        text = "the whole text is the result"
+    print_report(indent(text, "  ") + took)
 
 
 def _cancel(client: Client) -> None:
@@ -109,13 +118,12 @@ def _cancel(client: Client) -> None:
             call.cancel("the demo has seen enough")
 
     arguments = {"below": 10_000_000}
-    start = _announce("find_primes", arguments)
+    _announce("find_primes", arguments)
     call = client.start("find_primes", arguments, on_progress=report)
     with suppress(CallCancelled):
         call.result(_TIMEOUT_SECONDS)
     ping_ms = client.ping() * 1e3
     print_report(f"  cancelled; the server answers the next question in {ping_ms:.1f} ms")
-    _print_time(start, "the tool stopped where it asked `context.check()`")
 
 
 def _solve(client: Client) -> None:
@@ -123,11 +131,7 @@ def _solve(client: Client) -> None:
     from toolwire_agent.models import ArithmeticModel
     from toolwire_agent.terminal import PlainRenderer
 
-    print_report(
-        "The model is an offline planner for arithmetic, no language model; `toolwire ask` takes"
-        " real ones."
-    )
-    print_report(f"\n? {emphasize(BOLD, _QUESTION)}")
+    print_report(f"? {emphasize(BOLD, _QUESTION)}")
     renderer = PlainRenderer(sys.stdout, sys.stdout)
     agent = Agent(ArithmeticModel(), client, approval=Approvals(trust_hints=True))
     for event in agent.run_sync(_QUESTION):
@@ -137,7 +141,7 @@ def _solve(client: Client) -> None:
 def _announce(name: str, arguments: dict[str, Any]) -> float:
     """Print a call, and return its start."""
     texts = [f"{key}={value!r}" for key, value in arguments.items()]
-    print_report(f"\n> {emphasize(BOLD, name)}({', '.join(texts)})")
+    print_report(f"> {emphasize(BOLD, name)}({', '.join(texts)})")
     return time.perf_counter()
 
 
@@ -146,12 +150,8 @@ def _print_progress(done: float, total: float | None, message: str | None) -> No
 
 
 def _print_heading(text: str) -> None:
-    print_report(f"\n{emphasize(BOLD, text)}\n{emphasize(DIM, '-' * len(text))}")
+    print_report(f"\n{emphasize(BOLD, text)}")
 
 
-def _print_time(start: float, remark: str) -> None:
-    elapsed_ms = (time.perf_counter() - start) * 1e3
-    text = f"  {elapsed_ms:.1f} ms"
-    if remark:
-        text += f", {remark}"
-    print_report(emphasize(DIM, text))
+def _elapsed_ms(start: float) -> float:
+    return (time.perf_counter() - start) * 1e3

@@ -22,6 +22,8 @@ _MIN_COLUMN = 24
 _MAX_UNBROKEN = 50
 """An argument of this length is not wrapped in a list of tools."""
 
+_MAX_PARAMETERS_IN_A_LINE = 2
+
 _INDENT_OF_ARGUMENTS = " " * 8
 _INDENT_OF_TEXT = " " * 4
 
@@ -58,12 +60,13 @@ def format_tools(tools: Sequence[dict[str, Any]], columns: int | None = None) ->
 def _format_tool(tool: dict[str, Any], columns: int) -> list[str]:
     name = printable(str(tool["name"]))
     size = columns - len(_INDENT_OF_ARGUMENTS)
-    head = name + printable(_format_signature(tool, size))
-    first, *others = _wrap(head, size)
+    lines = []
+    for row in _split_signature(tool):
+        lines += _wrap(_hold_together(row, size), size)
+    first, *others = [line.replace(_UNBROKEN, " ") for line in lines]
     lines = [first.replace(name, emphasize(BOLD, name), 1)]
     for line in others:
         lines.append(_INDENT_OF_ARGUMENTS + line)
-    lines = [line.replace(_UNBROKEN, " ") for line in lines]
     for text in (summarize(tool), _describe_question(tool)):
         if not text:
             continue
@@ -72,16 +75,45 @@ def _format_tool(tool: dict[str, Any], columns: int) -> list[str]:
     return lines
 
 
-def _format_signature(tool: dict[str, Any], columns: int) -> str:
-    """Return arguments and result; those that fit into a line are not wrapped."""
+def _split_signature(tool: dict[str, Any]) -> list[list[str]]:
+    """Return the parts of each line of a signature: all in one, or from three parameters on one
+    parameter in each.
+    """
+    name, *parts = _list_parts(tool)
+    is_result = parts[-1].startswith("-> ")
+    parameters = parts[:-1] if is_result else parts
+    if len(parameters) <= _MAX_PARAMETERS_IN_A_LINE:
+        return [[name + parts[0], *parts[1:]]]
+    first = parameters[0].removeprefix("(")
+    rows = [[name + "("], [first]]
+    for parameter in parameters[1:]:
+        rows.append([parameter])
+    if is_result:
+        rows[-1].append(parts[-1])
+    return rows
+
+
+def _list_parts(tool: dict[str, Any]) -> list[str]:
+    """Return the name, each parameter, and the result if it has a type."""
     from toolwire_dialects.python_stub import signature
 
-    parts = []
-    for part in signature(tool):
+    return [printable(str(tool["name"])), *map(printable, signature(tool))]
+
+
+def format_signature(tool: dict[str, Any]) -> str:
+    """Return the name, the parameters and the result of a tool in one line of any length."""
+    name, *parts = _list_parts(tool)
+    return name + " ".join(parts)
+
+
+def _hold_together(parts: Sequence[str], columns: int) -> str:
+    """Join *parts*; those that fit into a line are not wrapped."""
+    texts = []
+    for part in parts:
         if len(part) < min(_MAX_UNBROKEN, columns):
             part = part.replace(" ", _UNBROKEN)
-        parts.append(part)
-    return " ".join(parts)
+        texts.append(part)
+    return " ".join(texts)
 
 
 def summarize(entry: dict[str, Any]) -> str:

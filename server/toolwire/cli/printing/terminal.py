@@ -7,7 +7,7 @@ import sys
 from typing import Any
 
 import msgspec
-from toolwire_schemas.output import Output
+from toolwire_schemas.output import RED, Output, emphasize
 
 
 def print_data(text: str) -> None:
@@ -24,6 +24,17 @@ def print_remark(sentence: str) -> None:
     """Write *sentence* to standard error, unless it is empty."""
     if sentence:
         print_error(f"toolwire: {sentence}")
+
+
+def print_failure(sentence: str) -> None:
+    """Write why the command failed: on a terminal with a red `error:`, elsewhere, where it may end
+    up in a log, with the name of the program.
+    An empty sentence is not written: a server that failed has said why.
+    """
+    if sentence and sys.stderr is not None and sys.stderr.isatty():
+        print_error(f"{emphasize(RED, 'error:')} {sentence}")
+    else:
+        print_remark(sentence)
 
 
 def print_error(text: str) -> None:

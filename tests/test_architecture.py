@@ -34,6 +34,11 @@ AT_ONCE = {
     for room in ("workers/", "mounting/", "forwarding.py", "guarded_process.py", "wrapping/")
     for package in ("toolwire_client", "toolwire_dialects")
 }
+# Servers of others in a shared process.
+AT_ONCE |= {
+    (f"server/toolwire/sharing/{file}.py", "toolwire_client")
+    for file in ("common_conversation", "common_servers")
+}
 AT_ONCE |= {
     ("server/toolwire/inspect/", package)
     for package in ("toolwire_client", "toolwire_check", "toolwire_dialects")

@@ -35,8 +35,8 @@ def main(arguments: list[str] | None = None) -> int:
     """
     words = sys.argv[1:] if arguments is None else arguments
     reason = ""
-    if words[:1] == ["serve"] and _shares(words):
-        reason = _share(words[1:])
+    if words[:1] in (["serve"], ["wrap"]) and any(word.startswith("--share") for word in words):
+        reason = _share(words)
 
     from .quick_msgspec import import_msgspec  # after the path is fixed
 
@@ -57,14 +57,14 @@ def main(arguments: list[str] | None = None) -> int:
         return command_line.INTERRUPTED
 
 
-def _shares(words: Sequence[str]) -> bool:
-    """Return whether *words* ask for a shared process: known before the options can be read."""
-    is_question = not {"-h", "--help", "--help-all"}.isdisjoint(words)
-    return "--share" in words and not is_question
-
-
 def _share(words: Sequence[str]) -> str:
-    """Carry a session of a shared process and end this one; return why the session cannot share."""
+    """Carry a session of a shared process, and end this one, if *words* ask for that; return why
+    the session cannot share.
+    """
+    from .sharing.words import asks_to_share
+
+    if not asks_to_share(words):
+        return ""
     if sys.platform == "win32":
         return "--share needs Unix sockets, which this system lacks"
     from .sharing.carrier import carry

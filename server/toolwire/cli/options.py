@@ -207,6 +207,13 @@ LIST_CACHE = Option(
     is_rare=True,
 )
 
+SHARE_ENV = Option(
+    "--share-env NAME",
+    "with --share: this variable counts too, as WINDOWID; repeatable",
+    many=True,
+    is_rare=True,
+)
+
 # Options that set fields of `Settings`.
 
 _REPEATABLE = ("NAME=ENGINE", "PATTERN")

@@ -1,5 +1,5 @@
-"""The process that a host starts for `serve --share`: carries bytes between the host and the shared
-process.
+"""The process that a host starts for `serve --share` or `wrap --share`: carries bytes between the
+host and the shared process.
 
 Strategy. It starts as quickly as Python does, and holds little memory, since there is one for each
 session. Each direction has a thread that blocks, so that neither a host nor a process that does not
@@ -25,6 +25,8 @@ from _thread import allocate_lock, start_new_thread
 from .open_requests import OpenRequests
 from .place import CannotShare, find_place
 from .starting import NotStarted, Refused, connect
+from .stateful_servers import find_state, is_always_shared
+from .words import own_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,9 +59,13 @@ _ENDING_SIGNALS = (_signal.SIGTERM, _signal.SIGINT, _signal.SIGHUP)
 
 
 def carry(words: Sequence[str]) -> str:
-    """Carry the bytes of `serve` with *words* until the session ends, and end the process; return
-    the reason if this session cannot share.
+    """Carry the bytes of the command line *words* until the session ends, and end the process;
+    return the reason if this session cannot share.
     """
+    if words[0] == "wrap" and not is_always_shared(own_words(words)):
+        reason = find_state(words[len(own_words(words)) :])
+        if reason:
+            return reason
     try:
         place = find_place(words)
         connection = connect(place, words)

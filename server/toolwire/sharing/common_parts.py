@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..runtime.event_loop import EventLoop
     from ..runtime.lifespans import Lifespan, Lifespans
     from ..watchdog.board import Board
+    from .common_servers import CommonServers
 
 
 class CommonParts:
@@ -32,20 +33,22 @@ class CommonParts:
         self.timers = Timers()
         self.lifespans: Lifespans | None = None
         self.in_flight = _AllCalls(self)
-        self.sessions: list[SharingSession] = []
+        self.sessions: list[Session] = []
+        self.servers: CommonServers | None = None
+        """The servers of others, for `wrap --share`."""
         self.is_loading = True
         self._board: Board | None = None
         self._loop: EventLoop | None = None
         self._lock = threading.Lock()
 
-    def add(self, session: SharingSession) -> None:
+    def add(self, session: Session) -> None:
         """Let *session* use the parts."""
         with self._lock:
             self.sessions = [*self.sessions, session]
         if self._board is not None:
             session.show_calls(self._board)
 
-    def remove(self, session: SharingSession) -> None:
+    def remove(self, session: Session) -> None:
         """Forget *session*, which has ended."""
         with self._lock:
             self.sessions = [other for other in self.sessions if other is not session]
@@ -68,11 +71,15 @@ class CommonParts:
         """Do nothing: the process ends, since its lifespans cannot be entered."""
 
     def finish(self, deadline: float, clean_up_seconds: float) -> None:
-        """Leave the lifespans until *deadline* (monotonic time), then end the event loop."""
+        """Leave the lifespans until *deadline* (monotonic time), then end the event loop and the
+        servers.
+        """
         if self.lifespans is not None:
             self.lifespans.leave(deadline)
         if self._loop is not None:
             self._loop.finish(clean_up_seconds)
+        if self.servers is not None:
+            self.servers.close()
 
     # As the watchdog uses a session
 

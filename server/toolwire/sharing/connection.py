@@ -76,6 +76,10 @@ class ClientConnection:
         """Write *text* as a line for the other process, between two messages."""
         self.write(b"\0" + text.encode("utf-8", "replace").replace(b"\n", b" ") + b"\n")
 
+    def note(self, sentence: str) -> None:
+        """Tell the user *sentence*."""
+        self.control(f"note {sentence}")
+
     def finish_input(self) -> None:
         """End the input."""
         with suppress(OSError):

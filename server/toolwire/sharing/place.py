@@ -13,10 +13,12 @@ if sys.platform == "win32":
 import os
 import stat
 
+from .words import find_named_variables
+
 # as that of `typing`, which would have to be imported
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 VOLATILE = frozenset(
     (
@@ -79,8 +81,6 @@ _KEY_BYTES = 12
 _MAX_ADDRESS_BYTES = 107
 """The longest path of a Unix socket on Linux (unix(7))."""
 
-_SHARE_ENV = "--share-env"
-
 
 class CannotShare(Exception):
     """Sessions cannot meet here; the text says why."""
@@ -104,7 +104,7 @@ class Place:
 
 
 def find_place(words: Sequence[str]) -> Place:
-    """Return the place of the shared process for a `serve` with *words*, in this folder and
+    """Return the place of the shared process for a command line of *words*, in this folder and
     environment.
 
     Raises:
@@ -121,21 +121,9 @@ def make_environment(
     words: Sequence[str], environment: Mapping[bytes, bytes]
 ) -> dict[bytes, bytes]:
     """Return the variables that count, and that alone reach the shared process."""
-    named = {os.fsencode(name) for name in _find_named(words)}
+    named = {os.fsencode(name) for name in find_named_variables(words)}
     left_out = VOLATILE - named
     return {name: value for name, value in environment.items() if name not in left_out}
-
-
-def _find_named(words: Sequence[str]) -> Iterator[str]:
-    """Yield the names of `--share-env NAME`."""
-    previous = ""
-    for word in words:
-        flag, equals, value = word.partition("=")
-        if previous == _SHARE_ENV:
-            yield word
-        elif flag == _SHARE_ENV and equals:
-            yield value
-        previous = word
 
 
 def make_key(words: Sequence[str], folder: bytes, environment: Mapping[bytes, bytes]) -> str:

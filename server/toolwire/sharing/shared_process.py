@@ -25,7 +25,6 @@ from toolwire_schemas.threads import start_thread
 
 from .. import log
 from ..errors import LifespanFailed, LoadError, UsageError
-from ..protocol.catalog import ALL_CAPABILITIES
 from ..transport.descriptors import move_high
 from ..transport.stdio import ProcessEnd, end_on_signals, leave, leave_copy, leave_within
 from ..watchdog.loading_watch import watch_loading
@@ -39,11 +38,14 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from ..runtime.loading_filter import LoadingFilter
+    from ..runtime.session import Session
     from ..settings import Settings
     from ..transport.stdio import Streams
     from ..watchdog.watchdog import Watchdog
-    from .common_parts import SharingServer, SharingSession
+    from .common_parts import CommonParts
     from .place import Place
+
+    OpenSession = Callable[[ClientConnection], Session]
 
 MAX_SESSIONS = 256
 """Each has a thread that reads and one for timers, two descriptors, and some 100 kB."""
@@ -72,13 +74,18 @@ class Sharing(msgspec.Struct, frozen=True):
 
 
 class SharedProcess:
-    """Serves the sessions of a place with *server*."""
+    """Serves the sessions of a place: *open_session* opens them, and they have *common* parts."""
 
     def __init__(
-        self, server: SharingServer, settings: Settings, streams: Streams, sharing: Sharing
+        self,
+        common: CommonParts,
+        open_session: OpenSession,
+        settings: Settings,
+        streams: Streams,
+        sharing: Sharing,
     ) -> None:
-        self._server = server
-        self._common = server.common
+        self._common = common
+        self._make_session = open_session
         self._settings = settings
         self._streams = streams
         self._sharing = sharing
@@ -94,7 +101,6 @@ class SharedProcess:
         self._waiting: list[ClientConnection] = []
         self._outcome = ""  # what new sessions get instead of "ok"
         self._is_ending = False
-        self._declares_all = False
         self._answers_handshake = False
         self._watchdog: Watchdog | None = None
         place = sharing.place
@@ -102,20 +108,27 @@ class SharedProcess:
         self._alive_number = os.fstat(self._alive).st_ino
         self._listener = open_listener(place.socket)
         self._socket_number = os.stat(place.socket).st_ino
-        # It gets the tools while they are loaded, and with them their lifespans.
-        self._quiet = server.open_session(lambda data: None)
-        self._quiet.notifies_of_changes = False
 
-    def serve(self, load: Callable[[], None], declares: str) -> NoReturn:
-        """Take sessions, *load* the tools for them, and return when the process is to end."""
-        self._declares_all = declares == "everything"
-        self._answers_handshake = declares != "unknown"
+    def serve(
+        self, load: Callable[[], None] | None = None, *, answers_handshake: bool = False
+    ) -> NoReturn:
+        """Take sessions, and *load* their tools, if there are any; return when the process is to
+        end.
+
+        *answers_handshake* is whether a handshake can be answered before the tools are loaded.
+        """
+        self._answers_handshake = answers_handshake
+        self._common.is_loading = load is not None
         end_on_signals(self._ended)
         os.register_at_fork(after_in_child=self._detach)
         os.write(REPORT, b"listening\n")
         os.close(REPORT)
         start_thread(self._accept, "toolwire-accept")
-        self._load(load)
+        if load is None:
+            self._files.note()
+            self._are_kept_served.set()
+        else:
+            self._load(load)
         remove_old_logs(self._sharing.place.folder)
         self._trim_log()
         self._look_later(max(self._idle_seconds, _FIRST_SESSION_SECONDS))
@@ -177,7 +190,7 @@ class SharedProcess:
         self._outcome = f"alone {reason}"
         self._unregister()
         for connection in self._connections:
-            connection.control(f"note {reason}")
+            connection.note(reason)
 
     # Sessions
 
@@ -247,10 +260,7 @@ class SharedProcess:
         return "ok"
 
     def _open_session(self, connection: ClientConnection) -> None:
-        opened: Any = self._server.open_session(connection.write)
-        session: SharingSession = opened
-        if self._declares_all:
-            session.declare(ALL_CAPABILITIES)
+        session = self._make_session(connection)
         self._connections.append(connection)
         self._common.add(session)
         session.watch_calls = lambda: self._watch(session)
@@ -264,7 +274,7 @@ class SharedProcess:
         except RuntimeError:  # the system allows no more threads
             self._end_session(session, connection)
 
-    def _keep_messages(self, session: SharingSession) -> LoadingFilter:
+    def _keep_messages(self, session: Session) -> LoadingFilter:
         from ..runtime.loading_filter import LoadingFilter
 
         kept = LoadingFilter(
@@ -275,11 +285,11 @@ class SharedProcess:
         self._common.timers.after(_HANDSHAKE_SECONDS, kept.answer_late)
         return kept
 
-    def _end_session_later(self, session: SharingSession, connection: ClientConnection) -> None:
+    def _end_session_later(self, session: Session, connection: ClientConnection) -> None:
         """End *session* on another thread: this one is its own."""
         start_thread(self._end_session, "toolwire-session-end", session, connection)
 
-    def _end_session(self, session: SharingSession, connection: ClientConnection) -> None:
+    def _end_session(self, session: Session, connection: ClientConnection) -> None:
         # A host may hang up as soon as it has asked, while its messages wait for the tools.
         self._are_kept_served.wait(self._settings.grace_seconds)
         try:
@@ -356,7 +366,7 @@ class SharedProcess:
 
     # Watching
 
-    def _watch(self, session: SharingSession) -> None:
+    def _watch(self, session: Session) -> None:
         """Have the watchdog watch the call of *session* that is about to run."""
         session.are_calls_watched = True
         with self._lock:

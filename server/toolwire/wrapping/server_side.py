@@ -55,7 +55,8 @@ class WrapSettings(msgspec.Struct, frozen=True, kw_only=True):
     *host* is one of `DIALECTS_OF`, and *without* names the `FIXES` that are switched off. *lock*
     refuses tools, *recording* gets the traffic with the server, and *search* chooses which tools
     its list shows; `None` for all. *list_cache* is when lists of the last start may answer, and
-    *options* are those of the command line.
+    *options* are those of the command line. *launch* returns a transport to the server if it is
+    one of a shared process.
     """
 
     command: Sequence[str]
@@ -66,6 +67,24 @@ class WrapSettings(msgspec.Struct, frozen=True, kw_only=True):
     search: ToolSearch | None = None
     list_cache: Literal["late", "always", "never"] = "never"
     options: dict[str, Any] = {}
+    launch: Callable[[], Transport] | None = None
+
+
+def shorten_command(command: Sequence[str]) -> str:
+    """Return *command* as messages show it."""
+    return textwrap.shorten(shlex.join(command), 80, placeholder=" …")
+
+
+def start_foreign(settings: WrapSettings) -> ServerProcess:
+    """Start the process of the server; its stderr goes to ours.
+
+    Raises:
+        NotStarted: if it cannot be started.
+    """
+    start = ServerProcess if "orphans" in settings.without else start_guarded
+    stderr = ForeignStderr(shorten_command(settings.command))
+    command = as_process(list(settings.command))
+    return start(command, env=dict(os.environ), show_stderr=stderr)
 
 
 class WrappedCatalog(Catalog):
@@ -115,8 +134,7 @@ class WrappedServer:
         self._counts = counts
         self._on_end = on_end
         self._process: ServerProcess | None = None
-        self.name = textwrap.shorten(shlex.join(settings.command), 80, placeholder=" …")
-        self._stderr = ForeignStderr(self.name)
+        self.name = shorten_command(settings.command)
         rules: EntryRules = RepairedEntries(self.name)
         if "schemas" in settings.without:
             rules = UnchangedTools(self.name, counts)
@@ -191,10 +209,11 @@ class WrappedServer:
     def _launch(self) -> Transport:
         self.count_orphans()
         self._counts["restart"] += self.running is not None
-        start = ServerProcess if "orphans" in self._settings.without else start_guarded
-        command = list(self._settings.command)
-        self._process = start(as_process(command), env=dict(os.environ), show_stderr=self._stderr)
-        return Recorder(self._process, self._settings.recording, command, self._on_end)
+        command, recording = self._settings.command, self._settings.recording
+        if self._settings.launch is not None:
+            return Recorder(self._settings.launch(), recording, command, self._on_end)
+        self._process = start_foreign(self._settings)
+        return Recorder(self._process, recording, command, self._on_end)
 
     def count_orphans(self) -> None:
         """Count what the process that was closed last has left behind."""

@@ -345,7 +345,7 @@ class Wrap:
         is_missing = which(self._wrapped.command[0]) is None
         reason = ", since there is no such program, or it may not be run" if is_missing else ""
         log.info(printable(f"{self._server.name}: it did not run{reason}"))
-        if is_missing:
+        if is_missing and self._wrapped.launch is None:  # else other sessions go on
             leave(1)
 
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -20,11 +18,10 @@ from support.server_process import (
     PATIENCE_SECONDS,
     Process,
     call,
-    filtered_environment,
     request,
-    running,
     wait_until,
 )
+from support.shared_processes import SharedProcesses, is_running, shared_processes
 from toolwire.sharing import starting
 from toolwire.sharing.place import CannotShare, find_place
 from toolwire.sharing.shared_process import MAX_SESSIONS
@@ -108,64 +105,22 @@ def fork() -> int:
 '''
 
 
-class Sessions:
-    """Starts sessions of one file, and ends their processes afterwards."""
+class Sessions(SharedProcesses):
+    """Starts sessions of one file."""
 
-    def __init__(self, folder: Path, runtime: str, stack: ExitStack) -> None:
-        self.folder = folder
-        self.runtime = runtime
-        self.source = folder / "tools.py"
-        self.source.write_text(TOOLS, encoding="utf-8")
-        self._stack = stack
-
-    def environment(self, **more: str) -> dict[str, str]:
-        return {**filtered_environment(), "XDG_RUNTIME_DIR": self.runtime, **more}
+    @property
+    def source(self) -> Path:
+        return self.folder / "tools.py"
 
     def open(self, *options: str, **variables: str) -> Process:
-        words = ["-m", "toolwire", "serve", "--share", "tools.py", *options]
-        environment = self.environment(**variables)
-        return self._stack.enter_context(running(*words, env=environment, cwd=self.folder))
-
-    def share(self, *words: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [sys.executable, "-m", "toolwire", "share", *words],
-            env=self.environment(),
-            capture_output=True,
-            encoding="utf-8",
-            timeout=PATIENCE_SECONDS,
-        )
-
-    def list(self) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = json.loads(self.share("ls", "--json").stdout)
-        return found
-
-    def processes(self) -> list[int]:
-        """Every process with our runtime folder in its environment, but sessions."""
-        found = []
-        for name in os.listdir("/proc"):
-            if name.isdigit() and _has_variable(name, self.runtime):
-                found.append(int(name))
-        return found
-
-
-def _has_variable(process: str, value: str) -> bool:
-    try:
-        variables = Path(f"/proc/{process}/environ").read_bytes().split(b"\0")
-        state = Path(f"/proc/{process}/stat").read_text().rpartition(") ")[2][0]
-    except OSError:
-        return False
-    return state != "Z" and f"XDG_RUNTIME_DIR={value}".encode() in variables
+        return super().open("serve", "--share", "tools.py", *options, **variables)
 
 
 @pytest.fixture
 def sessions(tmp_path: Path) -> Iterator[Sessions]:
-    with tempfile.TemporaryDirectory(prefix="tw") as runtime, ExitStack() as stack:
-        made = Sessions(tmp_path, runtime, stack)
+    (tmp_path / "tools.py").write_text(TOOLS, encoding="utf-8")
+    with shared_processes(tmp_path, Sessions) as made:
         yield made
-        stack.close()
-        for pid in made.processes():
-            os.kill(pid, signal.SIGKILL)
-        wait_until(lambda: made.processes() == [])
 
 
 def value(answer: Any) -> Any:
@@ -174,13 +129,6 @@ def value(answer: Any) -> Any:
     if "structuredContent" in result:
         return result["structuredContent"]["result"]
     return result["content"][0]["text"]
-
-
-def is_running(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
-    except OSError:
-        return False
 
 
 def test_sessions_share_tools_lifespan_and_event_loop_but_no_state(sessions: Sessions) -> None:
@@ -193,7 +141,7 @@ def test_sessions_share_tools_lifespan_and_event_loop_but_no_state(sessions: Ses
     assert value(one.ask(call("remember", {"value": "a"}))) == "a"
     assert value(two.ask(call("remember", {"value": "b"}))) == "b"
     assert value(one.ask(call("remember", {"value": "c"}))) == "a"
-    (facts,) = sessions.list()
+    (facts,) = sessions.describe()
     assert {facts["pid"]} == pids
     assert facts["sessions"] == 2
     assert one.hang_up() == []
@@ -288,7 +236,7 @@ def test_lost_process_is_replaced_and_its_calls_are_answered(sessions: Sessions)
 def test_stopped_process_answers_what_runs_and_is_replaced(sessions: Sessions) -> None:
     one = sessions.open()
     first = value(one.ask(call("pid")))
-    (facts,) = sessions.list()
+    (facts,) = sessions.describe()
     assert sessions.share("stop", facts["key"][:6]).returncode == 0
     assert not is_running(first)
     assert value(one.ask(call("pid"))) != first
@@ -300,7 +248,7 @@ def test_process_ends_after_the_last_session(sessions: Sessions) -> None:
     one = sessions.open("--idle", "0.2")
     pid = value(one.ask(call("pid")))
     one.hang_up()
-    wait_until(lambda: sessions.processes() == [])
+    wait_until(lambda: sessions.find_all() == [])
     assert not is_running(pid)
     assert not [name for name in os.listdir(f"{sessions.runtime}/toolwire") if "sock" in name]
 
@@ -326,7 +274,7 @@ def test_module_that_must_not_be_shared_is_not(sessions: Sessions) -> None:
         assert each.hang_up() == []
         (line,) = each.stderr().splitlines()
         assert "__shared__ = False" in line
-    wait_until(lambda: sessions.processes() == [])
+    wait_until(lambda: sessions.find_all() == [])
 
 
 def test_tools_that_cannot_be_loaded_fail_each_session(sessions: Sessions) -> None:
@@ -413,7 +361,7 @@ def test_log_is_shown_without_escape_sequences(sessions: Sessions) -> None:
     )
     one = sessions.open()
     value(one.ask(call("shout")))
-    (facts,) = sessions.list()
+    (facts,) = sessions.describe()
     shown = sessions.share("log", facts["key"]).stdout
     assert "a\\u001b[31mred" in shown
     assert "\x1b" not in shown
@@ -430,7 +378,7 @@ def test_list_without_a_process_says_so(sessions: Sessions) -> None:
 def test_session_beyond_the_limit_has_its_own_process(sessions: Sessions) -> None:
     one = sessions.open()
     first = value(one.ask(call("pid")))
-    (facts,) = sessions.list()
+    (facts,) = sessions.describe()
     folder = Path(sessions.runtime, "toolwire")
     alive = (folder / f"{facts['key']}.alive").stat().st_ino
     with ExitStack() as stack:
@@ -445,7 +393,7 @@ def test_session_beyond_the_limit_has_its_own_process(sessions: Sessions) -> Non
         assert value(one.ask(call("pid"))) == first
         last.hang_up()
         assert "256 sessions" in last.stderr()
-    wait_until(lambda: sessions.list()[0]["sessions"] == 1)
+    wait_until(lambda: sessions.describe()[0]["sessions"] == 1)
 
 
 def test_process_that_does_not_greet_is_replaced(
@@ -454,7 +402,7 @@ def test_process_that_does_not_greet_is_replaced(
     monkeypatch.setattr(starting, "_PATIENCE_SECONDS", 0.2)
     monkeypatch.setenv("XDG_RUNTIME_DIR", sessions.runtime)
     monkeypatch.chdir(sessions.folder)
-    words = ["--share", "tools.py"]
+    words = ["serve", "--share", "tools.py"]
     place = find_place(words)
     os.mkfifo(place.alive, 0o600)
     with socket.socket(socket.AF_UNIX) as stuck:

@@ -25,6 +25,7 @@ from ..options import (
     LOCK_TEXTS,
     OF_SETTINGS,
     RUN_ON,
+    SHARE_ENV,
     Option,
     one_of,
     settings_in,
@@ -100,12 +101,7 @@ COMMAND = Command(
         Option(
             "--share", "use one process for all sessions that start the same server", is_rare=True
         ),
-        Option(
-            "--share-env NAME",
-            "with --share: this variable counts too, as WINDOWID; repeatable",
-            many=True,
-            is_rare=True,
-        ),
+        SHARE_ENV,
         *(option for option in OF_SETTINGS.values() if option is not RUN_ON),
         Option(
             "--log-level LEVEL",

@@ -12,7 +12,16 @@ from ...transport.stdio import NotConnected, claim, serve
 from ...wrapping import DIALECTS_OF, FIXES
 from ..mounting import open_lock
 from ..open_client import check_remote
-from ..options import LIST_CACHE, LOCK, LOCK_TEXTS, OF_SETTINGS, Option, one_of, settings_in
+from ..options import (
+    LIST_CACHE,
+    LOCK,
+    LOCK_TEXTS,
+    OF_SETTINGS,
+    SHARE_ENV,
+    Option,
+    one_of,
+    settings_in,
+)
 from . import Command
 
 if TYPE_CHECKING:
@@ -20,10 +29,26 @@ if TYPE_CHECKING:
 
     from ...showing.tool_search import ToolSearch
     from ...wrapping.recording import Recording
+    from ...wrapping.server_side import WrapSettings
     from ..options import Words
 
 OF_PROGRAMS = tuple(name for name in LIMITS if "program" in name)
 """The limits of programs, for `--show code`."""
+
+
+def _read_sharing(text: str) -> str:
+    """Accept when to share; without a value, servers that may be shared."""
+    mode: str = one_of("auto", "always")(text or "auto")
+    return mode
+
+
+SHARE = Option(
+    "--share MODE",
+    "use one server for all sessions that start the same one: auto (default) for those that do not"
+    " keep the state of a session, or always",
+    _read_sharing,
+    endings=("auto", "always"),
+)
 
 COMMAND = Command(
     usage=("toolwire wrap [OPTIONS] -- COMMAND",),
@@ -64,6 +89,13 @@ COMMAND = Command(
         ),
         *(OF_SETTINGS[name] for name in ("show", "show_tokens", "pin", "sandbox", "trust_hints")),
         LIST_CACHE,
+        SHARE,
+        SHARE_ENV,
+        Option(
+            "--idle SECONDS",
+            "with --share: end what no session has used for so long (default: 60)",
+            is_rare=True,
+        ),
         Option("--limit NAME=VALUE", "set one of the limits below; repeatable", many=True),
         Option(
             "--log-level LEVEL",
@@ -76,6 +108,7 @@ COMMAND = Command(
         "toolwire wrap -- npx -y some-mcp-server",
         "toolwire wrap --for gemini --without restart -- uvx some-mcp-server",
         "toolwire wrap --show auto --pin 'read_*' -- npx -y some-mcp-server",
+        "toolwire wrap --share -- npx -y some-mcp-server",
         "toolwire wrap --lock server.lock.json --record server.jsonl -- npx -y some-mcp-server",
     ),
     limits=("heartbeat_seconds", "max_result_bytes", "max_result_tokens", *OF_PROGRAMS),
@@ -84,8 +117,24 @@ COMMAND = Command(
 
 def run(words: Words) -> NoReturn:
     """Serve until the host disconnects."""
-    from ...wrapping.server_side import WrapSettings
     from ...wrapping.wrap import begin_wrap
+
+    wrapped, settings = read_settings(words)
+    try:
+        streams = claim()
+    except NotConnected as error:
+        raise UsageError(str(error)) from None
+    begin = partial(begin_wrap, wrapped=wrapped, settings=settings)
+    serve(begin, settings, streams)
+
+
+def read_settings(words: Words) -> tuple[WrapSettings, Settings]:
+    """Return what to wrap, as *words* say, and the settings of its sessions; set up the log.
+
+    Raises:
+        UsageError: if something in *words* is wrong.
+    """
+    from ...wrapping.server_side import WrapSettings
 
     if words.words or not words.command:
         raise UsageError(
@@ -93,37 +142,50 @@ def run(words: Words) -> NoReturn:
         )
     check_remote(words.command)
     options = words.options
+    _check_sharing(options)
     configure(level=options.get("log_level", "info"), as_json="log_json" in options)
     settings = _settings(options)
-    recording = _recording(options)
-    lock = open_lock(options)
-    try:
-        streams = claim()
-    except NotConnected as error:
-        raise UsageError(str(error)) from None
+    _check_search(settings, options)
     wrapped = WrapSettings(
         command=words.command,
         host=options.get("for", "any"),
         without=options.get("without", ()),
-        lock=lock,
-        recording=recording,
-        search=_search(settings, options),
+        lock=open_lock(options),
+        recording=_recording(options),
+        search=make_search(settings),
         list_cache=options.get("list_cache", "late"),
         options=options,
     )
-    begin = partial(begin_wrap, wrapped=wrapped, settings=settings)
-    serve(begin, settings, streams)
+    return wrapped, settings
 
 
-def _search(settings: Settings, options: dict[str, Any]) -> ToolSearch | None:
+def _check_sharing(options: dict[str, Any]) -> None:
+    """Refuse what sessions with one server cannot have."""
+    if "share" not in options:
+        return
+    if "record" in options:
+        raise UsageError(
+            "--record is for the traffic of one session: leave out --share or --record"
+        )
+    if "restart" in options.get("without", ()):
+        raise UsageError(
+            "--share starts a lost server for the next request, and --without restart does not:"
+            " leave one out"
+        )
+
+
+def _check_search(settings: Settings, options: dict[str, Any]) -> None:
+    """Refuse a search that cannot work.
+
+    Raises:
+        UsageError: if lists stay unread, or nothing here can confine programs.
+    """
     if settings.show == "all":
-        return None
+        return
     if "schemas" in options.get("without", ()):
         raise UsageError(
             "--show reads the list of tools, and --without schemas leaves it unread: leave one out"
         )
-    from ...showing.tool_search import ToolSearch
-
     if settings.show == "code":
         from ...showing.tool_programs import choose_sandbox
 
@@ -131,6 +193,14 @@ def _search(settings: Settings, options: dict[str, Any]) -> ToolSearch | None:
             choose_sandbox(settings)
         except ValueError as error:
             raise UsageError(str(error)) from None
+
+
+def make_search(settings: Settings) -> ToolSearch | None:
+    """Return what chooses the tools that a list shows; `None` for all."""
+    if settings.show == "all":
+        return None
+    from ...showing.tool_search import ToolSearch
+
     return ToolSearch(settings)
 
 

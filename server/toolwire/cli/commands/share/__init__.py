@@ -19,8 +19,9 @@ COMMAND = Command(
         "toolwire share log KEY",
     ),
     details=(
-        "`toolwire serve --share` starts one process for all sessions with the same command line,"
-        " folder and environment. ls lists them: the key of each, its number, its sessions, its"
+        "`toolwire serve --share` and `toolwire wrap --share` start one process for all sessions"
+        " with the same command line, folder and environment. ls lists them: the key of each, its"
+        " number, its sessions, its"
         " memory, and since when it runs. stop ends one; sessions that are open start a new one"
         " with their next request. log prints the end of what it has written to standard error. A"
         " KEY may be shortened."

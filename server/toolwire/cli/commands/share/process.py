@@ -1,4 +1,4 @@
-"""The process that `serve --share` starts for all sessions."""
+"""The process that `serve --share` or `wrap --share` starts for all sessions."""
 
 from __future__ import annotations
 
@@ -9,64 +9,152 @@ if sys.platform == "win32":
 
 import os
 from functools import partial
+from shutil import which
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import msgspec
+
 from ....errors import UsageError
+from ....sharing.common_parts import CommonParts, SharingServer
+from ....sharing.place import Place
+from ....sharing.shared_process import REPORT, SharedProcess, Sharing
+from ....transport.stdio import claim
 from ...options import parse
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ....runtime.session import Session
+    from ....settings import Settings
+    from ....sharing.connection import ClientConnection
+    from ....wrapping.server_side import WrapSettings
+    from ...options import Words
+
+_IDLE_SECONDS = 60.0
+
 
 def serve_sessions(arguments: Sequence[str], command: list[str]) -> NoReturn:
-    """Serve the sessions at a socket: *arguments* are its path and `many` or `alone`."""
-    from ....loading.env_file import apply_env_file
-    from ....log import configure
-    from ....settings import settings_of
-    from ....sharing.common_parts import SharingServer
-    from ....sharing.place import Place
-    from ....sharing.shared_process import REPORT, SharedProcess, Sharing
-    from ....transport.stdio import claim
-    from ..serve import COMMAND as SERVE
-    from ..serve import choose_targets, load_tools, make_server, outline
-
+    """Serve the sessions at a socket: *arguments* are its path and `many` or `alone`, *command* is
+    the command line of each session.
+    """
     path, mode = arguments
     os.closerange(REPORT + 1, 65536)  # what the host has passed on by mistake
     os.set_inheritable(REPORT, False)
-    try:
-        words = parse(command, SERVE.options)
-        options = words.options
-        idle_seconds = options.pop("idle", 60.0)
-        refused = {"reload", "mount", "mount_config"} & options.keys()
-        if refused:
-            flag = refused.pop().replace("_", "-")
-            raise UsageError(f"--share does not go with --{flag} yet")
-        if "env_file" in options:
-            apply_env_file(options["env_file"])
-        targets = choose_targets(words)
-        streams = claim(keep_children="keep_children" in options)
-        configure(level=options.get("log_level", "info"), as_json="log_json" in options)
-        server, settings = make_server(SharingServer, targets, options)
-    except UsageError as error:
-        os.write(REPORT, str(error).encode())
-        raise
     folder, name = os.path.split(path)
     sharing = Sharing(
         place=Place(folder, name.removesuffix(".sock")),
         words=command,
-        files=_list_files(targets, options),
-        idle_seconds=0.0 if mode == "alone" else idle_seconds,
+        files=[],
+        idle_seconds=_IDLE_SECONDS,
         is_alone=mode == "alone",
     )
-    process = SharedProcess(server, settings_of(settings), streams, sharing)
+    serve = _serve_wraps if command[0] == "wrap" else _serve_tools
+    try:
+        serve(sharing, command[1:])
+    except UsageError as error:
+        os.write(REPORT, str(error).encode())
+        raise
+
+
+def _with_options(sharing: Sharing, options: dict[str, Any], files: list[str]) -> Sharing:
+    """Return *sharing* with what *options* say, and the *files* that exist."""
+    idle_seconds = options.pop("idle", _IDLE_SECONDS)
+    return msgspec.structs.replace(
+        sharing,
+        files=[path for path in files if os.path.exists(path)],
+        idle_seconds=0.0 if sharing.is_alone else idle_seconds,
+    )
+
+
+# Our own tools
+
+
+def _serve_tools(sharing: Sharing, arguments: list[str]) -> NoReturn:
+    from ....loading.env_file import apply_env_file
+    from ....log import configure
+    from ....settings import settings_of
+    from ..serve import COMMAND, choose_targets, load_tools, make_server, outline
+
+    words = parse(arguments, COMMAND.options)
+    options = words.options
+    refused = {"reload", "mount", "mount_config"} & options.keys()
+    if refused:
+        flag = refused.pop().replace("_", "-")
+        raise UsageError(f"--share does not go with --{flag} yet")
+    if "env_file" in options:
+        apply_env_file(options["env_file"])
+    targets = choose_targets(words)
+    sharing = _with_options(sharing, options, _list_files(targets, options))
+    streams = claim(keep_children="keep_children" in options)
+    configure(level=options.get("log_level", "info"), as_json="log_json" in options)
+    server, settings = make_server(SharingServer, targets, options)
+    declares = outline(server, targets, options)
+    # It gets the tools while they are loaded, and with them their lifespans.
+    quiet = server.open_session(lambda data: None)
+    quiet.notifies_of_changes = False
+
+    def open_session(connection: ClientConnection) -> Session:
+        from ....protocol.catalog import ALL_CAPABILITIES
+
+        session = server.open_session(connection.write)
+        if declares == "everything":
+            session.declare(ALL_CAPABILITIES)
+        return session
+
+    process = SharedProcess(server.common, open_session, settings_of(settings), streams, sharing)
     load = partial(load_tools, server, targets, options, settings, lambda: None)
-    process.serve(load, outline(server, targets, options))
+    process.serve(load, answers_handshake=declares != "unknown")
 
 
 def _list_files(targets: Sequence[str], options: dict[str, Any]) -> list[str]:
-    """Return the files and folders that count besides modules."""
+    """Return the files and folders that count in addition to modules."""
     from ....loading.targets import parse as parse_target
 
     files = [parse_target(target).place for target in targets]
-    files += [options[name] for name in ("env_file", "lock") if options.get(name)]
-    return [path for path in files if os.path.exists(path)]
+    return files + [options[name] for name in ("env_file", "lock") if options.get(name)]
+
+
+# Servers of others
+
+
+def _serve_wraps(sharing: Sharing, arguments: list[str]) -> NoReturn:
+    from ....sharing.common_servers import CommonServers
+    from ....wrapping.server_side import start_foreign
+    from ..wrap import COMMAND, read_settings
+
+    words = parse(arguments, COMMAND.options)
+    streams = claim()
+    wrapped, settings = read_settings(words)
+    sharing = _with_options(sharing, words.options, _list_command_files(words))
+    common = CommonParts()
+    common.servers = CommonServers(
+        partial(start_foreign, wrapped), common.timers, sharing.idle_seconds
+    )
+    open_session = partial(_open_wrap, common.servers, wrapped, settings)
+    SharedProcess(common, open_session, settings, streams, sharing).serve()
+
+
+def _open_wrap(
+    servers: Any, wrapped: WrapSettings, settings: Settings, connection: ClientConnection
+) -> Session:
+    """Return a session of a wrap whose server is one of *servers*."""
+    from ....wrapping.wrap import begin_wrap
+    from ..wrap import make_search
+
+    wrapped = msgspec.structs.replace(
+        wrapped,
+        launch=partial(servers.open, connection.note),
+        search=make_search(settings),  # since programs call the tools of its session
+    )
+    session = begin_wrap(connection.write, wrapped, settings)
+    # The thread that reads from the server must not wait for one of its hosts.
+    session.wait_for_room = lambda: None
+    return session
+
+
+def _list_command_files(words: Words) -> list[str]:
+    """Return the program of the command, and the files that it names."""
+    command = words.command or []
+    program = which(command[0]) or command[0]
+    files = [program, *filter(os.path.isfile, command[1:])]
+    return files + [words.options[name] for name in ("lock",) if name in words.options]

@@ -45,7 +45,7 @@ def _describe(process: RunningProcess) -> tuple[str, ...]:
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(facts.get("since", 0)))
     if "words" not in facts:
         return (process.key, str(process.pid), "?", _format_memory(memory), "?", "does not answer")
-    command = shlex.join(["toolwire", "serve", *facts["words"]])
+    command = shlex.join(["toolwire", *facts["words"]])
     sessions = str(facts["sessions"])
     return (process.key, str(process.pid), sessions, _format_memory(memory), since, command)
 

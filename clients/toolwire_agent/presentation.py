@@ -238,6 +238,12 @@ def _present_refused(event: events.Refused) -> Presentation:
     return Presentation(say("not allowed"), (Text(event.reason),), "bad", is_headline=True)
 
 
+def _present_task_started(event: events.TaskStarted) -> Presentation:
+    return Presentation(
+        say("the call goes on at its server"), (Detail(event.task),), is_for_pages=True
+    )
+
+
 def _present_tool_asked(event: events.ToolAsked) -> Presentation:
     form = Folded(say("Form"), (Data(event.form),))
     return Presentation(
@@ -298,6 +304,7 @@ _ROWS: dict[type[events.Recorded], Callable[[Any], Presentation | None]] = {
     events.Approved: _present_approved,
     events.Refused: _present_refused,
     events.CallStarted: lambda event: None,  # the event before it has shown the call
+    events.TaskStarted: _present_task_started,
     events.ToolAsked: _present_tool_asked,
     events.FormAnswered: _present_form_answered,
     events.CallFinished: _present_call_finished,

@@ -40,6 +40,7 @@ from .session.handshake import HandshakeResult, shake_hands
 from .session.pending_call import AsyncPendingCall
 from .session.request import OnProgress, RequestHandle, complete
 from .session.task import AsyncTask
+from .session.task_wait import cancel_soon
 from .session.tool_list import CachedToolList, pages
 
 if TYPE_CHECKING:
@@ -293,6 +294,27 @@ class AsyncClient(ServerDetails):
         the server takes for the same. *tool* is named with the questions that it asks.
         """
         return AsyncTask(self._open_later, task_id, tool=tool)
+
+    async def wait_for_task(
+        self,
+        tool: str,
+        task_id: str,
+        *,
+        on_progress: OnProgress | None = None,
+        timeout_seconds: float | None = None,
+    ) -> CallResult:
+        """Return the result of an earlier call of *tool*, which has become the task *task_id*. As
+        with `call_tool`, a timeout cancels the task.
+
+        Raises what `AsyncTask.result` raises.
+        """
+        task = self.task(task_id, tool=tool)
+        try:
+            return await task.result(timeout_seconds, on_progress=on_progress)
+        except TimedOut:
+            if self._running is not None:
+                cancel_soon(self._running.connection, task_id)
+            raise
 
     async def list_tasks(self, *, timeout_seconds: float | None = None) -> list[TaskStatus]:
         """Return the tasks that a server of MCP 2025-11-25 has for this client. Later revisions

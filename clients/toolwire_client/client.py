@@ -107,6 +107,7 @@ class Client(ServerDetails):
 
     list_tools = blocking(AsyncClient.list_tools)
     list_entries = blocking(AsyncClient.list_entries)
+    wait_for_task = blocking(AsyncClient.wait_for_task)
     list_tasks = blocking(AsyncClient.list_tasks)
     list_resources = blocking(AsyncClient.list_resources)
     list_resource_templates = blocking(AsyncClient.list_resource_templates)

@@ -11,6 +11,7 @@ import msgspec
 import pytest
 from support.agent_scripts import Tools, act, ask, final, play
 from support.json_mutations import mutants
+from support.task_server import TaskServer, completed
 from toolwire_agent.agent import (
     Agent,
     Allow,
@@ -148,6 +149,16 @@ def is_native(path: Path) -> Any:
                  transcript=path).answer("Go!")  # fmt: skip
 
 
+def has_a_task(path: Path) -> Any:
+    async def run() -> None:
+        async with TaskServer(completed()).connect() as client:
+            model = ScriptedModel([act("work"), final()])
+            agent = Agent(model, [client], approval=Approvals(allow=("*",)), transcript=path)
+            await agent.answer("Go!")
+
+    return run()
+
+
 RUNS = {
     "everything": everything,
     "waits and goes on": waits_and_goes_on,
@@ -158,6 +169,7 @@ RUNS = {
     "has no model": has_no_model,
     "gives up": gives_up,
     "calls natively": is_native,
+    "has a task": has_a_task,
 }
 
 

@@ -212,9 +212,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         token = elicitation_observer.set(_Witness(here(aside)))
         try:
             with speaking(state.conversation.protocol.language.name):  # tools of this process
-                result = await self.toolbox.call_tool(
-                    tool, step.action.params, timeout_seconds=seconds, on_progress=report
-                )
+                result = await self._call(step, seconds, report)
             value, note = _result_for_model(state, result)
             return events.CallFinished(success=not result.is_error, result=value, note=note)
         except TimedOut:
@@ -224,9 +222,23 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             failure = state.say_to_model("gone", reason=error.reason)
         except ClientError as error:
             failure = str(error)
+            if step.task is not None:
+                failure = state.say_to_model("gone", reason=failure)
         finally:
             elicitation_observer.reset(token)
         return events.CallFinished(success=False, result=failure)
+
+    async def _call(
+        self, step: CallTool, seconds: float | None, report: Callable[..., None] | None
+    ) -> CallResult:
+        tool, task = step.action.tool, step.task
+        if task is not None:
+            return await self.toolbox.wait_for_task(
+                tool, task, timeout_seconds=seconds, on_progress=report
+            )
+        return await self.toolbox.call_tool(
+            tool, step.action.params, timeout_seconds=seconds, on_progress=report
+        )
 
     async def _run_program(
         self,
@@ -322,6 +334,9 @@ class _Witness(ElicitationObserver):
 
     def __init__(self, tell: Callable[[Recorded], None]) -> None:
         self._tell = tell
+
+    def observe_task(self, task_id: str) -> None:
+        self._tell(events.TaskStarted(task=task_id))
 
     def observe_request(self, question: Elicitation) -> None:
         self._tell(

@@ -187,6 +187,16 @@ class CallStarted(Event, frozen=True, kw_only=True):
     params: Params
 
 
+class TaskStarted(Event, frozen=True, kw_only=True):
+    """The server makes the call the task `task`, which a resumed session finds again.
+
+    It is recorded at once and yielded after the call.
+    """
+
+    call: int = 0
+    task: str
+
+
 class ToolAsked(Event, frozen=True, kw_only=True):
     """A running tool asks the user to fill in a form. `tool` is `None` where the server does not
     say.
@@ -267,6 +277,7 @@ Recorded = (
     | Approved
     | Refused
     | CallStarted
+    | TaskStarted
     | ToolAsked
     | FormAnswered
     | CallFinished

@@ -56,6 +56,8 @@ class RunState:
         self.has_ended = True
         self.open: dict[int, Action] = {}
         """The calls that run, by their numbers."""
+        self._tasks: dict[int, str] = {}  # of open calls
+        self._tasks_to_find: dict[int, str] = {}  # of an earlier run's open calls
         self._limits = limits
         self._approvals = approvals
         self._roles = roles
@@ -221,6 +223,9 @@ class RunState:
     def _apply_wait(self, event: events.ApprovalAsked | events.UserAsked) -> None:
         self.spending.start_wait()
 
+    def _apply_task(self, event: events.TaskStarted) -> None:
+        self._tasks[event.call] = event.task
+
     def _apply_form(self, event: events.ToolAsked) -> None:
         self._open_forms[event.call] += 1
         # Tools that run side by side may ask at once: the wait is that of the first one.
@@ -264,7 +269,12 @@ class RunState:
         # A call that was cancelled leaves its form without an answer.
         if self._open_forms.pop(call, 0) and self._open_forms.total() == 0:
             self.spending.end_wait()
-        has_started = self.open.pop(call, None) is not None
+        action = self.open.pop(call, None)
+        has_started = action is not None
+        self._tasks.pop(call, None)
+        was_sought = self._tasks_to_find.pop(call, None) is not None
+        if action is not None and was_sought and not event.success:  # its server may have lost it
+            self._interrupted.append(action)
         # The pending call may end without a start: there was no time for it.
         if not has_started and call != self._number:
             raise ValueError(f"call {call} has not started")
@@ -349,10 +359,14 @@ class RunState:
         return self._is_resumed and HIDDEN in json.dumps(action.params)
 
     def _remember_interruption(self) -> None:
-        self._interrupted += self.open.values()
-        if self.open:
-            self._is_allowed = False
-        self.open = {}
+        # A call that has become a task goes on at its server.
+        going_on = {number: self.open[number] for number in self._tasks if number in self.open}
+        for number, action in self.open.items():
+            if number not in going_on:
+                self._interrupted.append(action)
+                self._is_allowed = False
+        self.open = going_on
+        self._tasks_to_find = dict(self._tasks)
         self._ahead = {}
         self._open_forms = Counter()
         self.spending.end_wait()
@@ -484,7 +498,9 @@ class RunState:
             number, action = next(iter(self._ahead.items()))
             return RecordEvent(self._announce_or_start(number, action))
         if self.open:
-            calls = {number: CallTool(action, seconds) for number, action in self.open.items()}
+            calls = {}
+            for number, action in self.open.items():
+                calls[number] = CallTool(action, seconds, self._tasks_to_find.get(number))
             return CallTools(calls)
         if not has_time:
             undone = self.explain_undone("no_time")
@@ -531,6 +547,7 @@ _EFFECTS: dict[type[events.Recorded], Callable[[RunState, Any], None]] = {
     events.ModelFailed: RunState._apply_failure,
     events.ApprovalAsked: RunState._apply_wait,
     events.UserAsked: RunState._apply_wait,
+    events.TaskStarted: RunState._apply_task,
     events.ToolAsked: RunState._apply_form,
     events.FormAnswered: RunState._apply_form_answer,
     events.Approved: RunState._apply_approval,

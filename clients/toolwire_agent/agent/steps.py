@@ -39,10 +39,13 @@ class AskApproval(msgspec.Struct, frozen=True):
 
 
 class CallTool(msgspec.Struct, frozen=True):
-    """Call the tool, for at most *seconds*."""
+    """Call the tool, for at most *seconds*, or wait for the *task* that an earlier run's call has
+    become.
+    """
 
     action: Action
     seconds: float | None
+    task: str | None = None
 
 
 class CallTools(msgspec.Struct, frozen=True):

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import anyio
+from toolwire_client.errors import NoTasks
 from toolwire_client.waiting.base import in_daemon_thread
 from toolwire_client.waiting.event_loop import here, in_thread
 
@@ -50,6 +51,22 @@ class ThreadedClient:
             starting.add_done_callback(_cancel)  # at once, or when the call has started
             raise
         return result
+
+    async def wait_for_task(
+        self,
+        name: str,
+        task_id: str,
+        *,
+        on_progress: OnProgress | None = None,
+        timeout_seconds: float | None = None,
+    ) -> CallResult:
+        """As the client's method; cancelling the wait leaves the task running."""
+        find_task = getattr(self._client, "wait_for_task", None)
+        if find_task is None:
+            raise NoTasks("this client has no tasks")
+        report = here(on_progress) if on_progress else None
+        wait = partial(find_task, name, task_id, on_progress=report)
+        return await in_thread(partial(wait, timeout_seconds=timeout_seconds))
 
 
 def _cancel(starting: Future[Any]) -> None:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import msgspec
-from toolwire_client.errors import ClientError, RequestFailed
+from toolwire_client.errors import ClientError, NoTasks, RequestFailed
 from toolwire_client.waiting.base import Waiting, blocking
 from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.did_you_mean import closest
@@ -81,6 +81,15 @@ class RemoteTools:
         result = self._client.call_tool(
             name, arguments, on_progress=on_progress, timeout_seconds=deadline.left()
         )
+        return await self._waiting.maybe_await(result)
+
+    async def wait_for_task(
+        self, name: str, task_id: str, on_progress: OnProgress | None, deadline: Deadline
+    ) -> CallResult:
+        find_task = getattr(self._client, "wait_for_task", None)
+        if find_task is None:
+            raise NoTasks(f"{self.name} has no tasks")
+        result = find_task(name, task_id, on_progress=on_progress, timeout_seconds=deadline.left())
         return await self._waiting.maybe_await(result)
 
 
@@ -258,6 +267,28 @@ class AsyncToolbox:
         source, inner = self._find(name)
         return await source.call(inner, dict(arguments or {}), on_progress, deadline)
 
+    async def wait_for_task(
+        self,
+        name: str,
+        task_id: str,
+        *,
+        on_progress: OnProgress | None = None,
+        timeout_seconds: float | None = None,
+    ) -> CallResult:
+        """Wait for the task that an earlier call of the tool *name* has become.
+
+        Raises:
+            RequestFailed: if there is no such tool, or its server does not know the task.
+            ClientError: as its client.
+        """
+        deadline = Deadline(timeout_seconds)
+        if name not in self._offered:
+            await self.list_tools(timeout_seconds=timeout_seconds)
+        source, inner = self._find(name)
+        if isinstance(source, LocalTools):
+            raise NoTasks("tools of this process have no tasks")
+        return await source.wait_for_task(inner, task_id, on_progress, deadline)
+
     def origin(self, name: str) -> ToolOrigin:
         """Return the origin of a tool.
 
@@ -300,6 +331,7 @@ class Toolbox:
 
     list_tools = blocking(AsyncToolbox.list_tools)
     call_tool = blocking(AsyncToolbox.call_tool)
+    wait_for_task = blocking(AsyncToolbox.wait_for_task)
 
 
 def _rename(tool: ToolDescription, name: str) -> ToolDescription:

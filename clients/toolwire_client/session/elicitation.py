@@ -50,13 +50,15 @@ OnAsk = Callable[[Elicitation], Answer | Awaitable[Answer]]
 
 
 class ElicitationObserver:
-    """Receives the questions that tools ask during a call, and the answers. This one ignores
-    them.
+    """Receives the questions that tools ask during a call, the answers, and the id of the task that
+    the call has become. This one ignores them.
     """
 
     def observe_request(self, question: Elicitation) -> None: ...
 
     def observe_reply(self, reply: dict[str, Any]) -> None: ...
+
+    def observe_task(self, task_id: str) -> None: ...
 
 
 elicitation_observer: ContextVar[ElicitationObserver] = ContextVar(

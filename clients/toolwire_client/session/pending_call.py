@@ -10,6 +10,7 @@ from toolwire_schemas.wire.messages import METHOD_NOT_FOUND
 from ..errors import CallCancelled, ClientError, RequestFailed
 from ..protocol.results import CallResult, outcome
 from ..protocol.tasks import TaskStatus, find_task, read_status
+from .elicitation import elicitation_observer
 from .request import complete
 from .task_wait import AnsweredQuestions, TaskWait, cancel_soon, listening
 
@@ -97,6 +98,7 @@ class AsyncPendingCall:
         if isinstance(answer, CallResult):
             return answer
         handle = self._handle
+        elicitation_observer.get().observe_task(answer.id)
         wait = TaskWait(handle, answer.id, self._tool, AnsweredQuestions())
         try:
             with handle, handle.following(answer.id), listening(handle.connection, answer.id):

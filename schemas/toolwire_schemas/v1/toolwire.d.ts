@@ -1162,6 +1162,7 @@ export type TranscriptEvent =
   | ApprovedEvent
   | RefusedEvent
   | CallStartedEvent
+  | TaskStartedEvent
   | ToolAskedEvent
   | FormAnsweredEvent
   | CallFinishedEvent
@@ -5022,6 +5023,24 @@ export interface CallStartedEvent {
   params: {
     [k: string]: unknown
   }
+}
+/**
+ * The server makes the call a task, which a resumed session finds again.
+ */
+export interface TaskStartedEvent {
+  type: 'TaskStarted'
+  /**
+   * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
+   */
+  at?: string
+  /**
+   * The call, by its number in the reply of the model, from 0.
+   */
+  call?: number
+  /**
+   * The server's id of the task.
+   */
+  task: string
 }
 /**
  * The running tool asks the user for input.

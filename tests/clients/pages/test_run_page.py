@@ -42,6 +42,7 @@ def every_event(text: str) -> list[Any]:
         events.ApprovalAsked(tool=text, params=params, reason=text),
         events.Approved(params=params),
         events.CallStarted(tool=text, params=params),
+        events.TaskStarted(task=text),
         events.ToolAsked(tool=text, message=text, form={"title": text}),
         events.FormAnswered(action="accept", content={text: text}),
         events.CallFinished(success=True, result=text, note=text),

@@ -86,7 +86,7 @@ def _is_from_outside(state: RunState, event: events.Recorded) -> bool:
             return True
         case events.ToolAsked(call=call) | events.FormAnswered(call=call):
             return call in state.open
-        case events.CallFinished(call=call):
+        case events.TaskStarted(call=call) | events.CallFinished(call=call):
             return call in state.open
         case events.ReplyRefused():
             # The requested type refused the answer with which the run would have ended.

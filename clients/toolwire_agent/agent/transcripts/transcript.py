@@ -223,12 +223,17 @@ def _kind(event: events.Recorded) -> str:
 _TURN = (events.ModelAsked, events.FinalForced)
 _AFTER_CALL = (*_TURN, events.ActionChosen, events.ReplyRefused)  # a reply may have several calls
 _CALL = (events.ApprovalAsked, events.CallStarted, events.CallFinished, events.Refused)
-_DURING_CALL = (events.ToolAsked, events.FormAnswered, events.CallFinished)
+_DURING_CALL = (
+    events.TaskStarted,
+    events.ToolAsked,
+    events.FormAnswered,
+    events.CallFinished,
+)
 _GOES_ON = (*_TURN, *_CALL, events.ActionChosen, events.ReplyRefused, events.UserAsked)
 _NEXT: dict[type[events.Recorded], tuple[type[events.Recorded], ...]] = {
     events.Started: (events.ToolsListed, events.QuestionAsked),
     events.ToolsListed: (events.ToolsListed, events.QuestionAsked, events.Resumed, *_GOES_ON),
-    events.Resumed: (events.ToolsListed, *_GOES_ON),
+    events.Resumed: (events.ToolsListed, *_GOES_ON, *_DURING_CALL),
     events.QuestionAsked: _TURN,
     events.ModelAsked: (events.ModelReplied, events.ModelFailed),
     events.ModelReplied: (
@@ -244,6 +249,7 @@ _NEXT: dict[type[events.Recorded], tuple[type[events.Recorded], ...]] = {
     events.Approved: (events.CallStarted, events.CallFinished, events.Refused),
     events.Refused: _AFTER_CALL,
     events.CallStarted: (*_DURING_CALL, events.ActionChosen),
+    events.TaskStarted: _DURING_CALL,
     events.ToolAsked: _DURING_CALL,
     events.FormAnswered: _DURING_CALL,
     events.CallFinished: (*_AFTER_CALL, *_CALL, *_DURING_CALL),

@@ -224,15 +224,10 @@ class FunctionHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         positional, keywords = self.bind(arguments, strict_arguments, caller)
         if self.confirmation is not None:
             await self.confirmation.ask_async((positional, keywords), caller, self.name)
-        if self.new_context is None:
-            return await self._await_value(positional, keywords, caller)
-        context = self.new_context(caller, self.name)
-        keywords = {**keywords, self.context_parameter: context}
-        value = await self._await_value(positional, keywords, caller)
-        context.check_awaited()
-        return value
-
-    async def _await_value(self, positional: Any, keywords: dict[str, Any], caller: Caller) -> Any:
+        context = None
+        if self.new_context is not None:
+            context = self.new_context(caller, self.name)
+            keywords = {**keywords, self.context_parameter: context}
         if self.runs_in_thread:
             from anyio import to_thread
 
@@ -244,9 +239,11 @@ class FunctionHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         if hasattr(type(value), "__anext__"):
             from .results import consume_async_generator
 
-            return await consume_async_generator(value, caller, joins=self.joins)
-        if type(value) is GeneratorType:
-            return self._consume(value, caller)
+            value = await consume_async_generator(value, caller, joins=self.joins)
+        elif type(value) is GeneratorType:
+            value = self._consume(value, caller)
+        if context is not None:
+            context.check_awaited()
         return value
 
     def _run_with_context(self, positional: Any, keywords: dict[str, Any], caller: Caller) -> Any:

@@ -1,31 +1,42 @@
 """The tasks of the event loop that run calls.
 
-Strategy. A task with a cancel scope of anyio takes 8 µs, more than a quick call (and 15 µs in a
-group of anyio, which has further scopes; so the group is asyncio's). So
-the calls that have arrived together share a task as long as none of them waits: it runs one after
-the other. The first that waits keeps the task, which ends with it, and another one runs the rest.
+Strategy. A new task with a cancel scope of anyio takes 10 µs, more than a quick call (and 15 µs in
+a group of anyio, which has further scopes; so the group is asyncio's). So tasks are used again:
+
+- A task runs the calls that are ready, one after another, as long as none of them waits. The first
+  that waits keeps the task until it ends, and another task runs the rest. A tool that has waited
+  once gets a task for each call at once, since a second task takes a turn of the loop.
+- In one turn of the loop, only so many calls begin. When more are ready, tasks whose calls have
+  ended take them in the next turn, and fewer tasks need be made.
+- A task that finds no more calls is idle until others arrive.
+
 A call observes the same as in a task of its own: a task that a call has changed, or may have kept,
-is not used again (`task_reuse.py`). A tool that has waited once gets a task for each
-call at once, since a second task takes a turn of the loop.
+is not used again (`task_reuse.py`).
 """
 
 from __future__ import annotations
 
 from asyncio import get_running_loop
 from collections import deque
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from anyio import CancelScope, Event
+from anyio import CancelScope
 
 from .task_reuse import TaskState
 
 if TYPE_CHECKING:
-    from asyncio import TaskGroup
+    from asyncio import Future, TaskGroup
     from collections.abc import Callable, Coroutine, Iterable
 
     from ..protocol.call import Call
 
     Run = Callable[[Call, CancelScope], Coroutine[Any, Any, None]]
+
+_MOST_PER_TURN = 100
+"""How many calls begin in a turn of the loop, about: some more than arrive in one read."""
+
+_MOST_IDLE = _MOST_PER_TURN
 
 
 class CallTasks:
@@ -38,61 +49,90 @@ class CallTasks:
         self._group = group
         self._run = run
         self._may_begin = may_begin
-        self._room = Event()
-        self._call_soon = get_running_loop().call_soon
-        self._ready: deque[Call] = deque()  # for a shared task
-        self._first_step: Call | None = None  # the call that a shared task is just running
+        self._loop = get_running_loop()
+        self._ready: deque[Call] = deque()
+        self._held: list[Call] = []  # until they may begin
+        self._idle: list[Future[None]] = []  # what each idle task waits for
+        self._is_ending = False
+        self._begun: list[Call] = []  # in this turn of the loop
+        self._check_is_due = False
         self._have_waited: set[str] = set()  # names of tools
 
     def start(self, calls: Iterable[Call]) -> None:
         """Start *calls*, which have arrived together."""
-        for call in calls:
-            if call.entry.name in self._have_waited or not self._may_begin(call):
-                self._group.create_task(self._run_alone(call))
-            else:
-                self._ready.append(call)
-        self._run_ready()
+        self._ready.extend(calls)
+        if not self._check_is_due:
+            self._start_tasks()
 
     def make_room(self) -> None:
         """Start the calls that wait for `may_begin`."""
-        room, self._room = self._room, Event()
-        room.set()
+        held, self._held = self._held, []
+        self.start(held)
 
-    def _run_ready(self) -> None:
-        """Start a shared task for the calls that are ready, if there are any."""
-        waiting = self._first_step
-        if waiting is not None:
-            self._have_waited.add(waiting.entry.name)
-            self._first_step = None
-        if self._ready:
-            self._group.create_task(self._run_together())
-            # A loop runs callbacks in their order, so that this one finds what the first step of
-            # the task has left: the rest of the calls, if one of them waits.
-            self._call_soon(self._run_ready)
+    def end_idle(self) -> None:
+        """End the tasks that are idle, or would be from now on."""
+        self._is_ending = True
+        while self._wake_idle_task():
+            continue
 
-    async def _run_together(self) -> None:
-        """Run the calls that are ready, until one waits or changes the task."""
+    def _start_tasks(self) -> None:
+        """Have tasks run the calls that are ready, and check at the end of the turn what is left.
+
+        At least one task, which is enough if no call waits.
+        """
+        room = max(_MOST_PER_TURN - len(self._begun), 0)
+        self._begun.clear()
+        if not self._ready:
+            return
+        will_wait = 0
+        for call in islice(self._ready, room):
+            if call.entry.name in self._have_waited:
+                will_wait += 1
+        for _ in range(max(will_wait, 1)):
+            if not self._wake_idle_task():
+                self._group.create_task(self._run_calls())
+        self._check_is_due = True
+        # A loop runs callbacks in their order, so that this one finds what the first steps of the
+        # calls have left.
+        self._loop.call_soon(self._check_first_steps)
+
+    def _wake_idle_task(self) -> bool:
+        """Wake a task that is idle; return whether there was one."""
+        while self._idle:
+            future = self._idle.pop()
+            if not future.done():  # a tool may have cancelled all tasks of the loop
+                future.set_result(None)
+                return True
+        return False
+
+    def _check_first_steps(self) -> None:
+        """Note which tools have waited, and start tasks for the calls that are still ready."""
+        self._check_is_due = False
+        for call in self._begun:
+            still_runs = call.scope is not None
+            if still_runs:
+                self._have_waited.add(call.entry.name)
+        self._start_tasks()
+
+    async def _run_calls(self) -> None:
+        """Run the calls that are ready, and later ones, until one changes the task."""
         with CancelScope() as scope:
-            await self._run_until_changed(scope)
+            state = TaskState()
+            while state.is_unchanged() and not scope.cancel_called:
+                if self._ready:
+                    call = self._ready.popleft()
+                    if call.ended or self._may_begin(call):
+                        self._begun.append(call)
+                        await self._run(call, scope)
+                    else:
+                        self._held.append(call)
+                    del call  # an idle task holds no arguments
+                elif self._is_ending or len(self._idle) >= _MOST_IDLE:
+                    return
+                else:
+                    await self._wait_for_calls()
 
-    async def _run_until_changed(self, scope: CancelScope) -> None:
-        state = TaskState()
-        while self._ready:
-            call = self._ready.popleft()
-            if not self._may_begin(call):
-                self._group.create_task(self._run_alone(call))
-                continue
-            self._first_step = call
-            await self._run(call, scope)
-            has_waited = self._first_step is not call
-            if has_waited:
-                return
-            self._first_step = None
-            if not state.is_unchanged():
-                return
-
-    async def _run_alone(self, call: Call) -> None:
-        with CancelScope() as scope:
-            while not (call.ended or self._may_begin(call)):
-                await self._room.wait()
-            await self._run(call, scope)
+    async def _wait_for_calls(self) -> None:
+        future = self._loop.create_future()
+        self._idle.append(future)
+        await future

@@ -142,6 +142,7 @@ class EventLoop:
         for call in list(self._under_way):
             _cancel(call)
         self._calls.make_room()  # for those that have ended while they waited for it
+        self._calls.end_idle()
         self._is_finished.set()
 
     def _start(self) -> None:
@@ -218,30 +219,28 @@ class EventLoop:
     async def _run(self, call: Call, scope: CancelScope) -> None:
         call.scope = scope
         try:
-            if not call.ended:
-                await self._run_cancellably(call, scope)
+            if call.ended:
+                return
+            self._begin(call)
+            try:
+                outcome: Outcome = await call.handler.call_async(
+                    call.arguments, call, call.strict_arguments
+                )
+            except Exception as error:
+                outcome = error
+            except BaseException as error:
+                if scope.cancel_called and isinstance(error, self._cancelled_class):
+                    # the scope handles its own cancellation; any other exception would end the loop
+                    raise
+                outcome = error
+            self._deliver(call, outcome)
         finally:
             call.scope = None  # which may be that of another call from now on
             self._under_way.discard(call)
             self._release(call)
 
-    async def _run_cancellably(self, call: Call, scope: CancelScope) -> None:
-        self._begin(call)
-        try:
-            outcome: Outcome = await call.handler.call_async(
-                call.arguments, call, call.strict_arguments
-            )
-        except Exception as error:
-            outcome = error
-        except BaseException as error:
-            if scope.cancel_called and isinstance(error, self._cancelled_class):
-                # the scope handles its own cancellation; any other exception would end the loop
-                raise
-            outcome = error
-        self._deliver(call, outcome)
 
-
-_RUNNER = EventLoop._run_cancellably.__code__
+_RUNNER = EventLoop._run.__code__
 
 
 def _cancel(call: Call) -> None:

@@ -6,7 +6,7 @@ a group of anyio, which has further scopes; so the group is asyncio's). So tasks
 - A task runs the calls that are ready, one after another, as long as none of them waits. The first
   that waits keeps the task until it ends, and another task runs the rest. A tool that has waited
   once gets a task for each call at once, since a second task takes a turn of the loop.
-- In one turn of the loop, only so many calls begin. When more are ready, tasks whose calls have
+- In one turn of the loop, a hundred calls begin. When more are ready, tasks whose calls have
   ended take them in the next turn, and fewer tasks need be made.
 - A task that finds no more calls is idle until others arrive.
 

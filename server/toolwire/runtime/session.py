@@ -212,6 +212,11 @@ class Session:
         self.writer.mute()
         self._leave = leave
 
+    @property
+    def is_copy(self) -> bool:
+        """Whether a tool has forked this process."""
+        return self._leave is not None
+
     def show_calls(self, board: Board) -> None:
         """Mark running calls on *board* from now on."""
         self.board = self._workers.board = board
@@ -346,7 +351,7 @@ class Session:
                 return
             if self._leave is not None:
                 self._leave(outcome)
-            message = self._message(call, outcome)
+            message = self.message_of(call, outcome)
             # While more calls wait, responses are collected: one write for many quick calls.
             if message is not None and not (self._backlog and self.writer.buffer(message)):
                 self.writer.write(message)
@@ -368,8 +373,8 @@ class Session:
         if message is not None:
             self.writer.enqueue(message)
 
-    def _message(self, call: Call, outcome: Outcome) -> bytes | None:
-        # None: nothing waits for a response.
+    def message_of(self, call: Call, outcome: Outcome) -> bytes | None:
+        """End *call* and return its response; `None` if nothing waits for one."""
         if call.limit is not None:
             self.timers.cancel(call.limit)
         try:
@@ -388,12 +393,13 @@ class Session:
         """Return the event loop, which its first task starts."""
         if self.loop is None:
             from .event_loop import EventLoop
+            from .loop_responses import LoopResponses
 
             with self.in_flight.lock:  # a lifespan may need it in its own thread
                 self.loop = self.loop or EventLoop(
                     self.timers,
                     self.begin_async,
-                    self.deliver,
+                    LoopResponses(self, size_of).deliver,
                     self.end_async,
                     lambda call: not self.writer.is_full,
                 )
@@ -428,7 +434,7 @@ class Session:
         """Have the outbox answer *call*; on a thread that must not wait for the host."""
         if self._leave is not None:
             self._leave(outcome)
-        self.writer.enqueue(partial(self._message, call, outcome), _size(outcome))
+        self.writer.enqueue(partial(self.message_of, call, outcome), size_of(outcome))
 
     # The host of running calls
 
@@ -522,7 +528,7 @@ class Session:
             self._open_elicitations.fail_all()
 
 
-def _size(outcome: Outcome) -> int:
+def size_of(outcome: Outcome) -> int:
     """Return about how many bytes the response takes: its content, and as much again for what is
     structured.
     """

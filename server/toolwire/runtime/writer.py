@@ -55,7 +55,7 @@ class _Notification(msgspec.Struct):
     make: Make
 
 
-_Item = bytes | Make | _Notification
+_Item = bytes | list[bytes] | Make | _Notification
 
 
 class MessageWriter:
@@ -157,8 +157,8 @@ class MessageWriter:
     # Through the outbox
 
     def enqueue(self, item: _Item, size: int = 0) -> None:
-        """Have the outbox write a message, or make and write one of about *size* bytes. Never
-        blocks.
+        """Have the outbox write a message, or several ones of together *size* bytes, or make and
+        write one of about *size* bytes. Never blocks.
         """
         size += _ITEM_BYTES + (len(item) if isinstance(item, bytes) else 0)
         with self._changed:
@@ -246,6 +246,9 @@ class MessageWriter:
                 self._subtract(sent_bytes)
                 messages, sent_bytes = [], 0
             sent_bytes += size
+            if isinstance(item, list):
+                messages += item
+                continue
             message = item if isinstance(item, bytes) else self._make(item, messages)
             if message is not None:
                 messages.append(message)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Any
 
-from ..runtime.session import Session
+from ..runtime.session import Session, size_of
 from ..server import Server
 from ..timers import Timers
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from ..protocol.call import Call
     from ..runtime.event_loop import EventLoop
     from ..runtime.lifespans import Lifespan, Lifespans
+    from ..runtime.loop_responses import LoopResponses
     from ..watchdog.board import Board
     from .common_servers import CommonServers
 
@@ -61,7 +62,7 @@ class CommonParts:
             self._loop = self._loop or EventLoop(
                 self.timers,
                 lambda call: _session_of(call).begin_async(call),
-                lambda call, outcome: _session_of(call).deliver(call, outcome),
+                lambda call, outcome: _session_of(call).responses.deliver(call, outcome),
                 lambda call: _session_of(call).end_async(call),
                 lambda call: not _session_of(call).writer.is_full,
             )
@@ -135,12 +136,16 @@ class SharingSession(Session):
         self._common = common
         lifespans: Any = _LifespansOfAll(common)
         self.lifespans = lifespans
+        self.responses: LoopResponses
 
     def event_loop(self) -> EventLoop:
         """Return the event loop of all sessions."""
         if self.loop is None:
+            from ..runtime.loop_responses import LoopResponses
+
             loop: Any = _LoopOfAll(self._common.event_loop())
             self.loop = loop
+            self.responses = LoopResponses(self, size_of)
         return self.loop
 
 

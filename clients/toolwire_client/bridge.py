@@ -38,7 +38,7 @@ def main(words: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, _exit)
     try:
         server = read_words(words, os.environ)
-        transport = server.open(DEFAULT_MAX_MESSAGE_BYTES)
+        transport = server.open(DEFAULT_MAX_MESSAGE_BYTES, may_ask=False)
     except ClientError as error:
         return _report(error)
     assert isinstance(transport, StreamableHttp)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -84,17 +85,34 @@ class RemoteServer(msgspec.Struct, frozen=True):
             return self.headers
         return {**self.headers, "Authorization": f"Bearer {self.bearer_token}"}
 
-    def open(self, max_message_bytes: int) -> Transport:
+    def open(self, max_message_bytes: int, *, may_ask: bool = True) -> Transport:
         """Return a transport to the server, which connects when the first line is sent.
 
+        With `oauth`, this asks the user first, and waits; unless it *may_ask*, the server is
+        refused until the user has given permission elsewhere.
+
         Raises:
-            NotStarted: if the packages of the extra are missing.
+            NotStarted: if the packages of the extra are missing, or no permission is given.
         """
         try:
             from .transport.streamable_http import StreamableHttp
         except ModuleNotFoundError as error:
             raise _explain_missing(error, "http") from None
-        return StreamableHttp(self.url, self._all_headers(), max_message_bytes=max_message_bytes)
+        make_auth = None
+        if self.oauth:
+            try:
+                from .transport.oauth import UserPermission, ask_for_permission
+            except ModuleNotFoundError as error:
+                raise _explain_missing(error, "oauth") from None
+            if may_ask:
+                ask_for_permission(self.url)
+            make_auth = partial(UserPermission, self.url, may_ask=may_ask)
+        return StreamableHttp(
+            self.url,
+            self._all_headers(),
+            max_message_bytes=max_message_bytes,
+            make_auth=make_auth,
+        )
 
 
 def _check_url(url: str) -> None:
@@ -130,7 +148,8 @@ def _explain_missing(error: ModuleNotFoundError, extra: str) -> NotStarted:
     from toolwire_schemas.install_command import install_command
 
     command = install_command(f"toolwire[{extra}]")
-    return NotStarted(f"remote servers need the package {error.name}; run: {command}")
+    package = (error.name or "").partition(".")[0]
+    return NotStarted(f"remote servers need the package {package}; run: {command}")
 
 
 # Words of a command line

@@ -105,6 +105,19 @@ def test_a_missing_package_is_named_with_the_command_that_installs_it(
         pass
 
 
+def test_oauth_names_the_package_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    server = RemoteServer(URL, oauth=True)
+
+    with pytest.raises(NotStarted, match=r"mcp; run: .*toolwire\[oauth\]"):
+        server.open(1000)
+
+
+def test_a_token_and_oauth_exclude_each_other() -> None:
+    with pytest.raises(BadConfiguration, match="exclude each other"):
+        RemoteServer(URL, bearer_token="t", oauth=True)
+
+
 # Host files
 
 

@@ -9,9 +9,12 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlencode
 
 import pytest
 from interop import peers
+from support.remote_server import Received, RemoteStandIn, Reply, status
 from support.server_process import wait_until
 from toolwire_client import Client, connect
 
@@ -129,3 +132,91 @@ def test_a_server_of_the_typescript_sdk_is_called_mounted_and_wrapped(everything
     assert {direct, mounted, wrapped} == {"The sum of 2 and 3 is 5."}
     assert resources
     assert prompts
+
+
+# Permission
+
+
+class _Authority:
+    """What `RemoteStandIn` is with an authorization server in the same place."""
+
+    def __init__(self) -> None:
+        self.granted = 0
+        self.scopes = "tools"
+
+    def __call__(self, received: Received) -> Reply | None:
+        base = f"http://{received.headers['host']}"
+        path, _, query = received.path.partition("?")
+        if path == "/mcp":
+            token = received.headers.get("authorization")
+            return None if token == f"Bearer token-{self.granted}" else status(401)
+        pages = {
+            "/.well-known/oauth-protected-resource/mcp": {
+                "resource": f"{base}/mcp",
+                "authorization_servers": [base],
+            },
+            "/.well-known/oauth-authorization-server": {
+                "issuer": base,
+                "authorization_endpoint": f"{base}/authorize",
+                "token_endpoint": f"{base}/token",
+                "registration_endpoint": f"{base}/register",
+                "response_types_supported": ["code"],
+                "code_challenge_methods_supported": ["S256"],
+            },
+        }
+        if path == "/register":
+            return status(201, {**received.message, "client_id": "us"})
+        if path == "/authorize":
+            asked = {name: values[0] for name, values in parse_qs(query).items()}
+            answer = urlencode({"code": "permitted", "state": asked["state"]})
+            return status(302, location=f"{asked['redirect_uri']}?{answer}")
+        if path == "/token":
+            self.granted += 1
+            return status(200, self._make_tokens())
+        return status(200, pages[path]) if path in pages else status(404)
+
+    def _make_tokens(self) -> dict[str, Any]:
+        token = f"token-{self.granted}"
+        return {"access_token": token, "token_type": "Bearer", "refresh_token": "again"}
+
+
+_BROWSER = "import sys, urllib.request; urllib.request.urlopen(sys.argv[1])"
+
+
+def test_the_user_is_asked_once_in_a_browser_and_tokens_are_renewed(tmp_path: Path) -> None:
+    (python, _) = peers.python_driver("mcp2", "mcp2_client.py")
+    packages = next((Path(python).parents[1] / "lib").glob("python3*/site-packages"))
+    browser = tmp_path / "browser"
+    browser.write_text(f'#!/bin/sh\nexec {sys.executable} -c "{_BROWSER}" "$1"\n', "utf-8")
+    browser.chmod(0o700)
+    environment = {
+        **os.environ,
+        "BROWSER": f"{browser} %s",
+        "PYTHONPATH": str(packages),
+        "XDG_DATA_HOME": str(tmp_path / "data"),
+    }
+
+    def call(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "toolwire", "call", *words]
+        return subprocess.run(
+            command, capture_output=True, text=True, env=environment, timeout=120, check=False
+        )
+
+    authority = _Authority()
+    with RemoteStandIn(rule=authority) as server:
+        words = ["a=1", "b=2", "--", server.url, "--oauth"]
+        mounted = ["far_add", "a=1", "b=2", "--mount", f"far={server.url} --oauth"]
+        refused = call(*mounted)
+        first = call("add", *words)
+        second = call("add", *words)
+        through_a_mount = call(*mounted)
+        authority.granted += 1  # which makes the token invalid
+        renewed = call("add", *words)
+        asked = [each for each in server.requests if each.path.startswith("/authorize")]
+
+    assert "you have to give permission first: toolwire list -- http" in refused.stderr
+    assert [each.stdout for each in (first, second, through_a_mount, renewed)] == ["3\n"] * 4
+    assert "open this address in a browser" in first.stderr
+    assert len(asked) == 1
+    (file,) = (tmp_path / "data" / "toolwire" / "oauth").iterdir()
+    assert file.stat().st_mode & 0o077 == 0

@@ -231,7 +231,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
         try:
             message = json.loads(body) if body else None
-        except ValueError:
+        except ValueError:  # a form, or no message at all
             message = body
         headers = {name.lower(): value for name, value in self.headers.items()}
         received = Received(self.command, self.path, headers, message)

@@ -334,6 +334,10 @@ class StreamableHttp:
             problem = f"{self._url} could not be reached within {CONNECT_SECONDS:g} seconds"
         except (httpx2.ConnectError, httpx2.InvalidURL, httpx2.UnsupportedProtocol) as error:
             problem = f"{self._url} cannot be reached: {str(error) or type(error).__name__}"
+        except httpx2.HTTPError:
+            raise
+        except Exception as error:  # of what authorizes this client
+            problem = f"{self._url}: {str(error) or type(error).__name__}"
         else:
             if response.status_code not in (401, 403):
                 return response

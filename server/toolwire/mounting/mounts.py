@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from toolwire_client.transport.base import Transport
     from toolwire_tools import Tool
 
-    from ..protocol.call import Call, Host
+    from ..protocol.call import Call
     from ..protocol.catalog import Catalog
+    from ..protocol.running import Host
     from ..runtime.session import Session
     from ..settings import Settings
     from ..timers import Timers

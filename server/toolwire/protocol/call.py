@@ -41,71 +41,15 @@ from .. import log
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
-    from contextlib import AbstractContextManager
-    from typing import Protocol
 
     from anyio import CancelScope
     from toolwire_schemas.wire.messages import Id
     from toolwire_tools import Entry, Handler
 
-    from ..timers import Timer, Timers
+    from ..timers import Timer
     from .batch import Batch
-    from .running import Elicitor, Suspension, Worker
-
-    class Host(Protocol):
-        """The services of a session for a running call. Every method may be called from any
-        thread.
-        """
-
-        timers: Timers
-        log_level: int | None
-        """The least severe level of log messages that a legacy client wants; `None` if it wants
-        none.
-        """
-        session_state: dict[str, Any]
-
-        def state_of(self, entry: Entry) -> Any:
-            """Return the value of the lifespan of *entry*."""
-
-        def send_notification(
-            self, call: Call, make: Callable[[], bytes | None], size: int
-        ) -> None:
-            """Send the notification that *make* returns, of about *size* bytes; nothing if it
-            returns `None`.
-            """
-
-        def send_log(self, call: Call, params: dict[str, Any]) -> None:
-            """Send the log message *params*, unless the client does not want it."""
-
-        def elicitations(self) -> Elicitor:
-            """Return the way to ask the client."""
-
-        def expect_progress(self) -> None:
-            """Send heartbeats from now on, while calls with a progress token are in flight. Never
-            blocks.
-            """
-
-        def has_other_calls(self) -> bool:
-            """Return whether more than one call is in flight."""
-
-        def accept(self, call: Call) -> None:
-            """Keep *call* for a thread that `run_accepted` wakes."""
-
-        def run_accepted(self) -> None:
-            """Run the accepted calls on other threads."""
-
-        def deliver(self, call: Call, outcome: dict[str, Any] | BaseException) -> None:
-            """Answer *call*. Never blocks."""
-
-        def wait_for_room(self) -> None:
-            """Block while the host leaves far too many answers unread."""
-
-        def pause(self, call: Call) -> AbstractContextManager[None]:
-            """Stop the time limit of *call*, and do not count its worker, inside the `with`
-            block.
-            """
-
     from .lifecycle import Capabilities
+    from .running import Host, Suspension, Worker
 
 
 class Request(msgspec.Struct, gc=False):

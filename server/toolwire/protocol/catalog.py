@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from toolwire_tools import Entry, Handler, Tool
 
-    from .call import Host
     from .described import Described
+    from .running import Host
 
 LISTS = {
     "tools": ("tools",),

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import EncodingError
-from toolwire_schemas.wire.messages import INVALID_PARAMS
+from toolwire_schemas.wire.messages import INVALID_PARAMS, METHOD_NOT_FOUND
 from toolwire_tools.context.context import LEVELS
 
 from ..errors import RequestError
 
 if TYPE_CHECKING:
-    from .call import Call, Host
+    from .call import Call
+    from .running import Host
 
 MAX_LOG_BYTES = 64 * 1024
 """The length at which a log message is cut: it is for a person to read, and must not fill the
@@ -31,6 +32,19 @@ def severity(level: object, where: str) -> int:
     if level not in LEVELS:
         raise RequestError(INVALID_PARAMS, f"{where} must be one of {', '.join(LEVELS)}")
     return LEVELS.index(level)
+
+
+def set_level(host: Host, params: dict[str, Any], *, modern: bool) -> None:
+    """Have *host* send the messages of at least the level in *params* to its client.
+
+    Raises:
+        RequestError: if MCP has no such level, or the request is of the modern era.
+    """
+    if modern:
+        raise RequestError(
+            METHOD_NOT_FOUND, "Method not found: logging/setLevel (removed in 2026-07-28)"
+        )
+    host.log_level = severity(params.get("level"), "params.level")
 
 
 def find_wanted_level(call: Call) -> int | None:

@@ -6,6 +6,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from contextlib import AbstractContextManager
+
+    from toolwire_tools import Entry
+
+    from ..timers import Timers
 
 
 class Worker(Protocol):
@@ -36,3 +41,55 @@ class Elicitor(Protocol):
 
     async def ask_async(self, call: Any, params: dict[str, Any]) -> dict[str, Any]:
         """Ask the client's user, on the event loop."""
+
+
+class Host(Protocol):
+    """The services of a session for a running call. Every method may be called from any
+    thread.
+    """
+
+    timers: Timers
+    log_level: int | None
+    """The least severe level of log messages that a legacy client wants; `None` if it wants
+    none.
+    """
+    session_state: dict[str, Any]
+
+    def state_of(self, entry: Entry) -> Any:
+        """Return the value of the lifespan of *entry*."""
+
+    def send_notification(self, call: Any, make: Callable[[], bytes | None], size: int) -> None:
+        """Send the notification that *make* returns, of about *size* bytes; nothing if it
+        returns `None`.
+        """
+
+    def send_log(self, call: Any, params: dict[str, Any]) -> None:
+        """Send the log message *params*, unless the client does not want it."""
+
+    def elicitations(self) -> Elicitor:
+        """Return the way to ask the client."""
+
+    def expect_progress(self) -> None:
+        """Send heartbeats from now on, while calls with a progress token are in flight. Never
+        blocks.
+        """
+
+    def has_other_calls(self) -> bool:
+        """Return whether more than one call is in flight."""
+
+    def accept(self, call: Any) -> None:
+        """Keep *call* for a thread that `run_accepted` wakes."""
+
+    def run_accepted(self) -> None:
+        """Run the accepted calls on other threads."""
+
+    def deliver(self, call: Any, outcome: dict[str, Any] | BaseException) -> None:
+        """Answer *call*. Never blocks."""
+
+    def wait_for_room(self) -> None:
+        """Block while the host leaves far too many answers unread."""
+
+    def pause(self, call: Any) -> AbstractContextManager[None]:
+        """Stop the time limit of *call*, and do not count its worker, inside the `with`
+        block.
+        """

@@ -50,9 +50,10 @@ if TYPE_CHECKING:
 
     from ..settings import Settings
     from .batch import Batch
-    from .call import Decision, Host
+    from .call import Decision
     from .catalog import Catalog, Late
     from .elicitation import Elicitations, Response
+    from .running import Host
     from .slow_path import SlowPath
 
     Route = Callable[[Request, dict[str, Any], Origin], tuple[Decision, ...]]
@@ -413,13 +414,9 @@ class ServerProtocol:
     def _set_log_level(
         self, request: Request, params: dict[str, Any], origin: Origin
     ) -> tuple[Decision, ...]:
-        if origin.modern:
-            raise RequestError(
-                METHOD_NOT_FOUND, "Method not found: logging/setLevel (removed in 2026-07-28)"
-            )
-        from .log_messages import severity
+        from .log_messages import set_level
 
-        self._host.log_level = severity(params.get("level"), "params.level")
+        set_level(self._host, params, modern=origin.modern)
         return self.answer(request.id, b"{}", origin.batch)
 
     def _initialize(
@@ -448,15 +445,9 @@ class ServerProtocol:
     def _listen(
         self, request: Request, params: dict[str, Any], origin: Origin
     ) -> tuple[Decision, ...]:
-        if not origin.modern:
-            raise RequestError(
-                METHOD_NOT_FOUND, "Method not found: subscriptions/listen (new in 2026-07-28)"
-            )
         from . import subscriptions
 
-        begun = subscriptions.begin(
-            self.in_flight, request.id, params, origin.batch, self._capabilities
-        )
+        begun = subscriptions.begin(self.in_flight, request.id, params, origin, self._capabilities)
         return _send(None, begun)
 
     def _cancel(

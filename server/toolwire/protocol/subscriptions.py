@@ -7,7 +7,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire import messages
-from toolwire_schemas.wire.messages import INVALID_PARAMS, INVALID_REQUEST, META_SUBSCRIPTION_ID
+from toolwire_schemas.wire.messages import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    META_SUBSCRIPTION_ID,
+    METHOD_NOT_FOUND,
+)
 
 from ..errors import RequestError
 from .lifecycle import modern_result
@@ -17,24 +22,28 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.wire.messages import Id
 
-    from .batch import Batch
-    from .call import Host
+    from .call import Origin
     from .in_flight import InFlight
     from .lifecycle import Identity
+    from .running import Host
 
 
 def begin(
     in_flight: InFlight,
     id: object,
     params: dict[str, Any],
-    batch: Batch | None,
+    origin: Origin,
     lists: Collection[str],
 ) -> bytes:
     """Add a subscription to some of *lists*.
 
     Return the notification that names what it includes, of all that the client asked for.
     """
-    if batch is not None or not isinstance(id, str | int):
+    if not origin.modern:
+        raise RequestError(
+            METHOD_NOT_FOUND, "Method not found: subscriptions/listen (new in 2026-07-28)"
+        )
+    if origin.batch is not None or not isinstance(id, str | int):
         raise RequestError(
             INVALID_REQUEST, "subscriptions/listen must be a request of its own, outside of batches"
         )

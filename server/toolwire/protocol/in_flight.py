@@ -84,7 +84,9 @@ class InFlight:
         if key in self._calls or key in self.subscriptions:
             raise _in_use(id)
         if len(self._calls) + len(self.lingering) >= self.max_calls:
-            raise self.too_many()
+            from .overload import too_many_calls
+
+            raise too_many_calls(self.max_calls)
         entered = self._bytes_in + origin.size
         if entered - self._bytes_out > self._max_bytes:
             raise self._too_many_bytes()
@@ -219,6 +221,11 @@ class InFlight:
         if id in self._calls or id in self.subscriptions:
             raise _in_use(id)
 
+    def _too_many_bytes(self) -> RequestError:
+        from .overload import too_many_bytes
+
+        return too_many_bytes(self._bytes_in - self._bytes_out, self._max_bytes)
+
     # The callers of these two hold the lock.
 
     def _linger(self, call: Call) -> None:
@@ -231,33 +238,6 @@ class InFlight:
             self.lingering.remove(call)
             self.returned.notify_all()
             self._bytes_out += call.origin.size
-
-    # The errors of calls beyond the limits.
-
-    def too_many(self) -> RequestError:
-        """Return the error for one more call, or subscription, than there may be."""
-        limit = self.max_calls
-        log.rarely(
-            "pending calls",
-            f"calls are refused: {limit} are in progress (--limit max_pending_calls)",
-        )
-        return RequestError(
-            OVERLOADED,
-            f"Overloaded: {limit} calls are in progress, which is the limit (cancelled ones whose"
-            " tools still run are included); retry when some have finished",
-        )
-
-    def _too_many_bytes(self) -> RequestError:
-        held = self._bytes_in - self._bytes_out
-        log.rarely(
-            "pending bytes",
-            f"calls are refused: {held} bytes of input are held (--limit max_pending_bytes)",
-        )
-        return RequestError(
-            OVERLOADED,
-            f"Overloaded: the calls in progress hold {held} bytes of input, "
-            f"and the limit is {self._max_bytes}; retry when some have finished",
-        )
 
     # Responses: the message to send, `None` if the call had ended or needs none. From any thread.
 

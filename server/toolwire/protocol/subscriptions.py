@@ -16,6 +16,7 @@ from toolwire_schemas.wire.messages import (
 
 from ..errors import RequestError
 from .lifecycle import modern_result
+from .overload import too_many_calls
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -56,7 +57,7 @@ def begin(
     chosen = frozenset(name for name in lists if wanted.get(f"{name}ListChanged") is True)
     in_flight.check_unused(id)
     if len(in_flight.subscriptions) >= in_flight.max_calls:
-        raise in_flight.too_many()
+        raise too_many_calls(in_flight.max_calls)
     in_flight.subscriptions[id] = chosen
     granted = {f"{name}ListChanged": True for name in sorted(chosen)}
     return _notification("subscriptions/acknowledged", id, {"notifications": granted})

@@ -1,0 +1,34 @@
+"""The errors for calls beyond the limits of a session. Imported for the first of them."""
+
+from __future__ import annotations
+
+from toolwire_schemas.wire.messages import OVERLOADED
+
+from .. import log
+from ..errors import RequestError
+
+
+def too_many_calls(limit: int) -> RequestError:
+    """Return the error for one more call, or subscription, than the *limit*."""
+    log.rarely(
+        "pending calls",
+        f"calls are refused: {limit} are in progress (--limit max_pending_calls)",
+    )
+    return RequestError(
+        OVERLOADED,
+        f"Overloaded: {limit} calls are in progress, which is the limit (cancelled ones whose"
+        " tools still run are included); retry when some have finished",
+    )
+
+
+def too_many_bytes(held: int, limit: int) -> RequestError:
+    """Return the error for input beyond the *limit* while calls hold *held* bytes of it."""
+    log.rarely(
+        "pending bytes",
+        f"calls are refused: {held} bytes of input are held (--limit max_pending_bytes)",
+    )
+    return RequestError(
+        OVERLOADED,
+        f"Overloaded: the calls in progress hold {held} bytes of input, "
+        f"and the limit is {limit}; retry when some have finished",
+    )

@@ -137,7 +137,7 @@ class _Traces:
 
     def _response(self, respond: Any, call: Call, result: dict[str, Any], **options: bool) -> Any:
         message = respond(call, result, **options)
-        size = None if message is None or call.origin.batch is not None else len(message)
+        size = None if message is None or call.origin.recipient is not None else len(message)
         self._end(call, "tool_error" if result.get("isError") else "ok", size=size)
         return message
 

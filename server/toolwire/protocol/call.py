@@ -47,9 +47,8 @@ if TYPE_CHECKING:
     from toolwire_tools import Entry, Handler
 
     from ..timers import Timer
-    from .batch import Batch
     from .lifecycle import Capabilities
-    from .running import Host, Suspension, Worker
+    from .running import Host, Recipient, Suspension, Worker
 
 
 class Request(msgspec.Struct, gc=False):
@@ -65,12 +64,12 @@ class Request(msgspec.Struct, gc=False):
 
 
 class Origin(msgspec.Struct, frozen=True, gc=False):
-    """The request a call comes from: its size in bytes, its batch, and whether it is of MCP's
-    modern era.
+    """The request a call comes from: its size in bytes, what takes the response in place of the
+    client (a batch, or the task that the call has become), and whether it is of MCP's modern era.
     """
 
     size: int
-    batch: Batch | None
+    recipient: Recipient | None
     modern: bool
 
 

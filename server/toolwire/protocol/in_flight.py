@@ -304,14 +304,14 @@ class InFlight:
         )
 
     def _message(self, call: Call, message: bytes | None) -> bytes | None:
-        batch = call.origin.batch
-        return message if batch is None else batch.end(message)
+        recipient = call.origin.recipient
+        return message if recipient is None else recipient.end(message)
 
     def _response(self, call: Call, result: dict[str, Any], *, last: bool = False) -> bytes | None:
         """Return the response with *result*, or a failure if it cannot be sent; *last* ignores its
         size.
         """
-        batch = call.origin.batch
+        recipient = call.origin.recipient
         if call.id is None:
             call.take_result(result)
             return self._message(call, None)
@@ -331,14 +331,14 @@ class InFlight:
                 id=call.id_in_log or call.id,
             )
         most = call.entry.options.max_result_bytes or self._always_fitting_bytes
-        if batch is not None:
-            most = min(most, self._settings.max_result_bytes - batch.size)
+        if recipient is not None:
+            most = min(most, self._settings.max_result_bytes - recipient.size)
         if len(message) > most and not last:
             made = self._make_smaller(call, result, message)
             return (
                 self._message(call, made) if isinstance(made, bytes) else self._instead(call, made)
             )
-        return message if batch is None else batch.end(message)
+        return message if recipient is None else recipient.end(message)
 
     def _make_smaller(self, call: Call, result: dict[str, Any], message: bytes) -> bytes | str:
         """Return *message*, with *result*, if it is within the limits; else a smaller one, or an

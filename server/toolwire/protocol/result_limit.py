@@ -31,7 +31,7 @@ def limit_of(call: Call, result: dict[str, Any], size: int, settings: Settings) 
     limit = Limit(most, f"{most:,} bytes")
     if settings.max_result_tokens is not None and own is None and not result.get("isError"):
         limit = min(limit, _limit_in_tokens(result, size, settings.max_result_tokens), key=_room)
-    batch = call.origin.batch
+    batch = call.origin.recipient
     if batch is None or limit.room <= settings.max_result_bytes - batch.size:
         return limit
     room = settings.max_result_bytes - batch.size

@@ -19,6 +19,19 @@ class Worker(Protocol):
     slot: int
 
 
+class Recipient(Protocol):
+    """What takes the response of a call in place of the client."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes of responses it holds that are sent in one message with the next one."""
+
+    def end(self, response: bytes | None) -> bytes | None:
+        """Take the *response*, `None` if there is none; return what is to be sent now, if
+        anything.
+        """
+
+
 class Suspension(Protocol):
     """A message that a call in another process waits for without a thread."""
 

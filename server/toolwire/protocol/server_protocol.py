@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from .call import Decision
     from .catalog import Catalog, Late
     from .elicitation import Elicitations, Response
-    from .running import Host
+    from .running import Host, Recipient
     from .slow_path import SlowPath
 
     Route = Callable[[Request, dict[str, Any], Origin], tuple[Decision, ...]]
@@ -179,7 +179,7 @@ class ServerProtocol:
         return RequestError(METHOD_NOT_FOUND, f"Method not found: {method[:200]}{hint}")
 
     def answer(
-        self, id: Id | UnsetType | None, outcome: bytes | RequestError, batch: Batch | None
+        self, id: Id | UnsetType | None, outcome: bytes | RequestError, recipient: Recipient | None
     ) -> tuple[Decision, ...]:
         """Return the decision to send a result, as JSON, or an error.
 
@@ -187,11 +187,11 @@ class ServerProtocol:
         read.
         """
         if id is UNSET:
-            return _send(batch, None)
+            return _send(recipient, None)
         if isinstance(outcome, RequestError):
-            return _send(batch, messages.error(id, outcome.code, outcome.message, outcome.data))
+            return _send(recipient, messages.error(id, outcome.code, outcome.message, outcome.data))
         assert id is not None
-        return _send(batch, messages.response_of_json(id, outcome))
+        return _send(recipient, messages.response_of_json(id, outcome))
 
     def _receive_slowly(self, frame: Frame) -> tuple[Decision, ...]:
         try:
@@ -370,7 +370,7 @@ class ServerProtocol:
 
         id = UNSET if again.id is None else again.id
         asked_again = lifecycle.modern_result(self._identity, modern_result(pending))
-        return self.answer(id, encode_plain(asked_again), again.origin.batch)
+        return self.answer(id, encode_plain(asked_again), again.origin.recipient)
 
     def _list(
         self, request: Request, params: dict[str, Any], origin: Origin
@@ -392,12 +392,15 @@ class ServerProtocol:
             if origin.modern:
                 result = lifecycle.modern_result(self._identity, {**result, **lifecycle.UNCACHED})
             page = pages[key] = encode_plain(result)
-        if origin.batch is not None and origin.batch.size + len(page) > self._max_result_bytes:
+        if (
+            origin.recipient is not None
+            and origin.recipient.size + len(page) > self._max_result_bytes
+        ):
             raise RequestError(
                 OVERLOADED,
                 f"The responses of this batch take more than {self._max_result_bytes} bytes",
             )
-        return self.answer(request.id, page, origin.batch)
+        return self.answer(request.id, page, origin.recipient)
 
     def _refuse(
         self, request: Request, params: dict[str, Any], origin: Origin
@@ -409,7 +412,7 @@ class ServerProtocol:
     ) -> tuple[Decision, ...]:
         if origin.modern:
             raise RequestError(METHOD_NOT_FOUND, "Method not found: ping (removed in 2026-07-28)")
-        return self.answer(request.id, b"{}", origin.batch)
+        return self.answer(request.id, b"{}", origin.recipient)
 
     def _set_log_level(
         self, request: Request, params: dict[str, Any], origin: Origin
@@ -417,7 +420,7 @@ class ServerProtocol:
         from .log_messages import set_level
 
         set_level(self._host, params, modern=origin.modern)
-        return self.answer(request.id, b"{}", origin.batch)
+        return self.answer(request.id, b"{}", origin.recipient)
 
     def _initialize(
         self, request: Request, params: dict[str, Any], origin: Origin
@@ -428,7 +431,7 @@ class ServerProtocol:
             self._identity, self._capabilities, params, modern=origin.modern
         )
         self._eras.record_agreement(params, result)
-        return self.answer(request.id, encode_plain(result), origin.batch)
+        return self.answer(request.id, encode_plain(result), origin.recipient)
 
     def _discover(
         self, request: Request, params: dict[str, Any], origin: Origin
@@ -440,7 +443,7 @@ class ServerProtocol:
         result = lifecycle.modern_result(
             self._identity, lifecycle.discover(self._identity, self._capabilities)
         )
-        return self.answer(request.id, encode_plain(result), origin.batch)
+        return self.answer(request.id, encode_plain(result), origin.recipient)
 
     def _listen(
         self, request: Request, params: dict[str, Any], origin: Origin
@@ -467,8 +470,8 @@ class ServerProtocol:
         call = self.in_flight.get(id)
         if call is None or not self.in_flight.end(call, given_up=True):
             return noted
-        batch = call.origin.batch
-        ended = _send(batch, None) if error is None else self.answer(call.id, error, batch)
+        recipient = call.origin.recipient
+        ended = _send(recipient, None) if error is None else self.answer(call.id, error, recipient)
         return (Cancel(call), *ended, *noted)
 
     def _accept_notification(
@@ -478,7 +481,7 @@ class ServerProtocol:
             raise RequestError(
                 METHOD_NOT_FOUND, f"{request.method} is a notification: send it without an id"
             )
-        return _send(origin.batch, None)
+        return _send(origin.recipient, None)
 
     # Out
 
@@ -536,10 +539,10 @@ _UNREAD = (
 )
 
 
-def _send(batch: Batch | None, message: bytes | None) -> tuple[Decision, ...]:
+def _send(recipient: Recipient | None, message: bytes | None) -> tuple[Decision, ...]:
     """Return the decision to send *message* or, for a member of a batch, the array that it
     completes.
     """
-    if batch is not None:
-        message = batch.end(message)
+    if recipient is not None:
+        message = recipient.end(message)
     return () if message is None else (Send(message),)

@@ -44,7 +44,7 @@ def begin(
         raise RequestError(
             METHOD_NOT_FOUND, "Method not found: subscriptions/listen (new in 2026-07-28)"
         )
-    if origin.batch is not None or not isinstance(id, str | int):
+    if origin.recipient is not None or not isinstance(id, str | int):
         raise RequestError(
             INVALID_REQUEST, "subscriptions/listen must be a request of its own, outside of batches"
         )

@@ -190,7 +190,7 @@ class ProgramCalls:
             entry=tool.entry,
             handler=tool.handler,
             arguments=arguments,
-            origin=Origin(size=0, batch=None, modern=outer.origin.modern),
+            origin=Origin(size=0, recipient=None, modern=outer.origin.modern),
             capabilities=outer.capabilities,
             strict_arguments=outer.strict_arguments,
             host=outer.host,

@@ -83,7 +83,7 @@ ROOMS: dict[str, list[str]] = {
         "upgrades version",
         "protocol",
         "list_cache",
-        "tracing",
+        "tracing tasks",
         "guarded_process",
         "workers.worker_spec",
         "workers.cluster",

@@ -56,6 +56,12 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     grace_seconds: float = 1.5  # clients send SIGTERM after two seconds
     ask_seconds: float = 600.0
     heartbeat_seconds: float = 10.0  # the shortest time limits known are 30 and 60 seconds
+    # Beyond the time that most calls take, within the shortest limits of hosts, 30 seconds.
+    task_after_seconds: float = 20.0
+    max_tasks: int = 1000
+    # As the input of unfinished calls.
+    max_task_bytes: int = 256 * _MIB
+    task_ttl_seconds: float = 3600.0
     strict_arguments: bool = False
     mask_errors: bool = False
     structured: bool = True
@@ -203,6 +209,15 @@ SETTINGS = {
     "heartbeat_seconds": Setting(
         "time after which a silent call reports progress; 0 is never", "SECONDS", may_be_zero=True
     ),
+    "task_after_seconds": Setting(
+        "time after which a call goes on as a task if the client can have tasks (default: 20)",
+        "SECONDS",
+        "--task-after",
+        may_be_zero=True,
+    ),
+    "max_tasks": Setting("tasks of a client, with those whose results are kept", "NUMBER"),
+    "max_task_bytes": Setting("results of tasks that are kept for a client", "SIZE"),
+    "task_ttl_seconds": Setting("time that the result of a task is kept", "SECONDS"),
     "strict_arguments": Setting(
         "refuse arguments sent as JSON text, and null for optional ones", flag="--strict-arguments"
     ),

@@ -86,7 +86,9 @@ def _limit(tool: Tool, memory: Memory) -> Tool:
     """Return *tool* as it is inside its process. The server outside enforces its limits of time, by
     killing the process, and size.
     """
-    options = replace(tool.entry.options, runs_in=None, timeout_seconds=None, max_result_bytes=None)
+    options = replace(
+        tool.entry.options, runs_in=None, timeout_seconds=None, max_result_bytes=None, task=None
+    )
     entry = replace(tool.entry, options=options)
     return Tool(entry, LimitedHandler(inner=tool.handler, entry=entry, memory=memory))
 

@@ -26,7 +26,8 @@ def test_a_setting_is_an_option_or_a_limit() -> None:
 
 
 def test_all_numbers_but_the_time_limit_of_a_call_are_limits() -> None:
-    assert {*COUNTS, *TIMES} - {*LIMITS} == {"timeout_seconds", "show_tokens"}
+    options = {"timeout_seconds", "show_tokens", "task_after_seconds"}
+    assert {*COUNTS, *TIMES} - {*LIMITS} == options
     assert {*LIMITS} - {*COUNTS, *TIMES} == set()
 
 

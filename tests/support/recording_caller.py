@@ -25,6 +25,9 @@ class RecordingCaller:
     def progress(self, done: float, total: float | None, message: str | None) -> None:
         self.told.append((done, total, message))
 
+    def status(self, message: str) -> None:
+        self.told.append((0.0, None, message))
+
     def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
         self.logged.append((level, message, fields))
 

@@ -53,6 +53,9 @@ class NoHost:
     def elicitations(self) -> Any:
         raise NotImplementedError
 
+    def tasks(self) -> Any:
+        raise NotImplementedError
+
 
 def request(method: str, params: Any = None, id: Any = 1, **more: Any) -> dict[str, Any]:
     """Return a request as a dict; an *id* of `...` makes it a notification."""

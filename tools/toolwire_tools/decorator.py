@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial, wraps
 from types import BuiltinFunctionType
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 
 import msgspec
 
@@ -64,6 +64,7 @@ def tool_api(
     output_schema: dict[str, Any] | None = None,
     structured: bool = True,
     max_result_bytes: int | str | None = None,
+    task: Literal["auto", "always", "required", "never"] | None = None,
     confirm: str | Callable[..., str] | None = None,
     include_arguments: str | Iterable[str] | None = None,
     exclude_arguments: str | Iterable[str] | None = None,
@@ -106,6 +107,11 @@ def tool_api(function: Any = None, /, **options: Any) -> Any:
             other content: for hosts that pass both to the model. Results are checked all the same.
         max_result_bytes: how large a result may be, instead of the server's limit, in bytes or like
             `"64 KiB"`.
+        task: whether a call may go on as a task after its request was answered, if the client can
+            have tasks: `"auto"`, once it has not ended for the time of `serve --task-after`;
+            `"always"`, at once; `"required"`, at once, and other clients get an error; `"never"`.
+            By default it is `"auto"`, but clients of MCP 2025-11-25, which decide themselves, get
+            tasks only of tools that have the option.
         meta: the tool's `_meta`, for hosts that read it.
         confirm: the question that the user has to agree to before each call: a template over the
             arguments such as `"Really remove {path}?"`, or a function that takes some of the

@@ -55,6 +55,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     output_schema: dict[str, Any] | None = None
     structured: bool = True
     max_result_bytes: Annotated[int, msgspec.Meta(gt=0)] | None = None
+    task: Literal["auto", "always", "required", "never"] | None = None
     meta: dict[str, Any] | None = None
     confirm: Any = None
     include_arguments: frozenset[str] | None = None

@@ -235,6 +235,16 @@ def _shown_output_schema(
     )
 
 
+_EXECUTION = {
+    "auto": {"taskSupport": "optional"},
+    "always": {"taskSupport": "optional"},
+    "required": {"taskSupport": "required"},
+}
+"""What clients of MCP 2025-11-25, which choose by it, read of the option `task`. Not that of tools
+without the option: some of them would make a task of every call then.
+"""
+
+
 def _show_tool(
     name: str, options: Options, signature: Signature, output_schema: dict[str, Any] | None
 ) -> dict[str, Any]:
@@ -250,6 +260,7 @@ def _show_tool(
         "inputSchema": signature.arguments.input_schema,
         "outputSchema": output_schema,
         "annotations": annotations,
+        "execution": _EXECUTION.get(options.task or "never"),
     }
     return show({"name": name}, options, signature.description, own)
 

@@ -191,6 +191,9 @@ class LocalCaller:
         else:
             self._waiting.run_from_worker(there)
 
+    def status(self, message: str) -> None:
+        """Do nothing: progress says how far the call is."""
+
     def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
         """Do nothing: a tool in this process has this process's log."""
 

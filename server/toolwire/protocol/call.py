@@ -1,13 +1,14 @@
 """The values of the protocol: a request, the call of a tool that it starts, its batch, and what to
 do next.
 
-Theory of operation. A call is in one of four states. `InFlight` (in_flight.py) alone moves it from
+Theory of operation. A call is in one of five states. `InFlight` (in_flight.py) alone moves it from
 one to the next, under its lock, so that a call is answered at most once, whichever of a result, a
 time limit, a cancellation and the exit comes first.
 
     state      flags of the call    a request waits   it counts for the limits
     in flight  none                 yes               yes
     parked     lingers              no                yes
+    task       lingers, task        no                yes
     given up   ended, given_up      no                until its tool has returned
     ended      ended                no                no
 
@@ -20,6 +21,10 @@ time limit, a cancellation and the exit comes first.
     parked     unpark: the client's next request           in flight  -
     parked     finish, fail                                ended      none: nothing waits
     parked     a cancellation, the exit                    given up   none
+    in flight  park: it becomes a task (tasks/)            task       the handle of the task
+    task       finish, fail, refuse                        ended      that of a call, to the task
+    task       expire                                      given up   an error, to the task
+    task       a cancellation, the exit                    given up   none
     given up   release: its tool has returned              ended      none
 
 A tool that was given up cannot be stopped in a thread. It goes on, and everything that it reports
@@ -48,7 +53,7 @@ if TYPE_CHECKING:
 
     from ..timers import Timer
     from .lifecycle import Capabilities
-    from .running import Host, Recipient, Suspension, Worker
+    from .running import Host, Recipient, RunningTask, Suspension, Worker
 
 
 class Request(msgspec.Struct, gc=False):
@@ -105,7 +110,11 @@ class Call(msgspec.Struct, eq=False):
     given_up: bool = False
     """Set with `ended` by a time limit, a cancellation or the exit."""
     lingers: bool = False
-    """Whether it was given up or parked, and its tool still runs."""
+    """Whether it was given up, parked or made a task, and its tool still runs."""
+    task: RunningTask | None = None
+    """The task that it has become."""
+    status_message: str | None = None
+    """What its tool does just now, if that says so."""
     worker: Worker | None = None
     """The thread that runs it; `None` before that, and for asynchronous tools."""
     scope: CancelScope | None = None
@@ -140,6 +149,11 @@ class Call(msgspec.Struct, eq=False):
         return self.ended
 
     @property
+    def is_silent(self) -> bool:
+        """Whether its client expects no progress (any more)."""
+        return self.ended or (self.lingers and (self.task is None or self.origin.modern))
+
+    @property
     def state(self) -> Any:
         """The value of the tool's lifespan."""
         return self.host.state_of(self.entry)
@@ -153,6 +167,8 @@ class Call(msgspec.Struct, eq=False):
         """Report progress to the client; does nothing if it did not ask for it or the call has
         ended.
         """
+        if self.task is not None:
+            self.task.report(done, total, message)
         if self.token is not None and not self.ended:
             # Made under the writer's lock: progress never follows the response, and its values
             # never go backwards.
@@ -163,13 +179,15 @@ class Call(msgspec.Struct, eq=False):
     def progress_message(
         self, done: float, total: float | None, message: str | None, *, by_tool: bool = True
     ) -> bytes | None:
-        """Return the progress notification; `None` if no request waits for the call.
+        """Return the progress notification; `None` if the client expects none (any more).
+
+        A task of 2025-11-25 goes on to report progress; in later revisions, its state has it.
 
         MCP requires increasing values. One that does not exceed the last is raised by the least
         possible amount, so that its message still arrives.
         """
         last = self.last_report
-        if self.ended or self.lingers or last is None:
+        if last is None or self.is_silent:
             return None
         if last.done is not None and done <= last.done:
             done = _just_above(last.done)
@@ -180,6 +198,13 @@ class Call(msgspec.Struct, eq=False):
         if message is not None:
             params["message"] = message
         return messages.notification("notifications/progress", params)
+
+    def status(self, message: str) -> None:
+        """Report what the call does just now: as the message of its task or of its progress."""
+        self.status_message = message
+        total = None if self.last_report is None else self.last_report.total
+        # Raised above the last value: a text says nothing about how far the call is.
+        self.progress(1e-9, total, message)
 
     def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
         """Write a line about this call to stderr, and send it to a client that wants it."""

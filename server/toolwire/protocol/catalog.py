@@ -127,6 +127,14 @@ class Catalog:
         for kind in kinds:  # a name shown wins over another spelling of another tool's
             self._spellings[kind] |= self._lists[kind]
         self.by_name |= self.callable
+        self.only_tasks = {
+            spelling: tool
+            for spelling, tool in self.by_name.items()
+            if tool.entry.options.task == "required"
+        }
+        """Tools whose calls have to be tasks. As with the door, this costs other calls nothing."""
+        for spelling in self.only_tasks:
+            del self.by_name[spelling]
         if door is not None:
             # A call of it takes the way of unknown names, which costs other calls nothing.
             del self.by_name[door.name]

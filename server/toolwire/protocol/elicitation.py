@@ -9,27 +9,32 @@ twice.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import msgspec
+from msgspec import UNSET, UnsetType
 from toolwire_schemas.json_schema.choices import list_choices
 from toolwire_schemas.json_schema.graph import SchemaGraph
 from toolwire_schemas.wire import messages
-from toolwire_schemas.wire.codec import decode
+from toolwire_schemas.wire.codec import decode, encode_plain
 from toolwire_schemas.wire.messages import INVALID_PARAMS, INVALID_REQUEST
+from toolwire_schemas.wire.tasks import META_RELATED_TASK
 from toolwire_tools import CannotAsk, NotAnswered
 
 from .. import log
 from ..errors import RequestError
+from . import lifecycle
+from .call import ElicitationReply
 from .in_flight import make_cancelled_error
 from .lifecycle import can_elicit
 
 if TYPE_CHECKING:
     from toolwire_schemas.json_schema.graph import SchemaNode
+    from toolwire_schemas.wire.messages import Id
 
-    from .call import Call, PendingElicitation, Reply
+    from .call import Call, Decision, PendingElicitation, Reply
     from .in_flight import InFlight
-    from .lifecycle import Capabilities, Eras
+    from .lifecycle import Capabilities
 
 COULD_NOT_ASK = "The client could not ask the user: "
 
@@ -37,14 +42,32 @@ _NAME = "answer"
 """The name of our only entry in `inputRequests`."""
 
 
+class Answerer(Protocol):
+    """What elicitations need of the protocol of their client."""
+
+    @property
+    def eras(self) -> lifecycle.Eras:
+        """Knows the revision of a legacy client."""
+
+    @property
+    def identity(self) -> lifecycle.Identity:
+        """The identity of the server."""
+
+    def answer(
+        self, id: Id | UnsetType | None, outcome: bytes | RequestError, recipient: Any
+    ) -> tuple[Decision, ...]:
+        """Return the decision to send the response with *outcome*."""
+
+
 class Elicitations:
     """The elicitations that wait for a reply, at most *most*: calls of *in_flight*, whose lock
-    holds here, too. *eras* knows the revision of a legacy client.
+    holds here, too.
     """
 
-    def __init__(self, in_flight: InFlight, eras: Eras, most: int) -> None:
+    def __init__(self, in_flight: InFlight, protocol: Answerer, most: int) -> None:
         self._in_flight = in_flight
-        self._eras = eras
+        self._eras = protocol.eras
+        self._protocol = protocol
         self._most = most
         self._open: dict[str, PendingElicitation] = {}
 
@@ -52,7 +75,8 @@ class Elicitations:
         """Add an elicitation, and return the message that asks the client; `None` if that is part
         of a batch which is not complete.
 
-        A modern client gets it as the response to its request; the call goes on without one.
+        A modern client gets it as the response to its request; the call goes on without one. That
+        of a task gets it with the state of the task, when it asks for that.
 
         Raises:
             CannotAsk: if the client cannot ask its user, or has no such form in its revision.
@@ -62,24 +86,32 @@ class Elicitations:
         """
         call, version = pending.call, self._eras.version
         _check_client(pending)
-        if call.origin.modern:
+        if call.origin.modern and call.task is None:
             with self._in_flight.lock:
                 self._begin(pending)
                 self._in_flight.park(call)
             return self._in_flight.elicitation_response(call, modern_result(pending))
-        pending.params = to_older_form(pending.params, version)
+        if not call.origin.modern:
+            pending.params = to_older_form(pending.params, version)
         with self._in_flight.lock:
             self._begin(pending)
-        return messages.request(pending.key, pending.method, _params(pending, version))
+        if call.task is not None:
+            call.task.ask(pending)
+        if call.origin.modern:
+            return None
+        params = _params(pending, version)
+        if call.task is not None:
+            params = {**params, "_meta": {META_RELATED_TASK: {"taskId": call.task.id}}}
+        return messages.request(pending.key, pending.method, params)
 
     def _begin(self, pending: PendingElicitation) -> None:
         """Let *pending* wait under a new key. Only with the lock."""
         call = pending.call
         assert call.id is not None
-        is_parked = call.origin.modern and self._in_flight.get(call.id) is not call
+        is_parked = _has_requests(call) and self._in_flight.get(call.id) is not call
         if call.ended or is_parked:
             raise make_cancelled_error(call)
-        if call.elicitation not in (None, pending):
+        if call.task is None and call.elicitation not in (None, pending):
             raise RuntimeError(
                 "ask one question at a time, or several as the fields of a dataclass"
             )
@@ -93,14 +125,11 @@ class Elicitations:
         call.elicitation = pending
         self._add(pending)
 
-    def resume(
-        self, again: Call, params: dict[str, Any]
-    ) -> tuple[PendingElicitation, Reply | None]:
-        """Return the elicitation of a parked call that a modern client repeats with *params*, and
-        the user's reply.
+    def resume(self, again: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
+        """Return what to do about a parked call that a modern client repeats with *params*.
 
-        With a reply, the parked call continues as the request that led to *again*. Without one
-        (`None`), the elicitation has a new key, for the client to be asked again.
+        With the user's reply, the parked call continues as the request that led to *again*.
+        Without, the elicitation gets a new key, and the client is asked again.
         """
         key, reply = params["requestState"], _input_response(params)
         if reply is None and not again.capabilities:
@@ -122,7 +151,11 @@ class Elicitations:
             del self._open[pending.key]
             if reply is None:
                 self._add(pending)
-            return pending, reply
+        if reply is not None:
+            return (ElicitationReply(pending, reply),)
+        id = UNSET if again.id is None else again.id
+        asked_again = lifecycle.modern_result(self._protocol.identity, modern_result(pending))
+        return self._protocol.answer(id, encode_plain(asked_again), again.origin.recipient)
 
     def take(self, key: str | int) -> PendingElicitation | None:
         """Remove and return the elicitation that a legacy client's response with this id
@@ -150,7 +183,9 @@ class Elicitations:
         """
         call = pending.call
         call.elicitation = None
-        if not self.close(pending, give_up=call.origin.modern) or call.origin.modern:
+        if call.task is not None:
+            call.task.remove_question(pending)
+        if not self.close(pending, give_up=_has_requests(call)) or call.origin.modern:
             return None
         return messages.notification("notifications/cancelled", {"requestId": pending.key})
 
@@ -278,12 +313,21 @@ def _older_field(field: SchemaNode) -> Any:
 
 def modern_result(pending: PendingElicitation) -> dict[str, Any]:
     """Return the `input_required` result for a modern client."""
-    request = {"method": pending.method, "params": _params(pending, None)}
     return {
         "resultType": "input_required",
-        "inputRequests": {_NAME: request},
+        "inputRequests": {_NAME: input_request(pending)},
         "requestState": pending.key,
     }
+
+
+def input_request(pending: PendingElicitation) -> dict[str, Any]:
+    """Return the request for a modern client, which is a part of a result or of a task."""
+    return {"method": pending.method, "params": _params(pending, None)}
+
+
+def _has_requests(call: Call) -> bool:
+    """Return whether each question of *call* answers a request, and the next one continues it."""
+    return call.origin.modern and call.task is None
 
 
 def _input_response(params: dict[str, Any]) -> dict[str, Any] | None:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import EncodingError
 from toolwire_schemas.wire.messages import INTERNAL_ERROR, INVALID_REQUEST, OVERLOADED
-from toolwire_tools import ArgumentsError, Cancelled, ToolError, failure
+from toolwire_tools import Cancelled, ToolError, failure
 
 from .. import log
 from ..errors import RequestError, UpstreamError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from toolwire_tools import Tool
 
     from ..settings import Settings
-    from .call import Call, Origin, ProgressReport
+    from .call import Call, Origin
     from .large_results import LargeResults
     from .lifecycle import Identity
 
@@ -65,7 +65,9 @@ class InFlight:
         self._bytes_in = 0
         self._bytes_out = 0
         self.subscriptions: dict[Id, frozenset[str]] = {}
-        """Each with the lists whose changes it includes: `tools`, `resources`, `prompts`."""
+        """Open requests, each with its topics: the lists `tools`, `resources` and `prompts`, tasks,
+        or the result of a task.
+        """
         self.kept: dict[str, Tool] = {}
         """Resources of this session alone, by their URI templates: results that were too large. No
         list has them.
@@ -106,7 +108,7 @@ class InFlight:
 
     def end(self, call: Call, given_up: bool = False) -> bool:
         """End *call*; return whether its outcome is wanted: true at most once, and never for a
-        parked call.
+        parked call that is no task.
 
         The outcome of a notification or of a program's call is wanted, too, though no response
         follows. Wakes a tool that waits for the user.
@@ -137,12 +139,7 @@ class InFlight:
             pending.wake(make_cancelled_error(call))
         if self._when_idle is not None and not self._calls:
             self._when_idle()
-        return is_awaited
-
-    def reporting(self) -> list[tuple[Call, ProgressReport]]:
-        """Return the calls with a progress token, each with its latest report."""
-        pairs = [(call, call.last_report) for call in list(self._calls.values())]
-        return [(call, report) for call, report in pairs if report is not None]
+        return is_awaited or call.task is not None
 
     def running(self) -> list[Call]:
         """Return the calls whose tools have not returned: those in flight, given up or parked."""
@@ -152,9 +149,14 @@ class InFlight:
     def end_all(self) -> list[Call]:
         """End every call in flight without a response, and return them: the server is exiting.
 
-        Includes notifications and the calls of programs, but no parked calls (`Elicitations`).
+        Includes tasks, notifications and the calls of programs, but no other parked calls
+        (`Elicitations`).
         """
-        return [call for call in list(self._calls.values()) if self.end(call, given_up=True)]
+        ended = []
+        for call in self.running():
+            if (call.task or not call.lingers) and self.end(call, given_up=True):
+                ended.append(call)
+        return ended
 
     def release(self, call: Call) -> None:
         """Stop counting *call*, which has ended: its tool has returned, or will never run."""
@@ -251,18 +253,9 @@ class InFlight:
         """
         if not self.end(call):
             return None
-        # The text is private if it is that of an exception in the author's code: masked for the
-        # client, so the log has it.
-        if self._mask_errors and isinstance(error, ArgumentsError) and error.private:
-            log.traceback(
-                f"{call.entry.name} refused its arguments",
-                error.__cause__ or error,
-                id=call.id_in_log or call.id,
-            )
-        elif not isinstance(
-            error, ToolError | (UpstreamError if call.entry.kind == "tools" else RequestError)
-        ):
-            log.traceback(f"{call.entry.name} failed", error, id=call.id_in_log or call.id)
+        from .lookup import log_failure
+
+        log_failure(call, error, mask=self._mask_errors)
         return self._failure(call, error)
 
     def expire(self, call: Call, seconds: float) -> bytes | None:

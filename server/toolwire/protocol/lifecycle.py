@@ -129,6 +129,9 @@ def _check_modern(meta: dict[str, Any]) -> None:
         )
 
 
+_LEGACY_TASKS: dict[str, Any] = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
+
+
 def initialize(
     identity: Identity, capabilities: dict[str, Any], params: dict[str, Any], *, modern: bool
 ) -> dict[str, Any]:
@@ -143,8 +146,12 @@ def initialize(
     version = params.get("protocolVersion")
     if type(version) is not str:
         raise RequestError(INVALID_PARAMS, "params.protocolVersion must be a string")
+    if version not in LEGACY_VERSIONS:
+        version = LATEST_LEGACY
+    if version == LATEST_LEGACY:  # the only one with a handshake that has tasks
+        capabilities = {**capabilities, "tasks": _LEGACY_TASKS}
     result = {
-        "protocolVersion": version if version in LEGACY_VERSIONS else LATEST_LEGACY,
+        "protocolVersion": version,
         "capabilities": capabilities,
         "serverInfo": identity.server_info(),
     }
@@ -157,6 +164,7 @@ def initialize(
 
 def discover(identity: Identity, capabilities: dict[str, Any]) -> dict[str, Any]:
     """Return the result of `server/discover`, for `modern_result` to complete."""
+    capabilities = {**capabilities, "extensions": {"io.modelcontextprotocol/tasks": {}}}
     result = {"supportedVersions": SUPPORTED_VERSIONS, "capabilities": capabilities, **UNCACHED}
     return (
         result

@@ -1,5 +1,5 @@
-"""Which resource, prompt or completion a request means; unknown names; their failures. Imported
-when needed.
+"""Which resource, prompt or completion a request means; unknown names; failures. Imported when
+needed.
 
 A request for a resource or prompt becomes a `Call`, as that of a tool does; see `ServerProtocol`.
 Its arguments are `{"uri": ...}` or those of the prompt, and it fails with a JSON-RPC error.
@@ -11,11 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 from toolwire_schemas.did_you_mean import closest
-from toolwire_schemas.wire.messages import INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND
-from toolwire_tools import ArgumentsError, Tool
+from toolwire_schemas.wire.messages import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
+    METHOD_NOT_FOUND,
+    RESOURCE_NOT_FOUND,
+)
+from toolwire_tools import ArgumentsError, Tool, ToolError
 from toolwire_tools.errors import failure_text
 
-from ..errors import RequestError
+from .. import log
+from ..errors import RequestError, UpstreamError
 from .connection_handler import ConnectionHandler
 
 if TYPE_CHECKING:
@@ -56,6 +62,14 @@ def find(
     if method == "prompts/get":
         return prompt(params, catalog.prompts)
     return completion(params, catalog.prompts, templates)
+
+
+def unknown_method(method: str, tools: Named) -> RequestError:
+    """Return the error for a *method* that does not exist; it may be one of the *tools*."""
+    hint = ""
+    if method in tools:  # in JSON-RPC without MCP, a function would be a method
+        hint = f'; it is a tool: the method is tools/call, with params {{"name": "{method}"}}'
+    return RequestError(METHOD_NOT_FOUND, f"Method not found: {method[:200]}{hint}")
 
 
 def unknown_tool(name: str, shown: Named) -> RequestError:
@@ -186,6 +200,21 @@ def _unknown(what: str, name: str, known: list[str]) -> str:
     return f"Unknown {what}: {shown}" + (
         f"; did you mean {' or '.join(close)}?" if close else listed
     )
+
+
+def log_failure(call: Call, error: BaseException, *, mask: bool) -> None:
+    """Log the *error* of *call* with its traceback, unless it is meant for the caller.
+
+    The text is private if it is that of an exception in the author's code: *mask* hides it from the
+    client, so the log has it.
+    """
+    id = call.id_in_log or call.id
+    if mask and isinstance(error, ArgumentsError) and error.private:
+        log.traceback(f"{call.entry.name} refused its arguments", error.__cause__ or error, id=id)
+        return
+    meant = UpstreamError if call.entry.kind == "tools" else RequestError
+    if not isinstance(error, ToolError | meant):
+        log.traceback(f"{call.entry.name} failed", error, id=id)
 
 
 def error_of(error: BaseException, call: Call, *, mask: bool) -> RequestError:

@@ -27,9 +27,40 @@ class Recipient(Protocol):
         """How many bytes of responses it holds that are sent in one message with the next one."""
 
     def end(self, response: bytes | None) -> bytes | None:
-        """Take the *response*, `None` if there is none; return what is to be sent now, if
+        """Take the *response*, or `None` without one; return what is to be sent now, if
         anything.
         """
+
+
+class RunningTask(Protocol):
+    """The task that a call has become."""
+
+    id: str
+
+    def report(self, done: float, total: float | None, message: str | None) -> None:
+        """Take a progress report of the tool. Never blocks."""
+
+    def ask(self, pending: Any) -> None:
+        """Show an elicitation of the tool to the client."""
+
+    def remove_question(self, pending: Any) -> None:
+        """Show an elicitation no longer."""
+
+
+class Tasks(Protocol):
+    """The tasks of a session. The methods return decisions, or raise a `RequestError`."""
+
+    def begin(self, call: Any, params: dict[str, Any]) -> tuple[Any, ...]:
+        """Return what to send for a call that has begun, before it runs."""
+
+    def require(self, params: dict[str, Any], origin: Any) -> None:
+        """Check that a call, of a tool that runs only as a task, can be one."""
+
+    def serve(self, request: Any, params: dict[str, Any], origin: Any) -> tuple[Any, ...]:
+        """Return what to do about a request of the method `tasks/...`."""
+
+    def subscribe(self, ids: Any, params: dict[str, Any]) -> list[str]:
+        """Return those of *ids* that are tasks of the client, whose states it gets soon."""
 
 
 class Suspension(Protocol):
@@ -81,6 +112,9 @@ class Host(Protocol):
 
     def elicitations(self) -> Elicitor:
         """Return the way to ask the client."""
+
+    def tasks(self) -> Tasks:
+        """Return the tasks of the session."""
 
     def expect_progress(self) -> None:
         """Send heartbeats from now on, while calls with a progress token are in flight. Never

@@ -78,11 +78,11 @@ class ServerProtocol:
         self._max_elicitations = settings.max_questions
         self._catalog = catalog
         self._tools = catalog.by_name
-        self._identity = identity
+        self.identity = identity
         self._host = host
         self._strict_arguments = settings.strict_arguments
         self._max_result_bytes = settings.max_result_bytes
-        self._eras = lifecycle.Eras()
+        self.eras = lifecycle.Eras()
         self._keeps_results = settings.on_large_result == "resource"
         self._declared: dict[str, Any] = {}
         self._capabilities = catalog.capabilities(self._keeps_results)
@@ -95,6 +95,7 @@ class ServerProtocol:
             "completion/complete": self._run_other,
             "ping": self._ping,
             "subscriptions/listen": self._listen,
+            **dict.fromkeys(TASK_METHODS, lambda *given: host.tasks().serve(*given)),
             "initialize": self._initialize,
             "server/discover": self._discover,
             "logging/setLevel": self._set_log_level,
@@ -143,7 +144,7 @@ class ServerProtocol:
         if params is None:
             params = {}
         try:
-            modern = ("_meta" in params or self._eras.requires_version) and self._eras.is_modern(
+            modern = ("_meta" in params or self.eras.requires_version) and self.eras.is_modern(
                 method, params
             )
             return route(request, params, Origin(size, batch, modern))
@@ -170,13 +171,9 @@ class ServerProtocol:
         """Return the error for a *method* that does not exist; `None` if it does."""
         if method in self._routes:
             return None
-        is_tool = method in self._tools  # in JSON-RPC without MCP, a function would be a method
-        hint = (
-            f'; it is a tool: the method is tools/call, with params {{"name": "{method}"}}'
-            if is_tool
-            else ""
-        )
-        return RequestError(METHOD_NOT_FOUND, f"Method not found: {method[:200]}{hint}")
+        from .lookup import unknown_method
+
+        return unknown_method(method, self._tools)
 
     def answer(
         self, id: Id | UnsetType | None, outcome: bytes | RequestError, recipient: Recipient | None
@@ -246,11 +243,11 @@ class ServerProtocol:
             tool.handler,
             arguments,
             origin,
-            self._eras.capabilities,
+            self.eras.capabilities,
             self._strict_arguments,
             self._host,
         )
-        if "_meta" in params:
+        if "_meta" in params or "task" in params:
             return self._call_with_meta(call, params)
         self.in_flight.begin(call, id, origin)
         return (call,)
@@ -268,6 +265,12 @@ class ServerProtocol:
                 return self._call_tool(request, {**params, **meant}, origin)
             door = catalog.shown[name]  # which says what is wrong with the arguments
             return self._begin(request, params, origin, door.entry, door.handler, arguments)
+        only_task = catalog.only_tasks.get(name)
+        if only_task is not None:
+            self._host.tasks().require(params, origin)
+            return self._begin(
+                request, params, origin, only_task.entry, only_task.handler, arguments
+            )
         if catalog.late is not None:
             return self._wait(request, params, origin, catalog.late)
         from .lookup import unknown_tool
@@ -275,7 +278,7 @@ class ServerProtocol:
         raise unknown_tool(name, catalog.callable)
 
     def _call_with_meta(self, call: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
-        meta = params["_meta"]
+        meta: Any = params.get("_meta")
         if type(meta) is dict:
             call.meta = meta
             id_in_log = meta.get(META_CALL_ID)
@@ -294,10 +297,12 @@ class ServerProtocol:
             # the same arguments; the tool may have changed its own by then.
             call.sent = _encode_any_depth(call.arguments) if call.capabilities else b""
         if call.origin.modern and "requestState" in params:
-            decisions = self._resume(call, params)
+            decisions = self.elicitations().resume(call, params)
         else:
             self.in_flight.begin(call, call.id, call.origin)
             decisions = (call,)
+        if "extensions" in call.capabilities or "task" in params:
+            decisions = (*self._host.tasks().begin(call, params), *decisions)
         if call.token is not None:  # after the call is in flight, where the heartbeat looks for it
             self._host.expect_progress()
         return decisions
@@ -344,11 +349,11 @@ class ServerProtocol:
             handler,
             arguments,
             origin,
-            self._eras.capabilities,
+            self.eras.capabilities,
             self._strict_arguments,
             self._host,
         )
-        if "_meta" in params:
+        if "_meta" in params or "task" in params:
             return self._call_with_meta(call, params)
         self.in_flight.begin(call, id, origin)
         return (call,)
@@ -358,19 +363,6 @@ class ServerProtocol:
             raise RequestError(
                 METHOD_NOT_FOUND, f"Method not found: {method}; this server has no {capability}"
             )
-
-    def _resume(self, again: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
-        """Continue a parked call: a modern client has repeated it with the user's input, under a
-        new id.
-        """
-        pending, reply = self.elicitations().resume(again, params)
-        if reply is not None:
-            return (ElicitationReply(pending, reply),)
-        from .elicitation import modern_result
-
-        id = UNSET if again.id is None else again.id
-        asked_again = lifecycle.modern_result(self._identity, modern_result(pending))
-        return self.answer(id, encode_plain(asked_again), again.origin.recipient)
 
     def _list(
         self, request: Request, params: dict[str, Any], origin: Origin
@@ -390,7 +382,7 @@ class ServerProtocol:
         if page is None:
             result = self._catalog.page(kind, cursor)
             if origin.modern:
-                result = lifecycle.modern_result(self._identity, {**result, **lifecycle.UNCACHED})
+                result = lifecycle.modern_result(self.identity, {**result, **lifecycle.UNCACHED})
             page = pages[key] = encode_plain(result)
         if (
             origin.recipient is not None
@@ -426,11 +418,11 @@ class ServerProtocol:
         self, request: Request, params: dict[str, Any], origin: Origin
     ) -> tuple[Decision, ...]:
         if not origin.modern:
-            self._eras.record_initialize()
+            self.eras.record_initialize()
         result = lifecycle.initialize(
-            self._identity, self._capabilities, params, modern=origin.modern
+            self.identity, self._capabilities, params, modern=origin.modern
         )
-        self._eras.record_agreement(params, result)
+        self.eras.record_agreement(params, result)
         return self.answer(request.id, encode_plain(result), origin.recipient)
 
     def _discover(
@@ -441,7 +433,7 @@ class ServerProtocol:
                 INVALID_PARAMS, f"params._meta must name the protocol version as {META_VERSION}"
             )
         result = lifecycle.modern_result(
-            self._identity, lifecycle.discover(self._identity, self._capabilities)
+            self.identity, lifecycle.discover(self.identity, self._capabilities)
         )
         return self.answer(request.id, encode_plain(result), origin.recipient)
 
@@ -450,7 +442,9 @@ class ServerProtocol:
     ) -> tuple[Decision, ...]:
         from . import subscriptions
 
-        begun = subscriptions.begin(self.in_flight, request.id, params, origin, self._capabilities)
+        begun = subscriptions.begin(
+            self.in_flight, request.id, params, origin, self._capabilities, self._host
+        )
         return _send(None, begun)
 
     def _cancel(
@@ -494,7 +488,7 @@ class ServerProtocol:
 
             with self.in_flight.lock:  # several tools may ask at once
                 self._elicitations = self._elicitations or Elicitations(
-                    self.in_flight, self._eras, self._max_elicitations
+                    self.in_flight, self, self._max_elicitations
                 )
         return self._elicitations
 
@@ -512,7 +506,7 @@ class ServerProtocol:
         from .subscriptions import changes, notifications
 
         changed = changes(before, catalog, self._host)
-        return notifications(self.in_flight, changed, is_legacy=self._eras.version is not None)
+        return notifications(self.in_flight, changed, is_legacy=self.eras.version is not None)
 
     def declare(self, capabilities: dict[str, Any]) -> None:
         """Declare *capabilities* from now on, whatever there is."""
@@ -529,8 +523,10 @@ class ServerProtocol:
             return []
         from .subscriptions import end_all
 
-        return end_all(self.in_flight, self._identity)
+        return end_all(self.in_flight, self.identity)
 
+
+TASK_METHODS = ("tasks/get", "tasks/update", "tasks/cancel", "tasks/result", "tasks/list")
 
 META_CALL_ID = "toolwire/callId"  # the host's id of a call, for the log of a worker process
 

@@ -1,5 +1,5 @@
-"""Subscriptions of modern clients to changes of the lists. Imported for the first
-`subscriptions/listen`.
+"""Requests that stay open: subscriptions of modern clients to changes of lists and of tasks, and
+requests that wait for the result of a task. Imported for the first of them.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from toolwire_schemas.wire.messages import (
     INVALID_REQUEST,
     META_SUBSCRIPTION_ID,
     METHOD_NOT_FOUND,
+    SHUTTING_DOWN,
 )
 
 from ..errors import RequestError
@@ -29,14 +30,21 @@ if TYPE_CHECKING:
     from .running import Host
 
 
+TASK = "task:"
+"""Before the handle of a task in the set of a subscription."""
+RESULT = "result:"
+"""Before the handle of a task whose result an open request waits for."""
+
+
 def begin(
     in_flight: InFlight,
     id: object,
     params: dict[str, Any],
     origin: Origin,
     lists: Collection[str],
+    host: Host,
 ) -> bytes:
-    """Add a subscription to some of *lists*.
+    """Add a subscription to some of *lists*, and of the tasks of *host*.
 
     Return the notification that names what it includes, of all that the client asked for.
     """
@@ -54,13 +62,37 @@ def begin(
             INVALID_PARAMS,
             "params.notifications must be an object such as {'toolsListChanged': true}",
         )
-    chosen = frozenset(name for name in lists if wanted.get(f"{name}ListChanged") is True)
+    chosen = sorted(name for name in lists if wanted.get(f"{name}ListChanged") is True)
+    granted: dict[str, Any] = {f"{name}ListChanged": True for name in chosen}
+    tasks: list[str] = []
+    if "taskIds" in wanted:
+        tasks = host.tasks().subscribe(wanted["taskIds"], params)
+        granted["taskIds"] = tasks
+    open_request(in_flight, id, frozenset((*chosen, *(TASK + task for task in tasks))))
+    return _notification("subscriptions/acknowledged", id, {"notifications": granted})
+
+
+def open_request(in_flight: InFlight, id: Id, topics: frozenset[str]) -> None:
+    """Keep the request *id* open for *topics*.
+
+    Raises:
+        RequestError: if the id is in use, or too many requests are open.
+    """
     in_flight.check_unused(id)
     if len(in_flight.subscriptions) >= in_flight.max_calls:
         raise too_many_calls(in_flight.max_calls)
-    in_flight.subscriptions[id] = chosen
-    granted = {f"{name}ListChanged": True for name in sorted(chosen)}
-    return _notification("subscriptions/acknowledged", id, {"notifications": granted})
+    in_flight.subscriptions[id] = topics
+
+
+def find_subscriptions(in_flight: InFlight, topic: str) -> list[Id]:
+    """Return the ids of the open requests for *topic*."""
+    return [id for id, topics in list(in_flight.subscriptions.items()) if topic in topics]
+
+
+def take_open_requests(in_flight: InFlight, topic: str) -> list[Id]:
+    """Remove the open requests for *topic*, and return their ids."""
+    found = find_subscriptions(in_flight, topic)
+    return [id for id in found if in_flight.subscriptions.pop(id, None) is not None]
 
 
 def changes(before: Any, after: Any, host: Host) -> list[str]:
@@ -86,7 +118,7 @@ def notifications(in_flight: InFlight, changed: Iterable[str], *, is_legacy: boo
     """
     news = []
     for name in changed:
-        subscribed = [id for id, lists in list(in_flight.subscriptions.items()) if name in lists]
+        subscribed = find_subscriptions(in_flight, name)
         news += [_notification(f"{name}/list_changed", id, {}) for id in subscribed]
         if is_legacy:
             news.append(messages.notification(f"notifications/{name}/list_changed"))
@@ -94,13 +126,16 @@ def notifications(in_flight: InFlight, changed: Iterable[str], *, is_legacy: boo
 
 
 def end_all(in_flight: InFlight, identity: Identity) -> list[bytes]:
-    """End all subscriptions; return their responses."""
-    ids = list(in_flight.subscriptions)
+    """End all subscriptions, and requests that wait for a task; return their responses."""
+    ended = dict(in_flight.subscriptions)
     in_flight.subscriptions.clear()
-    return [
-        messages.response(id, modern_result(identity, {"_meta": {META_SUBSCRIPTION_ID: id}}))
-        for id in ids
-    ]
+    return [_end(id, topics, identity) for id, topics in ended.items()]
+
+
+def _end(id: Id, topics: frozenset[str], identity: Identity) -> bytes:
+    if any(topic.startswith(RESULT) for topic in topics):
+        return messages.error(id, SHUTTING_DOWN, "The server exits before the task has ended")
+    return messages.response(id, modern_result(identity, {"_meta": {META_SUBSCRIPTION_ID: id}}))
 
 
 def _notification(name: str, id: Id, params: dict[str, Any]) -> bytes:

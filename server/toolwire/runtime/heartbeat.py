@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..protocol.call import Call
+    from ..protocol.call import Call, ProgressReport
     from ..protocol.in_flight import InFlight
     from ..timers import Timers
 
@@ -74,7 +74,7 @@ class Heartbeat:
     def _tick(self) -> None:
         now = time.monotonic()
         first = now
-        reporting = self._in_flight.reporting()
+        reporting = self._find_reporting()
         for call, report in reporting:
             if now - report.at < self._seconds:
                 first = min(first, report.at)
@@ -85,8 +85,15 @@ class Heartbeat:
         # A call that begins after this line finds the timer stopped, and starts it; one before it
         # is found here.
         self._ticking = False
-        if reporting or self._in_flight.reporting():
+        if reporting or self._find_reporting():
             self._start(max(first + self._seconds - now, self._seconds / _PAUSES))
+
+    def _find_reporting(self) -> list[tuple[Call, ProgressReport]]:
+        """Return the calls that report progress, each with its latest report."""
+        pairs = [(call, call.last_report) for call in self._in_flight.running()]
+        return [
+            (call, report) for call, report in pairs if report is not None and not call.is_silent
+        ]
 
 
 def heartbeat(call: Call) -> bytes | None:

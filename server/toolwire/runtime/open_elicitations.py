@@ -121,7 +121,7 @@ class OpenElicitations:
 
     def _end_waiting(self, pending: PendingElicitation) -> None:
         call = pending.call
-        if not call.origin.modern:
+        if call.task is not None or not call.origin.modern:
             pending.wake(NotAnswered(f"The user did not answer within {self._seconds:g} seconds."))
         elif self._elicitations.close(pending, give_up=True) and call.given_up:
             self._session.stop(call)

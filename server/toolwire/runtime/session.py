@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from ..protocol.catalog import Catalog
     from ..protocol.lifecycle import Identity
     from ..settings import Settings
+    from ..tasks.session_tasks import SessionTasks
     from ..watchdog.board import Board
     from .client_filter import ClientFilter
     from .event_loop import EventLoop
@@ -110,6 +111,7 @@ class Session:
         self.loop: EventLoop | None = None
         self._heartbeat: Heartbeat | None = None
         self._open_elicitations: OpenElicitations | None = None
+        self._tasks: SessionTasks | None = None
         self._reading = False
         self._refusing = False
         self.is_ending = False
@@ -187,6 +189,8 @@ class Session:
         self.writer.enqueue_all(self._protocol.end_subscriptions())
         self._end_open_calls()
         self._fail_open_elicitations()
+        if self._tasks is not None:
+            self._tasks.close()
         until = max(deadline, time.monotonic() + _CLEAN_UP_SECONDS)
         if self.lifespans is not None:
             self.lifespans.leave(until)
@@ -489,6 +493,7 @@ class Session:
         message = self.in_flight.expire(call, seconds)
         if message is not None:
             self.writer.enqueue(message)
+        if call.given_up:
             self.stop(call)
 
     @contextmanager
@@ -522,6 +527,16 @@ class Session:
                 self._settings.ask_seconds,
             )
         return self._open_elicitations
+
+    def tasks(self) -> SessionTasks:
+        """Return the tasks of the client, whose module is imported for the first client that can
+        have some. Only for the reading thread.
+        """
+        if self._tasks is None:
+            from ..tasks.session_tasks import SessionTasks
+
+            self._tasks = SessionTasks(self, self._protocol, self._settings)
+        return self._tasks
 
     def _fail_open_elicitations(self) -> None:
         if self._open_elicitations is not None:

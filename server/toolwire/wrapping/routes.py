@@ -16,6 +16,7 @@ import msgspec
 from toolwire_client.protocol.client_protocol import LISTS
 
 from ..protocol.catalog import LIST_METHODS
+from ..protocol.server_protocol import TASK_METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -102,9 +103,16 @@ RouteRule = Callable[[Head, Peers], Route]
 Table = Mapping[str, Route | RouteRule]
 
 
-def _pass_tasks(head: Head, peers: Peers) -> Route:
-    """Let the wrapped server run calls as tasks of MCP 2025-11-25, which this one does not know."""
+def _pass_calls_as_tasks(head: Head, peers: Peers) -> Route:
+    """Let the wrapped server run calls as tasks of MCP 2025-11-25: its list says which can be."""
     return Route.PASS if "task" in head.members else Route.ANSWER
+
+
+def _pass_tasks(head: Head, peers: Peers) -> Route:
+    """Pass requests about tasks of the wrapped server. Those of later revisions are ours: our
+    client declares no tasks, and calls that take long become tasks of this server.
+    """
+    return Route.PASS if peers.has_legacy_host else Route.ANSWER
 
 
 def _pass_between_legacy_peers(head: Head, peers: Peers) -> Route:
@@ -136,7 +144,8 @@ _OF_HANDSHAKE_AND_LISTS = {
 _FROM_HOST: Table = {
     "": Route.ANSWER,
     "notifications/cancelled": Route.FOLLOW,
-    "tools/call": _pass_tasks,
+    "tools/call": _pass_calls_as_tasks,
+    **dict.fromkeys(TASK_METHODS, _pass_tasks),
     "logging/setLevel": _pass_between_legacy_peers,
 }
 

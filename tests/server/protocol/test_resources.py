@@ -57,6 +57,7 @@ def test_a_server_declares_only_what_it_has() -> None:
         with Server(things) as server:
             legacy = server.request("initialize", {"protocolVersion": "2025-11-25"})["capabilities"]
             modern = server.request("server/discover", {"_meta": MODERN})["capabilities"]
+        assert modern.pop("extensions") == {"io.modelcontextprotocol/tasks": {}}
         return {name for name in legacy if name in ("tools", "resources", "prompts")}, set(
             legacy
         ) >= set(modern)

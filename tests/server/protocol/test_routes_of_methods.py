@@ -89,6 +89,11 @@ def test_the_methods_of_both_eras_exist() -> None:
         "resources/templates/list",
         "server/discover",
         "subscriptions/listen",
+        "tasks/cancel",
+        "tasks/get",
+        "tasks/list",
+        "tasks/result",
+        "tasks/update",
         "tools/call",
         "tools/list",
     ]

@@ -544,9 +544,11 @@ class TestEras:
             protocol_of(add), request("initialize", {"protocolVersion": version}, id=0)
         )
 
+        tasks = {"list": {}, "cancel": {}, "requests": {"tools": {"call": {}}}}
+        has_tasks = {"tasks": tasks} if version == "2025-11-25" else {}
         assert answer["result"] == {
             "protocolVersion": version,
-            "capabilities": {"tools": {"listChanged": True}, "logging": {}},
+            "capabilities": {"tools": {"listChanged": True}, "logging": {}, **has_tasks},
             "serverInfo": {"name": "test", "version": "1"},
         }
 
@@ -576,7 +578,11 @@ class TestEras:
                 "2025-03-26",
                 "2024-11-05",
             ],
-            "capabilities": {"tools": {"listChanged": True}, "logging": {}},
+            "capabilities": {
+                "tools": {"listChanged": True},
+                "logging": {},
+                "extensions": {"io.modelcontextprotocol/tasks": {}},
+            },
             "ttlMs": 0,
             "cacheScope": "private",
             "_meta": meta,

@@ -121,7 +121,7 @@ def test_a_handshake_that_depends_on_the_tools_waits_for_them() -> None:
     host.load()
 
     [hello] = [message for message in host.end() if message["id"] == "hello"]
-    assert hello["result"]["capabilities"].keys() == {"tools", "logging"}
+    assert hello["result"]["capabilities"].keys() == {"tools", "logging", "tasks"}
 
 
 def test_a_handshake_that_waits_too_long_is_answered_with_all_lists() -> None:
@@ -139,6 +139,7 @@ def test_a_handshake_that_waits_too_long_is_answered_with_all_lists() -> None:
         "prompts",
         "logging",
         "completions",
+        "tasks",
     }
     assert answers["prompts"] == {"prompts": []}
 
@@ -206,7 +207,7 @@ def test_a_handshake_that_waits_declares_what_an_earlier_start_declared() -> Non
     host.kept.answer_late()
 
     [hello, listed] = host.end()
-    assert hello["result"]["capabilities"].keys() == {"tools"}
+    assert hello["result"]["capabilities"].keys() == {"tools", "tasks"}
     assert [tool["name"] for tool in listed["result"]["tools"]] == ["old"]
 
 

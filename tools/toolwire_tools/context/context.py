@@ -44,6 +44,9 @@ class Caller(Protocol):
     def progress(self, done: float, total: float | None, message: str | None) -> None:
         """Tell how far the call is; never blocks for long and never fails."""
 
+    def status(self, message: str) -> None:
+        """Tell what the call does just now, as `progress` does."""
+
     def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
         """Write one line to the server's log, and send it to clients that want it; *level* is one
         of `LEVELS`.
@@ -154,6 +157,17 @@ class BaseContext:
         if total is not None:
             whole = _number(total, "total")
         self._caller.progress(_number(done, "done"), whole, message)
+        return DONE
+
+    def status(self, message: str) -> Done:
+        """Tell the caller what the call does just now, as in `"waiting for the cluster"`.
+
+        It is the status message of a task, and else the message of the progress, for a caller that
+        asked for it. An `async def` tool may await it, and need not.
+        """
+        if not isinstance(message, str):
+            raise TypeError(f"status: message must be a str, not {type(message).__name__}")
+        self._caller.status(message)
         return DONE
 
     @property
@@ -369,6 +383,8 @@ class NullCaller:
         raise RuntimeError("context.state needs a server: the tool was called by a program")
 
     def progress(self, done: float, total: float | None, message: str | None) -> None: ...
+
+    def status(self, message: str) -> None: ...
 
     def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
         said = "".join(f" {name}={value!r}" for name, value in fields.items())

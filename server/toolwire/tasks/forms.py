@@ -1,0 +1,115 @@
+"""Tasks on the wire: the form of 2025-11-25, and that of the extension since 2026-07-28."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas.wire import messages
+from toolwire_schemas.wire.codec import decode, encode_plain
+from toolwire_schemas.wire.messages import META_SUBSCRIPTION_ID, REQUEST_CANCELLED
+from toolwire_schemas.wire.tasks import META_RELATED_TASK
+
+from ..protocol.elicitation import input_request
+from ..protocol.lifecycle import modern_result
+
+if TYPE_CHECKING:
+    from toolwire_schemas.wire.messages import Id
+
+    from ..protocol.lifecycle import Identity
+    from .task import Task
+
+POLL_MILLISECONDS = 1000
+"""How long clients should wait between two requests for the state of a task."""
+
+
+# 2026-07-28
+
+
+def created(task: Task, identity: Identity) -> bytes:
+    """Return the result of the call that has become *task*."""
+    return encode_plain(modern_result(identity, {"resultType": "task", **_members(task)}))
+
+
+def detailed(task: Task, identity: Identity) -> bytes:
+    """Return the result of `tasks/get`."""
+    return _with_outcome(task, modern_result(identity, {**_members(task), **_questions(task)}))
+
+
+def notification(task: Task, identity: Identity, subscription: Id) -> bytes:
+    """Return `notifications/tasks` for a *subscription*."""
+    meta = {META_SUBSCRIPTION_ID: subscription}
+    params = _with_outcome(task, {**_members(task), **_questions(task), "_meta": meta})
+    return b'{"jsonrpc":"2.0","method":"notifications/tasks","params":' + params + b"}"
+
+
+def _members(task: Task) -> dict[str, Any]:
+    return {**task.state(), "pollIntervalMs": POLL_MILLISECONDS}
+
+
+def _questions(task: Task) -> dict[str, Any]:
+    if task.status != "input_required":
+        return {}
+    asked = {key: input_request(pending) for key, pending in list(task.questions.items())}
+    return {"inputRequests": asked}
+
+
+def _with_outcome(task: Task, members: dict[str, Any]) -> bytes:
+    head = encode_plain(members)
+    outcome = task.outcome
+    # The status was read before: an outcome that has come in between belongs to the next state.
+    if not outcome or members["status"] not in ("completed", "failed"):
+        return head
+    if not task.is_modern:
+        outcome = _encode_outcome(_modern_outcome(outcome))
+    return head[:-1] + b"," + outcome + b"}"
+
+
+def _modern_outcome(outcome: bytes) -> dict[str, Any]:
+    """Return the outcome of a task of 2025-11-25 as the extension has it."""
+    found = _decode_outcome(outcome)
+    if "result" in found:
+        found["result"] = {"resultType": "complete", **found["result"]}
+    return found
+
+
+# 2025-11-25
+
+
+def legacy_created(task: Task) -> bytes:
+    """Return the result of a call that asked for a task."""
+    return encode_plain({"task": legacy_state(task)})
+
+
+def legacy_state(task: Task) -> dict[str, Any]:
+    """Return the state of *task*, as most messages of 2025-11-25 have it."""
+    state = task.state()
+    ttl = state.pop("ttlMs")
+    return {**state, "ttl": ttl, "pollInterval": POLL_MILLISECONDS}
+
+
+def legacy_notification(task: Task) -> bytes:
+    """Return `notifications/tasks/status`."""
+    return messages.notification("notifications/tasks/status", legacy_state(task))
+
+
+def legacy_outcome(task: Task, id: Id) -> bytes:
+    """Return the response with the *id* of a `tasks/result`, for a task that is final."""
+    if task.status == "cancelled":
+        return messages.error(id, REQUEST_CANCELLED, "The task was cancelled")
+    found = _decode_outcome(task.outcome)
+    if "error" in found:
+        error = found["error"]
+        return messages.error(id, error["code"], error["message"], error.get("data"))
+    result = found["result"]
+    result.pop("resultType", None)
+    meta = {**result.get("_meta", {}), META_RELATED_TASK: {"taskId": task.id}}
+    return messages.response(id, {**result, "_meta": meta}, is_plain=True)
+
+
+def _decode_outcome(outcome: bytes) -> dict[str, Any]:
+    found: dict[str, Any] = decode(b"{" + outcome + b"}")
+    return found
+
+
+def _encode_outcome(outcome: dict[str, Any]) -> bytes:
+    return encode_plain(outcome)[1:-1]

@@ -1,0 +1,473 @@
+"""The tasks of one session: how calls become tasks, and the requests about them.
+
+Theory of operation. `begin` is called for each call of a client that can have tasks. In the newer
+form the server decides: a call becomes a task at once, or when it has not ended for a while
+(`SlowCalls`). In the older one the client asks for it. `_detach` is the only step from a call to a
+task: it answers the request with the handle, and whatever answers the call goes to the task.
+
+Handles are random, so that no client can guess another's, and only this session finds them.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from msgspec import UNSET, UnsetType
+from toolwire_schemas.wire import messages
+from toolwire_schemas.wire.codec import encode_plain
+from toolwire_schemas.wire.messages import (
+    INVALID_PARAMS,
+    INVALID_REQUEST,
+    META_CLIENT_CAPABILITIES,
+    METHOD_NOT_FOUND,
+    OVERLOADED,
+)
+from toolwire_schemas.wire.tasks import (
+    MISSING_CLIENT_CAPABILITY,
+    REQUIRED_CAPABILITIES,
+    TASKS_EXTENSION,
+    TASKS_REVISION,
+    declares_tasks,
+)
+
+from .. import log
+from ..errors import RequestError
+from ..protocol.call import Cancel, ElicitationReply, Origin, Send
+from ..protocol.lifecycle import modern_result
+from ..protocol.subscriptions import (
+    RESULT,
+    TASK,
+    find_subscriptions,
+    open_request,
+    take_open_requests,
+)
+from . import forms
+from .slow_calls import SlowCalls
+from .task import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from toolwire_schemas.wire.messages import Id
+
+    from ..protocol.call import Call, Decision, Request
+    from ..protocol.server_protocol import ServerProtocol
+    from ..settings import Settings
+    from ..timers import Timers
+
+    Decisions = tuple[Decision, ...]
+
+
+class Outbox(Protocol):
+    """Writes messages, whichever thread they come from."""
+
+    def enqueue(self, item: bytes, size: int = 0, /) -> None:
+        """Write a message soon. Never blocks."""
+
+
+class TaskHost(Protocol):
+    """What tasks need of their session."""
+
+    timers: Timers
+
+    @property
+    def writer(self) -> Outbox:
+        """Writes the messages of the session."""
+
+    def enqueue_notification(self, make: Callable[[], bytes | None], size: int) -> None:
+        """Send the notification that *make* returns, unless too much is waiting. Never blocks."""
+
+
+_NOTIFICATION_BYTES = 400
+"""About the size of a notification without an outcome."""
+
+
+class SessionTasks:
+    """Makes, keeps and reports the tasks of the client of *protocol*, within the limits of
+    *settings*.
+    """
+
+    def __init__(self, host: TaskHost, protocol: ServerProtocol, settings: Settings) -> None:
+        self._host = host
+        self._protocol = protocol
+        self._in_flight = protocol.in_flight
+        self._identity = protocol.identity
+        self._settings = settings
+        self._lock = threading.Lock()
+        self._tasks: dict[str, Task] = {}  # the oldest first
+        self._kept_bytes = 0
+        self._announced: set[tuple[str, Id | None]] = set()  # waiting to be written
+        self._slow_calls = SlowCalls(
+            settings.task_after_seconds, self._find_candidates, self._detach_slow, host.timers
+        )
+        self._modern_methods = {
+            "tasks/get": self._get,
+            "tasks/update": self._update,
+            "tasks/cancel": self._cancel,
+        }
+        self._legacy_methods = {
+            "tasks/get": self._get_legacy,
+            "tasks/result": self._result,
+            "tasks/cancel": self._cancel_legacy,
+            "tasks/list": self._list,
+        }
+
+    # Calls that become tasks
+
+    def begin(self, call: Call, params: dict[str, Any]) -> Decisions:
+        """Return what to send for *call*, which is in flight, before it runs: the handle of its
+        task, if it becomes one at once.
+
+        Raises:
+            RequestError: if it has to be a task, or must not be one; it has ended then.
+        """
+        if call.id is None:
+            return ()
+        begun = self._in_flight.get(call.id)  # if *call* continues a parked one, that
+        if begun is None:
+            return ()
+        call = begun
+        try:
+            if call.origin.modern:
+                return self._begin_modern(call)
+            if "task" in params:
+                return self._begin_legacy(call, params["task"])
+        except RequestError:
+            self._in_flight.end(call)
+            raise
+        return ()
+
+    def _begin_modern(self, call: Call) -> Decisions:
+        if not _may_become_task(call):
+            return ()
+        support = call.entry.options.task
+        is_immediate = support in ("always", "required") or not self._settings.task_after_seconds
+        if not is_immediate:
+            self._slow_calls.watch()
+            return ()
+        task = self._detach(call, self._settings.task_ttl_seconds)
+        if task is not None:
+            return (Send(self._created(task)),)
+        if support == "required":
+            raise self._too_many()
+        return ()
+
+    def _begin_legacy(self, call: Call, asked: Any) -> Decisions:
+        if self._protocol.eras.version != TASKS_REVISION or call.origin.recipient is not None:
+            return ()  # a batch, or a revision in which the parameter means nothing
+        keep_seconds = self._read_ttl(asked)
+        if call.entry.options.task not in ("auto", "always", "required"):
+            raise RequestError(
+                METHOD_NOT_FOUND, f"{call.entry.name} cannot be a task: call it without `task`"
+            )
+        task = self._detach(call, keep_seconds)
+        if task is None:
+            raise self._too_many()
+        return (Send(self._created(task)),)
+
+    def _read_ttl(self, asked: Any) -> float:
+        """Return how many seconds the outcome is kept, as the client *asked* for it."""
+        most = self._settings.task_ttl_seconds
+        if not isinstance(asked, dict):
+            raise RequestError(INVALID_PARAMS, "params.task must be an object, such as {}")
+        ttl = asked.get("ttl")
+        if ttl is None:
+            return most
+        if type(ttl) is not int or ttl < 1:
+            raise RequestError(
+                INVALID_PARAMS, "params.task.ttl must be a positive integer: milliseconds"
+            )
+        return min(ttl / 1000, most)
+
+    def require(self, params: dict[str, Any], origin: Origin) -> None:
+        """Raise a `RequestError` unless a call with *params*, of a tool that runs only as a task,
+        can be one.
+        """
+        if origin.modern:
+            _check_declared(params)
+        elif self._protocol.eras.version != TASKS_REVISION or "task" not in params:
+            raise RequestError(
+                METHOD_NOT_FOUND, "This tool runs only as a task: call it with params.task"
+            )
+
+    def _find_candidates(self) -> list[Call]:
+        return [call for call in self._in_flight.running() if _may_become_task(call)]
+
+    def _detach_slow(self, call: Call) -> None:
+        task = self._detach(call, self._settings.task_ttl_seconds)
+        if task is not None:
+            self._host.writer.enqueue(self._created(task))
+
+    def _detach(self, call: Call, keep_seconds: float) -> Task | None:
+        """Let *call* go on as a task; `None` if there is no room for one, or it has just ended."""
+        with self._lock:
+            if not self._make_room():
+                return None
+            with self._in_flight.lock:
+                if call.ended or call.id is None or self._in_flight.get(call.id) is not call:
+                    return None
+                task = Task(os.urandom(16).hex(), call, keep_seconds, self._note_change)
+                self._in_flight.park(call)
+                call.task = task
+                call.origin = Origin(call.origin.size, task, call.origin.modern)
+            self._tasks[task.id] = task
+            return task
+
+    def _make_room(self) -> bool:
+        """Return whether there may be one more task. Forgets outcomes that the client has got, the
+        oldest first. Only with the lock.
+        """
+        settings = self._settings
+        while len(self._tasks) >= settings.max_tasks or self._kept_bytes > settings.max_task_bytes:
+            delivered = next((task for task in self._tasks.values() if task.is_delivered), None)
+            if delivered is None:
+                log.rarely("tasks", f"no calls become tasks: {self._describe_limit()}")
+                return False
+            self._forget(delivered)
+        return True
+
+    def _too_many(self) -> RequestError:
+        return RequestError(
+            OVERLOADED, f"Overloaded: {self._describe_limit()}; retry when some have ended"
+        )
+
+    def _describe_limit(self) -> str:
+        return (
+            f"{len(self._tasks)} tasks with {self._kept_bytes} bytes of results are kept, and the"
+            " limit is reached (--limit max_tasks and max_task_bytes)"
+        )
+
+    def _created(self, task: Task) -> bytes:
+        if task.is_modern:
+            result = forms.created(task, self._identity)
+        else:
+            result = forms.legacy_created(task)
+        return messages.response_of_json(task.request_id, result)
+
+    # Requests
+
+    def serve(self, request: Request, params: dict[str, Any], origin: Origin) -> Decisions:
+        """Return what to do about a request of the method `tasks/...`.
+
+        Raises:
+            RequestError: if the client may not send it, or it means no task of its own.
+        """
+        methods = self._modern_methods if origin.modern else self._legacy_methods
+        handle = methods.get(request.method)
+        if handle is None or not (origin.modern or self._protocol.eras.version == TASKS_REVISION):
+            raise RequestError(METHOD_NOT_FOUND, f"Method not found: {request.method}")
+        if request.id is UNSET or origin.recipient is not None:
+            raise RequestError(INVALID_REQUEST, f"{request.method} must be a request of its own")
+        if origin.modern:
+            _check_declared(params)
+        return handle(request, params)
+
+    def _get(self, request: Request, params: dict[str, Any]) -> Decisions:
+        task = self._find(params)
+        task.is_delivered = task.is_final
+        return self._answer(request, forms.detailed(task, self._identity))
+
+    def _get_legacy(self, request: Request, params: dict[str, Any]) -> Decisions:
+        return self._answer(request, encode_plain(forms.legacy_state(self._find(params))))
+
+    def _update(self, request: Request, params: dict[str, Any]) -> Decisions:
+        """Pass the user's answers to the tool. Those that nothing waits for are ignored."""
+        task = self._find(params)
+        responses = params.get("inputResponses")
+        if not isinstance(responses, dict):
+            raise RequestError(INVALID_PARAMS, "params.inputResponses must be an object of answers")
+        replies: list[Decision] = []
+        for key, reply in responses.items():
+            pending = task.questions.get(key)
+            if pending is None:
+                continue
+            if not isinstance(reply, dict):
+                raise RequestError(
+                    INVALID_PARAMS, f"params.inputResponses[{key!r}] must be an object"
+                )
+            if self._protocol.elicitations().close(pending):
+                replies.append(ElicitationReply(pending, reply))
+                task.remove_question(pending)
+        return (*replies, *self._acknowledge(request))
+
+    def _cancel(self, request: Request, params: dict[str, Any]) -> Decisions:
+        return (*self._stop(self._find(params)), *self._acknowledge(request))
+
+    def _cancel_legacy(self, request: Request, params: dict[str, Any]) -> Decisions:
+        task = self._find(params)
+        if task.is_final:
+            raise RequestError(INVALID_PARAMS, f"The task has ended already: it is {task.status}")
+        stopped = self._stop(task)
+        return (*stopped, *self._answer(request, encode_plain(forms.legacy_state(task))))
+
+    def _stop(self, task: Task) -> Decisions:
+        """End the call of *task*; return the decision to stop its tool, if it runs."""
+        call = task.call
+        if call is None or not self._in_flight.end(call, given_up=True):
+            return ()
+        task.cancel()
+        task.is_delivered = True
+        return (Cancel(call),)
+
+    def _result(self, request: Request, params: dict[str, Any]) -> Decisions:
+        """Respond when the task is final. Until then, the request is open as a subscription is, so
+        that it can be cancelled, and counts for the same limit.
+        """
+        task = self._find(params)
+        id = _id_of(request)
+        with self._lock:
+            is_final = task.is_final
+            if not is_final:
+                open_request(self._in_flight, id, frozenset((RESULT + task.id,)))
+        if not is_final:
+            return ()
+        task.is_delivered = True
+        return (Send(forms.legacy_outcome(task, id)),)
+
+    def _list(self, request: Request, params: dict[str, Any]) -> Decisions:
+        if params.get("cursor") is not None:  # one page has all that there may be
+            raise RequestError(INVALID_PARAMS, "Unknown cursor: there is only one page of tasks")
+        with self._lock:
+            tasks = list(self._tasks.values())
+        listed = [forms.legacy_state(task) for task in tasks]
+        return self._answer(request, encode_plain({"tasks": listed}))
+
+    def _find(self, params: dict[str, Any]) -> Task:
+        id = params.get("taskId")
+        if type(id) is not str:
+            raise RequestError(INVALID_PARAMS, "params.taskId must be a string")
+        task = self._tasks.get(id)
+        if task is None:
+            raise RequestError(
+                INVALID_PARAMS,
+                "Unknown task: it has expired, or was made by another client or an earlier server",
+            )
+        return task
+
+    def _acknowledge(self, request: Request) -> Decisions:
+        return self._answer(request, encode_plain(modern_result(self._identity, {})))
+
+    def _answer(self, request: Request, result: bytes) -> Decisions:
+        return (Send(messages.response_of_json(_id_of(request), result)),)
+
+    # Changes
+
+    def subscribe(self, ids: Any, params: dict[str, Any]) -> list[str]:
+        """Return those of *ids*, whatever it is, that are tasks of this client.
+
+        Their states are sent soon, so that a subscriber misses no change.
+
+        Raises:
+            RequestError: if the client does not declare the extension.
+        """
+        _check_declared(params)
+        if not isinstance(ids, list):
+            raise RequestError(INVALID_PARAMS, "params.notifications.taskIds must be a list")
+        known = [id for id in ids if isinstance(id, str) and id in self._tasks]
+        self._host.timers.after(0, partial(self._announce_all, known))
+        return known
+
+    def _announce_all(self, ids: list[str]) -> None:
+        for id in ids:
+            task = self._tasks.get(id)
+            if task is not None:
+                self._announce(task)
+
+    def close(self) -> None:
+        """Forget all tasks: the session has ended."""
+        with self._lock:
+            for task in list(self._tasks.values()):
+                self._forget(task)
+
+    def _note_change(self, task: Task) -> None:
+        if task.is_final:
+            self._keep(task)
+            self._respond_to_waiting(task)
+        self._announce(task)
+
+    def _keep(self, task: Task) -> None:
+        """Count the outcome of *task*, and forget it in time."""
+        expire = partial(self._expire, task)
+        with self._lock:
+            if task.id not in self._tasks:
+                return
+            self._kept_bytes += len(task.outcome)
+            with suppress(RuntimeError):  # no thread for the timers: it is forgotten for newer ones
+                task.expiry = self._host.timers.after(task.keep_seconds, expire)
+
+    def _expire(self, task: Task) -> None:
+        with self._lock:
+            self._forget(task)
+
+    def _forget(self, task: Task) -> None:
+        """Remove *task*. Only with the lock."""
+        if self._tasks.pop(task.id, None) is None:
+            return
+        self._kept_bytes -= len(task.outcome)
+        if task.expiry is not None:
+            self._host.timers.cancel(task.expiry)
+
+    def _respond_to_waiting(self, task: Task) -> None:
+        """Respond to the requests that wait for the outcome of *task*."""
+        with self._lock:
+            waiting = take_open_requests(self._in_flight, RESULT + task.id)
+        for id in waiting:
+            task.is_delivered = True
+            self._host.writer.enqueue(forms.legacy_outcome(task, id))
+
+    def _announce(self, task: Task) -> None:
+        """Notify the client of the state that *task* has when the notification is written.
+
+        So one that waits to be written is enough, however often the state changes before.
+        """
+        for id in find_subscriptions(self._in_flight, TASK + task.id):
+            self._notify_soon(task, id, partial(forms.notification, task, self._identity, id))
+        if not task.is_modern:
+            self._notify_soon(task, None, partial(forms.legacy_notification, task))
+
+    def _notify_soon(self, task: Task, to: Id | None, make: Callable[[], bytes]) -> None:
+        key = (task.id, to)
+        with self._lock:
+            if key in self._announced:
+                return
+            self._announced.add(key)
+
+        def make_and_note() -> bytes:
+            with self._lock:
+                self._announced.discard(key)
+            return make()
+
+        self._host.enqueue_notification(make_and_note, _NOTIFICATION_BYTES + len(task.outcome))
+
+
+def _may_become_task(call: Call) -> bool:
+    """Return whether *call*, of a modern client, waits for a response that may be a task."""
+    return (
+        call.task is None
+        and not call.lingers
+        and call.id is not None
+        and call.origin.modern
+        and call.origin.recipient is None
+        and call.entry.kind == "tools"
+        and call.entry.options.task != "never"
+        and declares_tasks(call.capabilities)
+    )
+
+
+def _check_declared(params: dict[str, Any]) -> None:
+    """Raise a `RequestError` unless a modern request declares the extension."""
+    if not declares_tasks(params["_meta"][META_CLIENT_CAPABILITIES]):
+        raise RequestError(
+            MISSING_CLIENT_CAPABILITY,
+            f"Missing required client capability: the extension {TASKS_EXTENSION}",
+            REQUIRED_CAPABILITIES,
+        )
+
+
+def _id_of(request: Request) -> Id:
+    assert not isinstance(request.id, UnsetType)  # `serve` has checked it
+    return request.id

@@ -1,0 +1,157 @@
+"""One task: a call that goes on after its request was answered.
+
+Theory of operation. A call that becomes a task is still the same `Call`: it runs, reports, asks and
+ends as any other. Only its response has another way: `Origin.recipient` is the task, which keeps
+the response until the client asks for it, as a batch keeps those of its members. So all that makes
+responses (limits, masked errors, results that are too large) holds for tasks, too.
+
+The states and what changes them:
+
+    working, input_required   ask, `remove_question`; either may follow the other
+    completed, failed         `end`: the call has a result, or a JSON-RPC error
+    cancelled                 `cancel`
+
+The last three are final: the first of them counts, whatever comes later.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from toolwire_schemas.wire import messages
+from toolwire_schemas.wire.tasks import FINAL_STATUSES, Status
+
+from ..protocol.in_flight import make_cancelled_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..protocol.call import Call, PendingElicitation
+    from ..timers import Timer
+
+MAX_MESSAGE_CHARACTERS = 2000
+"""How much of a status message is kept: it is a line for a person, sent with every answer."""
+
+
+class Task:
+    """The task *id* of *call*, whose outcome is kept for *keep_seconds* after its end.
+
+    *changed* is called after each change that clients see, from any thread; it must not block.
+    """
+
+    size = 0
+    """As `Recipient.size`: the response is sent in no message with others."""
+
+    def __init__(
+        self, id: str, call: Call, keep_seconds: float, changed: Callable[[Task], None]
+    ) -> None:
+        assert call.id is not None
+        self.id = id
+        self.request_id = call.id
+        """That of the request that was answered with this task."""
+        self.call: Call | None = call
+        """`None` once it has ended."""
+        self.keep_seconds = keep_seconds
+        self.is_modern = call.origin.modern
+        self.status: Status = "working"
+        self.message = call.status_message
+        """The latest status message of its tool."""
+        self.outcome = b""
+        """The member `result` or `error` of its response, as JSON: `"result":{...}`."""
+        self.questions: dict[str, PendingElicitation] = {}
+        """The elicitations that wait, by their keys, none of which is used twice."""
+        self.created = self.updated = time.time()
+        self.is_delivered = False
+        """Whether the client has got the outcome: then it may be forgotten for newer ones."""
+        self.expiry: Timer | None = None
+        self._asked = 0
+        self._changed = changed
+        self._lock = threading.Lock()
+        self._head_bytes = len(messages.response_of_json(call.id, b"")) - len(b'"result":}')
+
+    @property
+    def is_final(self) -> bool:
+        """Whether its state will never change again."""
+        return self.status in FINAL_STATUSES
+
+    def end(self, response: bytes | None) -> None:
+        """Take the *response* of the call, as a `Recipient`: nothing is to be sent now."""
+        assert response is not None
+        outcome = response[self._head_bytes : -1]
+        self._finish("completed" if outcome.startswith(b'"result"') else "failed", outcome)
+
+    def cancel(self) -> None:
+        """Note that the client has cancelled the call, which has ended."""
+        self._finish("cancelled", b"")
+
+    def report(self, done: float, total: float | None, message: str | None) -> None:
+        """Take a progress report of the tool as the status message."""
+        if message is None:
+            message = f"{done:g}" if total is None else f"{done:g} of {total:g}"
+        with self._lock:
+            if self.is_final:
+                return
+            self.message = message[:MAX_MESSAGE_CHARACTERS]
+        self._changed(self)
+
+    def ask(self, pending: PendingElicitation) -> None:
+        """Show *pending* to the client, until `remove_question`."""
+        with self._lock:
+            if self.is_final:
+                return
+            self._asked += 1
+            self.questions[f"answer-{self._asked}"] = pending
+            self._set("input_required")
+        self._changed(self)
+
+    def remove_question(self, pending: PendingElicitation) -> None:
+        """Show *pending* no longer: it was answered, or the tool waits no longer."""
+        with self._lock:
+            found = [key for key, each in self.questions.items() if each is pending]
+            for key in found:
+                del self.questions[key]
+            if not found or self.is_final:
+                return
+            if not self.questions:
+                self._set("working")
+        self._changed(self)
+
+    def state(self) -> dict[str, Any]:
+        """Return what both forms on the wire show, under the names of the newer one."""
+        with self._lock:
+            shown: dict[str, Any] = {"taskId": self.id, "status": self.status}
+            if self.message is not None:
+                shown["statusMessage"] = self.message
+            shown["createdAt"] = _moment(self.created)
+            shown["lastUpdatedAt"] = _moment(self.updated)
+            # Counts from the creation, but a task that runs is kept however long it runs.
+            until = self.updated if self.is_final else time.time()
+            shown["ttlMs"] = round((until - self.created + self.keep_seconds) * 1000)
+            return shown
+
+    def _finish(self, status: Status, outcome: bytes) -> None:
+        with self._lock:
+            if self.is_final:
+                return
+            self.outcome = outcome
+            self._set(status)
+            waiting = list(self.questions.values())
+            self.questions.clear()
+            call, self.call = self.call, None  # which may hold much
+        for pending in waiting:
+            if call is not None:
+                pending.wake(make_cancelled_error(call))
+        self._changed(self)
+
+    def _set(self, status: Status) -> None:
+        self.status = status
+        self.updated = time.time()
+
+
+def _moment(seconds: float) -> str:
+    """Return a time as MCP writes it: ISO 8601, in UTC."""
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -97,7 +97,10 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def wanted_level(self) -> str | None:
-        return self.log_level if self.on_log is not None else None
+        """The level to request; `None` if nothing takes the log."""
+        if self.on_log is None:
+            return None
+        return self.log_level
 
 
 class Running(msgspec.Struct, frozen=True, eq=False):
@@ -117,27 +120,42 @@ class ServerDetails(ABC):
     @property
     def version(self) -> str | None:
         """The MCP revision spoken."""
-        return running.handshake.version if (running := self._details()) else None
+        running = self._details()
+        if running is None:
+            return None
+        return running.handshake.version
 
     @property
     def server_info(self) -> dict[str, Any]:
         """The server's name and version, as it declares them."""
-        return running.handshake.server_info if (running := self._details()) else {}
+        running = self._details()
+        if running is None:
+            return {}
+        return running.handshake.server_info
 
     @property
     def capabilities(self) -> dict[str, Any]:
         """The capabilities that the server declares."""
-        return running.handshake.capabilities if (running := self._details()) else {}
+        running = self._details()
+        if running is None:
+            return {}
+        return running.handshake.capabilities
 
     @property
     def instructions(self) -> str | None:
         """The server's instructions for its use."""
-        return running.handshake.instructions if (running := self._details()) else None
+        running = self._details()
+        if running is None:
+            return None
+        return running.handshake.instructions
 
     @property
     def stderr(self) -> str:
         """The last lines the server wrote to its stderr."""
-        return running.connection.transport.stderr_tail() if (running := self._details()) else ""
+        running = self._details()
+        if running is None:
+            return ""
+        return running.connection.transport.stderr_tail()
 
 
 class AsyncClient(ServerDetails):
@@ -185,7 +203,9 @@ class AsyncClient(ServerDetails):
     @property
     def end(self) -> ClientError | None:
         """Why the server does not run; `None` if it does, or was never started."""
-        return self._failure or (None if self._running is None else self._running.connection.end)
+        if self._failure is not None or self._running is None:
+            return self._failure
+        return self._running.connection.end
 
     async def fail(self, error: ClientError) -> None:
         """End the server, and treat it as one that could not be started."""
@@ -203,9 +223,9 @@ class AsyncClient(ServerDetails):
         """The server's process id; `None` if it has no process of its own, or the client is
         closed.
         """
-        return (
-            self._running.connection.transport.pid if self._running and not self._closed else None
-        )
+        if self._running is None or self._closed is not None:
+            return None
+        return self._running.connection.transport.pid
 
     # Requests
 
@@ -400,12 +420,9 @@ class AsyncClient(ServerDetails):
         *arguments* are those that are known already. A server sends at most 100 values. Raises what
         `request` raises.
         """
-        is_template = "{" in name
-        ref = (
-            {"type": "ref/resource", "uri": name}
-            if is_template
-            else {"type": "ref/prompt", "name": name}
-        )
+        ref = {"type": "ref/prompt", "name": name}
+        if "{" in name:  # a URI template
+            ref = {"type": "ref/resource", "uri": name}
         params: dict[str, Any] = {"ref": ref, "argument": {"name": argument, "value": text}}
         if arguments:
             params["context"] = {"arguments": dict(arguments)}
@@ -417,10 +434,12 @@ class AsyncClient(ServerDetails):
         """Return the seconds that the server takes to answer a `ping`."""
         deadline = Deadline(timeout_seconds)
         running = await self.ready(deadline)
+        method = "ping"
+        if running.connection.protocol.is_modern:  # which has no `ping`
+            method = "server/discover"
         start = time.perf_counter()
         with self._open_request(running) as handle:
-            # The modern revision has no `ping`.
-            handle.begin("server/discover" if running.connection.protocol.is_modern else "ping")
+            handle.begin(method)
             await handle.result(deadline)
         return time.perf_counter() - start
 
@@ -547,7 +566,9 @@ class AsyncClient(ServerDetails):
             return running
         pause, left = self.pause_seconds, deadline.left()
         if pause is None or (left is not None and pause > left):
-            raise Closed(_NOT_OPEN) if ended is None else ended.again()
+            if ended is None:
+                raise Closed(_NOT_OPEN)
+            raise ended.again()
         if running is not None:
             await self._waiting.run_blocking_shielded(running.connection.close)
         await self._waiting.sleep(pause)
@@ -560,8 +581,10 @@ class AsyncClient(ServerDetails):
 
     async def _start(self, deadline: Deadline) -> Running:
         settings, tools = self.settings, CachedToolList()
+        era = settings.era
         was_legacy = self._running is not None and not self._running.connection.protocol.is_modern
-        era = "legacy" if was_legacy else settings.era  # a restarted server is not probed again
+        if was_legacy:  # a restarted server is not probed again
+            era = "legacy"
         connection, handshake = await shake_hands(
             partial(self._launch, tools), self._waiting, deadline, era
         )
@@ -628,25 +651,26 @@ class RestartPolicy:
     """
 
     def __init__(self, allowed: bool | int) -> None:
-        self._left = float("inf") if allowed is True else int(allowed)
+        self._left = float(allowed)
+        if allowed is True:
+            self._left = float("inf")
         self._last = time.monotonic()
         self._pause_seconds = 0.0
 
     def wait_seconds(self) -> float | None:
         """Return the seconds until the next restart; `None` if none is left."""
-        return (
-            None
-            if self._left <= 0
-            else max(0.0, self._last + self._pause_seconds - time.monotonic())
-        )
+        if self._left <= 0:
+            return None
+        return max(0.0, self._last + self._pause_seconds - time.monotonic())
 
     def begin(self) -> None:
         """Record a restart."""
         now = time.monotonic()
         lived_well = now - self._last >= GOOD_LIFE_SECONDS
-        longer = max(FIRST_PAUSE_SECONDS, 2 * self._pause_seconds)
-        self._pause_seconds = (
-            FIRST_PAUSE_SECONDS if lived_well else min(LONGEST_PAUSE_SECONDS, longer)
-        )
+        if lived_well:
+            self._pause_seconds = FIRST_PAUSE_SECONDS
+        else:
+            longer = max(FIRST_PAUSE_SECONDS, 2 * self._pause_seconds)
+            self._pause_seconds = min(LONGEST_PAUSE_SECONDS, longer)
         self._left -= 1
         self._last = now

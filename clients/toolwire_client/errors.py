@@ -157,14 +157,12 @@ def with_output(reason: str, stderr: str, noise: str) -> str:
     """Return *reason* with the last lines of a server's stderr and of its output that were not
     messages.
     """
-    text = (
-        f"{reason}; the end of its stderr:\n{stderr}"
-        if stderr
-        else f"{reason}, and wrote nothing to its stderr"
-    )
-    return text + (
-        f"; its output ended with lines that are not messages:\n{noise}" if noise else ""
-    )
+    text = f"{reason}, and wrote nothing to its stderr"
+    if stderr:
+        text = f"{reason}; the end of its stderr:\n{stderr}"
+    if noise:
+        text += f"; its output ended with lines that are not messages:\n{noise}"
+    return text
 
 
 def signal_name(number: int) -> str:

@@ -150,18 +150,12 @@ class _Reader:
             for name, value in (given.env or {}).items()
             if value is not None
         }
-        return ServerConfig(
-            command=[
-                os.path.expanduser(self._text(given.command)),
-                *map(self._text, given.args or ()),
-            ],
-            env=self._file(given.env_file) | env,
-            cwd=(
-                None
-                if given.cwd is None
-                else os.path.join(self._folder, os.path.expanduser(self._text(given.cwd)))
-            ),
-        )
+        command = [os.path.expanduser(self._text(given.command))]
+        command += map(self._text, given.args or ())
+        cwd = None
+        if given.cwd is not None:
+            cwd = os.path.join(self._folder, os.path.expanduser(self._text(given.cwd)))
+        return ServerConfig(command=command, env=self._file(given.env_file) | env, cwd=cwd)
 
     def _read_remote(self, entry: Mapping[str, Any]) -> ServerConfig:
         if entry.get("type") in ("sse", "ws", "websocket"):
@@ -185,33 +179,38 @@ class _Reader:
         path = os.path.join(self._folder, self._text(given))
         try:
             lines = _read_text(path).splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-            raise BadConfiguration(f"its envFile {path} cannot be read: {reason}") from None
-        pairs = [
-            line.strip().removeprefix("export ").partition("=") for line in lines if "=" in line
-        ]
-        return {
-            name.strip(): _unquote(value.strip())
-            for name, _, value in pairs
-            if not name.startswith("#")
-        }
+        except OSError as error:
+            problem = f"its envFile {path} cannot be read: {error.strerror}"
+            raise BadConfiguration(problem) from None
+        except UnicodeDecodeError:
+            problem = f"its envFile {path} cannot be read: it is not UTF-8"
+            raise BadConfiguration(problem) from None
+        variables = {}
+        for line in lines:
+            name, equals, value = line.strip().removeprefix("export ").partition("=")
+            if equals and not name.startswith("#"):
+                variables[name.strip()] = _unquote(value.strip())
+        return variables
 
     def _text(self, value: _Scalar) -> str:
-        return _VARIABLE.sub(
-            self._value, value if isinstance(value, str) else msgspec.json.encode(value).decode()
-        )
+        if not isinstance(value, str):
+            value = msgspec.json.encode(value).decode()
+        return _VARIABLE.sub(self._value, value)
 
     def _value(self, found: re.Match[str]) -> str:
         kind, name, default = found["kind"], found["name"], found["default"]
-        if kind is None and name in ("userHome", "workspaceFolder"):
-            return os.path.expanduser("~") if name == "userHome" else self._workspace
-        known = self._inputs if kind == "input" else os.environ
-        value = known.get(name, default)
-        if value is None and kind == "input":
-            raise BadConfiguration(f"it needs the input {name!r}: give inputs={{{name!r}: ...}}")
+        if kind is None and name == "userHome":
+            return os.path.expanduser("~")
+        if kind is None and name == "workspaceFolder":
+            return self._workspace
+        if kind == "input":
+            value = self._inputs.get(name, default)
+            missing = f"it needs the input {name!r}: give inputs={{{name!r}: ...}}"
+        else:
+            value = os.environ.get(name, default)
+            missing = f"it needs the environment variable {name}, which is not set"
         if value is None:
-            raise BadConfiguration(f"it needs the environment variable {name}, which is not set")
+            raise BadConfiguration(missing)
         return value
 
 
@@ -223,4 +222,7 @@ def _convert(entry: Any, kind: type[E]) -> E:
 
 
 def _unquote(text: str) -> str:
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+    is_quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    if is_quoted:
+        return text[1:-1]
+    return text

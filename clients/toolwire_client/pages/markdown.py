@@ -17,6 +17,8 @@ MAX_CHARS = 65_000
 _MAX_CODE = 300
 _MAX_FENCE = 4000
 _MAX_ROWS = 50
+_NOTE_CHARS = 200
+"""Space for the note that says what is left out."""
 _PUNCTUATION = re.compile(r"[^\w\s]|_", re.ASCII)
 
 
@@ -25,12 +27,18 @@ def as_code(text: str, most: int = _MAX_CODE) -> str:
     if not text:
         return ""
     text = printable(" ".join(text[: 10 * most].split())) or " "
-    text = text if len(text) <= most else f"{text[: most - 1]}…"
+    if len(text) > most:
+        text = f"{text[: most - 1]}…"
     if "|" in text:  # ends the cell of a table, even within backticks
         return as_html(text)
-    mark = "`" * (max(map(len, re.findall("`+", text)), default=0) + 1)
-    space = " " if "`" in (text[:1], text[-1:]) else ""
-    return f"{mark}{space}{text}{space}{mark}"
+    mark = "`" * (_longest_run_of_backticks(text) + 1)
+    if text.startswith("`") or text.endswith("`"):
+        text = f" {text} "
+    return f"{mark}{text}{mark}"
+
+
+def _longest_run_of_backticks(text: str) -> int:
+    return max(map(len, re.findall("`+", text)), default=0)
 
 
 def as_html(text: str) -> str:
@@ -43,8 +51,10 @@ def fence(lines: Iterable[str]) -> str:
     """Return *lines* as a block of code, cut if they are long."""
     whole = "\n".join(line[:_MAX_FENCE] for line in lines)
     text = printable(whole[:_MAX_FENCE])
-    text += f"\n… {len(whole) - _MAX_FENCE:,} more characters" if len(whole) > _MAX_FENCE else ""
-    mark = "`" * max(3, *(len(run) + 1 for run in ["", *re.findall("`+", text)]))
+    more = len(whole) - _MAX_FENCE
+    if more > 0:
+        text += f"\n… {more:,} more characters"
+    mark = "`" * max(3, _longest_run_of_backticks(text) + 1)
     return f"{mark}text\n{text}\n{mark}"
 
 
@@ -54,30 +64,44 @@ def table_of(head: Sequence[str], rows: Sequence[Sequence[str]], total: int = 0)
 
     Each cell is a word of Toolwire's own, or `as_code`.
     """
-    lines = [f"| {' | '.join(row)} |" for row in rows[:_MAX_ROWS]]
-    left = max(total, len(rows)) - len(lines)
-    more = [f"… {left:,} more rows"] if left else []
-    shown = [f"| {' | '.join(head)} |", "|---" * len(head) + "|", *lines]
-    return ["\n".join(shown), *more] if lines else []
+    if not rows:
+        return []
+    shown = rows[:_MAX_ROWS]
+    lines = [_format_row(head), "|---" * len(head) + "|", *map(_format_row, shown)]
+    table = ["\n".join(lines)]
+    left = max(total, len(rows)) - len(shown)
+    if left:
+        table.append(f"… {left:,} more rows")
+    return table
+
+
+def _format_row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def fold_part(title: str, *parts: str) -> str:
     """Return *parts* that a click on *title* shows."""
     inner = "\n\n".join(parts)
-    return f"<details><summary>{title}</summary>\n\n{inner}\n\n</details>" if inner else ""
+    if not inner:
+        return ""
+    return f"<details><summary>{title}</summary>\n\n{inner}\n\n</details>"
 
 
 def join_within_limit(parts: Iterable[str], more: int = 0, most: int = MAX_CHARS) -> str:
     """Return *parts* as one text of at most *most* characters, and the number of those that do not
     fit, with *more*.
     """
-    found, text = list(filter(None, parts)), ""
+    found = list(filter(None, parts))
+    text = ""
+    before = ""
     for number, part in enumerate(found):
-        if len(text) + len(part) > most - 200:
-            return (
-                f"{text}\n\n*{len(found) - number + more:,} more parts are too long for a"
-                " comment.*\n"
-            )
-        is_item = part.startswith("- ") and number > 0 and found[number - 1].startswith("- ")
-        text += ("\n" if is_item else "\n\n" if number else "") + part
+        if len(text) + len(part) > most - _NOTE_CHARS:
+            left = len(found) - number + more
+            return f"{text}\n\n*{left:,} more parts are too long for a comment.*\n"
+        if before.startswith("- ") and part.startswith("- "):
+            text += "\n"  # items of one list
+        elif before:
+            text += "\n\n"
+        text += part
+        before = part
     return text + "\n"

@@ -46,8 +46,10 @@ def element(tag: str, /, *children: Child, **attributes: str | int | bool | None
     )
     if tag in _VOID:
         return Html(f"<{tag}{written}>")
-    dropped = "\n" if tag == "pre" else ""  # by a parser, if it is the first character
-    return Html(f"<{tag}{written}>{dropped}{join_html(*children)}</{tag}>")
+    inner = join_html(*children)
+    if tag == "pre":
+        inner = Html(f"\n{inner}")  # a parser drops a line break that comes first
+    return Html(f"<{tag}{written}>{inner}</{tag}>")
 
 
 def join_html(*children: Child) -> Html:
@@ -135,7 +137,9 @@ def size(number: float) -> str:
 
 def format_count(number: int, what: str) -> str:
     """Return a count of *what*: `1 tool`, `2 tools`."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    if number == 1:
+        return f"1 {what}"
+    return f"{number:,} {what}s"
 
 
 def duration(seconds: float) -> str:
@@ -143,4 +147,6 @@ def duration(seconds: float) -> str:
     if seconds >= 59.95:
         minutes, left = divmod(round(seconds), 60)
         return f"{minutes} min {left} s"
-    return f"{seconds:.1f} s" if seconds >= 0.9995 else f"{1000 * seconds:.3g} ms"
+    if seconds >= 0.9995:
+        return f"{seconds:.1f} s"
+    return f"{1000 * seconds:.3g} ms"

@@ -16,13 +16,14 @@ from toolwire_schemas.wire import codec
 from .markup import Html, block, cut, element, fold, format_count, join_html, size
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 _MEDIA = re.compile(
     r"image/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)|audio/(?:mpeg|mp3|x?-?wav|ogg|webm|flac|aac|mp4)"
 )
 _MAX_MEDIA_BYTES = 8 * 1024 * 1024  # in one result, so that a page stays a page
 _MAX_BLOCKS = 200
+_MAX_PROBLEMS = 50
 _MAX_TEXT_CHARS = 200_000  # in one result
 _MAX_VALUES = 2000
 _MAX_DEPTH = 24
@@ -37,43 +38,60 @@ def result_html(result: Mapping[str, Any], *, problems: Sequence[str] = ()) -> H
 
     *problems* are those against the output schema.
     """
-    found = [("", block) for name in ("content", "contents") for block in _list(result, name)]
-    for message in _list(result, "messages"):
-        is_message = isinstance(message, dict) and "content" in message
-        found.append(
-            (str(message.get("role", "")), message["content"]) if is_message else ("", message)
-        )
+    parts: list[Html] = []
+    if result.get("isError") is True:
+        parts.append(element("p", "The tool reports an error.", class_="bad"))
+    if problems:
+        parts.append(_show_problems(problems))
+    if "structuredContent" in result:
+        parts.append(tree(result["structuredContent"], "structured content"))
+    contents = _find_contents(result)
     blocks = _Blocks(result.get("structuredContent"))
-    others = {
-        name: value
-        for name, value in result.items()
-        if name != "structuredContent" and not isinstance(value, _KNOWN.get(name, ()))
-    }
-    more = len(found) - _MAX_BLOCKS
-    return element(
-        "div",
-        element("p", "The tool reports an error.", class_="bad")
-        if result.get("isError") is True
-        else None,
-        element("p", "The result does not fit the output schema:", class_="bad")
-        if problems
-        else None,
-        element("ul", [element("li", cut(problem, _MAX_VALUE_CHARS)) for problem in problems[:50]])
-        if problems
-        else None,
-        tree(result["structuredContent"], "structured content")
-        if "structuredContent" in result
-        else None,
-        [blocks.html(role, one) for role, one in found[:_MAX_BLOCKS]],
-        element("p", f"… {format_count(more, 'more block')}", class_="cut") if more > 0 else None,
-        fold("Further members", tree(others)) if others else None,
-        class_="result",
-    )
+    for role, content in contents[:_MAX_BLOCKS]:
+        parts.append(blocks.html(role, content))
+    more = len(contents) - _MAX_BLOCKS
+    if more > 0:
+        parts.append(element("p", f"… {format_count(more, 'more block')}", class_="cut"))
+    others = _find_other_members(result)
+    if others:
+        parts.append(fold("Further members", tree(others)))
+    return element("div", parts, class_="result")
+
+
+def _show_problems(problems: Sequence[str]) -> Html:
+    items = [element("li", cut(problem, _MAX_VALUE_CHARS)) for problem in problems[:_MAX_PROBLEMS]]
+    head = element("p", "The result does not fit the output schema:", class_="bad")
+    return join_html(head, element("ul", items))
+
+
+def _find_contents(result: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the content blocks of a result, each with the role of its message or ""."""
+    found: list[tuple[str, Any]] = []
+    for name in ("content", "contents"):
+        found += [("", content) for content in _list(result, name)]
+    for message in _list(result, "messages"):
+        if isinstance(message, dict) and "content" in message:
+            found.append((str(message.get("role", "")), message["content"]))
+        else:
+            found.append(("", message))
+    return found
 
 
 def _list(result: Mapping[str, Any], name: str) -> list[Any]:
     value = result.get(name)
-    return value if isinstance(value, list) else []
+    if isinstance(value, list):
+        return value
+    return []
+
+
+def _find_other_members(result: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members that the page shows in no other way."""
+    others = {}
+    for name, value in result.items():
+        is_shown = isinstance(value, _KNOWN.get(name, ()))
+        if name != "structuredContent" and not is_shown:
+            others[name] = value
+    return others
 
 
 class _Blocks:
@@ -90,19 +108,17 @@ class _Blocks:
         """Return the content block *one* of a message by *role*."""
         if not isinstance(one, dict):
             return tree(one, role)
-        inner = one["resource"] if isinstance(one.get("resource"), dict) else one
-        kind, mime, text = (
-            str(one.get("type", "")),
-            str(inner.get("mimeType") or ""),
-            inner.get("text"),
-        )
+        inner = one
+        if isinstance(one.get("resource"), dict):
+            inner = one["resource"]
+        kind = str(one.get("type", ""))
+        if kind == "text":
+            kind = ""
+        mime = str(inner.get("mimeType") or "")
+        name = str(inner.get("uri") or inner.get("name") or "")
+        words = [role, kind, mime, name]
+        text = inner.get("text")
         raw = inner.get("blob", inner.get("data"))
-        words = [
-            role,
-            kind if kind != "text" else "",
-            mime,
-            str(inner.get("uri") or inner.get("name") or ""),
-        ]
         shown: Html | None
         if isinstance(text, str):
             shown = self._text(text, mime)
@@ -111,9 +127,9 @@ class _Blocks:
         else:
             shown = tree(one)
         caption = ", ".join(word[:300] for word in words if word)
-        return element(
-            "section", element("p", caption, class_="caption") if caption else None, shown
-        )
+        if not caption:
+            return element("section", shown)
+        return element("section", element("p", caption, class_="caption"), shown)
 
     def _text(self, text: str, mime: str) -> Html:
         most, self._chars = self._chars, max(self._chars - len(text), 0)
@@ -166,11 +182,16 @@ def text_html(text: str, mime: str = "", most: int = 20_000) -> Html:
     shown = block(text, most)
     if len(text) > min(most, _MAX_MARKDOWN):
         return shown
-    signs = (any(sign.search(text) for sign in signs) for signs in (_STRONG, _WEAK))
-    if mime != "text/markdown" and not all(signs):
+    if mime != "text/markdown" and not (_has_sign(text, _STRONG) and _has_sign(text, _WEAK)):
         return shown
     rendered = _markdown(text)
-    return join_html(rendered, fold("As text", shown)) if rendered else shown
+    if rendered is None:
+        return shown
+    return join_html(rendered, fold("As text", shown))
+
+
+def _has_sign(text: str, signs: Sequence[re.Pattern[str]]) -> bool:
+    return any(sign.search(text) for sign in signs)
 
 
 def _markdown(text: str) -> Html | None:
@@ -206,7 +227,9 @@ def _render_node(node: Any) -> Html:
         return element("a", inner or address, href=address, rel="noreferrer noopener")
     if node.type == "heading":
         return element(f"h{min(int(node.tag[1]) + 2, 6)}", inner)
-    return element(node.tag, inner) if node.tag and not node.hidden else inner
+    if node.hidden or not node.tag:
+        return inner
+    return element(node.tag, inner)
 
 
 # --- data ---
@@ -221,27 +244,34 @@ def tree(value: Any, name: str = "") -> Html:
 
 def _node(value: Any, name: str, left: list[int], depth: int) -> Html:
     left[0] -= 1
-    key = [element("span", cut(name, 200), class_="key"), " "] if name else None
+    key: list[Html | str] = []
+    if name:
+        key = [element("span", cut(name, 200), class_="key"), " "]
     if not isinstance(value, dict | list) or not value:
         return element("div", key, _leaf(value))
     if depth == _MAX_DEPTH:
         return element("div", key, element("span", "… nested more deeply", class_="cut"))
-    members = value.items() if isinstance(value, dict) else enumerate(value)
+    if isinstance(value, dict):
+        members: Iterable[tuple[Any, Any]] = value.items()
+        count = f"{{{len(value):,}}}"
+    else:
+        members = enumerate(value)
+        count = f"[{len(value):,}]"
     shown: list[Html] = []
     for member, item in members:
         if left[0] <= 0:
             shown.append(element("div", f"… {len(value) - len(shown):,} more", class_="cut"))
             break
         shown.append(_node(item, str(member), left, depth + 1))
-    count = f"{{{len(value):,}}}" if isinstance(value, dict) else f"[{len(value):,}]"
     return fold([key, element("span", count, class_="count")], *shown, open_=len(value) <= _OPEN)
 
 
 def _leaf(value: Any) -> Html:
-    is_line = not isinstance(value, str) or "\n" not in value
-    text = json.dumps(value, ensure_ascii=False, default=str) if is_line else value
-    return element(
-        "span",
-        cut(text, _MAX_VALUE_CHARS),
-        class_="string" if isinstance(value, str) else "literal",
-    )
+    if isinstance(value, str) and "\n" in value:
+        text = value
+    else:
+        text = json.dumps(value, ensure_ascii=False, default=str)
+    kind = "literal"
+    if isinstance(value, str):
+        kind = "string"
+    return element("span", cut(text, _MAX_VALUE_CHARS), class_=kind)

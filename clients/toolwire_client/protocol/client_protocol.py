@@ -26,6 +26,7 @@ from .events import (
     SubscriptionConfirmed,
     TaskNotified,
 )
+from .loose_members import as_integer, as_number, as_object, as_text
 from .tasks import EXTENSION as TASKS
 
 if TYPE_CHECKING:
@@ -87,7 +88,9 @@ class ClientProtocol:
         on.
         """
         self.can_ask = can_ask
-        self._capabilities: dict[str, Any] = {"elicitation": {"form": {}}} if can_ask else {}
+        self._capabilities: dict[str, Any] = {}
+        if can_ask:
+            self._capabilities["elicitation"] = {"form": {}}
         self._capabilities |= self._other_capabilities
         declared = self._capabilities
         if self._takes_tasks:  # only the modern form is an extension
@@ -107,12 +110,15 @@ class ClientProtocol:
         notifications.
         """
         number = next(self._ids)
-        meta: dict[str, Any] = {**self._modern_meta} if self.is_modern else {}
+        meta: dict[str, Any] = {}
+        if self.is_modern:
+            meta = {**self._modern_meta}
         if progress:
             meta["progressToken"] = number
         if meta:
-            given = (params or {}).get("_meta") or {}
-            params = {**(params or {}), "_meta": {**meta, **given}}
+            members = params or {}
+            given = members.get("_meta") or {}
+            params = {**members, "_meta": {**meta, **given}}
         return number, messages.request(number, method, params)
 
     def discover(self) -> tuple[int, bytes]:
@@ -151,32 +157,21 @@ class ClientProtocol:
             message = decode(frame)
         except DecodingError as error:
             return [_undecodable(frame, error)]
-        members = (
-            message if isinstance(message, list) else [message]
-        )  # revision 2025-03-26 has batches
-        return [event for member in members if (event := self._event(member))] or [_noise(frame)]
+        members = [message]
+        if isinstance(message, list):  # revision 2025-03-26 has batches
+            members = message
+        events = [self._event(member) for member in members]
+        return [event for event in events if event is not None] or [_noise(frame)]
 
     def _event(self, message: Any) -> Event | None:
         if not isinstance(message, dict):
             return None
-        if isinstance(message.get("method"), str):
-            return (
-                self._receive_request(message)
-                if "id" in message
-                else _read_notification(message["method"], message.get("params"))
-            )
-        number, error = _number(message.get("id")), message.get("error")
-        if number is not None and error is not None:
-            return _failure(number, error)
-        if number is not None and "result" in message:
-            return Result(number, message["result"])
-        if "jsonrpc" not in message:  # a log line may be JSON too
-            return None
-        if number is not None:
-            return Failure(
-                number, BrokenRules("the server sent a response with neither a result nor an error")
-            )
-        return _failure(None, error) if error is not None and message.get("id") is None else None
+        method = message.get("method")
+        if not isinstance(method, str):
+            return _read_response(message)
+        if "id" in message:
+            return self._receive_request(message)
+        return _read_notification(method, message.get("params"))
 
     def _receive_request(self, message: dict[str, Any]) -> Event | None:
         identity, method = message["id"], message["method"]
@@ -193,27 +188,43 @@ class ClientProtocol:
         return AutomaticReply(messages.error(identity, messages.METHOD_NOT_FOUND, problem))
 
 
+def _read_response(message: dict[str, Any]) -> Event | None:
+    """Return the event of a message without a method; `None` if it is no response."""
+    number, error = _number(message.get("id")), message.get("error")
+    if number is not None and error is not None:
+        return _failure(number, error)
+    if number is not None and "result" in message:
+        return Result(number, message["result"])
+    if "jsonrpc" not in message:  # a log line may be JSON too
+        return None
+    if number is not None:
+        problem = "the server sent a response with neither a result nor an error"
+        return Failure(number, BrokenRules(problem))
+    if error is not None and message.get("id") is None:
+        return _failure(None, error)
+    return None
+
+
 def _number(identity: Any) -> int | None:
     """The id as an integer: some servers return it as a string or as a float."""
     if isinstance(identity, str) and identity.isdecimal() and len(identity) < 20:
         return int(identity)
     if isinstance(identity, float) and identity.is_integer():
         return int(identity)
-    return identity if type(identity) is int else None
+    return as_integer(identity)
 
 
 def _failure(number: int | None, error: Any) -> Failure:
-    body = error if isinstance(error, dict) else {}
-    code, message = body.get("code"), body.get("message")
+    body = as_object(error)
+    code = as_integer(body.get("code")) or 0
+    message = body.get("message")
     if not isinstance(message, str):
         message = "the server answered with an error without a message"
-    return Failure(
-        number, RequestFailed(code if type(code) is int else 0, message, body.get("data"))
-    )
+    return Failure(number, RequestFailed(code, message, body.get("data")))
 
 
 def _read_notification(method: str, params: Any) -> Event:
-    members = params if isinstance(params, dict) else {}
+    members = as_object(params)
     if method in _CHANGES:
         return ListChanged(_CHANGES[method])
     match method:
@@ -230,22 +241,26 @@ def _read_notification(method: str, params: Any) -> Event:
         ):
             return TaskNotified(identity)
         case "notifications/message":
-            level, data, logger = (members.get(name) for name in ("level", "data", "logger"))
-            text = data if isinstance(data, str) else _json(data)
-            named = logger if isinstance(logger, str) else None
-            return LogEntry(
-                level if isinstance(level, str) else "info", "server", text, data, named
-            )
+            return _read_log_message(members)
     return log_ignored(method, params)
 
 
 def _read_confirmation(members: dict[str, Any]) -> Event:
-    granted = members.get("notifications")
-    if isinstance(granted, dict) and "taskIds" in granted:  # one that says nothing of tools
+    granted = as_object(members.get("notifications"))
+    if "taskIds" in granted:  # one that says nothing of tools
         return log_ignored("notifications/subscriptions/acknowledged", members)
-    return SubscriptionConfirmed(
-        isinstance(granted, dict) and granted.get("toolsListChanged") is True
-    )
+    return SubscriptionConfirmed(granted.get("toolsListChanged") is True)
+
+
+def _read_log_message(members: dict[str, Any]) -> LogEntry:
+    level = as_text(members.get("level"))
+    if level is None:
+        level = "info"
+    data = members.get("data")
+    text = as_text(data)
+    if text is None:
+        text = _json(data)
+    return LogEntry(level, "server", text, data, as_text(members.get("logger")))
 
 
 def log_ignored(method: str, params: Any) -> LogEntry:
@@ -261,16 +276,11 @@ def _json(data: Any) -> str:
 
 
 def _progress(params: dict[str, Any]) -> Progress | None:
-    number, done = _number(params.get("progressToken")), params.get("progress")
-    total, text = params.get("total"), params.get("message")
-    if number is None or not isinstance(done, int | float):
+    number = _number(params.get("progressToken"))
+    done = as_number(params.get("progress"))
+    if number is None or done is None:
         return None
-    return Progress(
-        number,
-        done,
-        total if isinstance(total, int | float) else None,
-        text if isinstance(text, str) else None,
-    )
+    return Progress(number, done, as_number(params.get("total")), as_text(params.get("message")))
 
 
 def _noise(frame: bytes) -> LogEntry:
@@ -290,6 +300,7 @@ def _too_long(fault: Fault) -> Event:
     found = _ID_FIRST.match(fault.head) or _ID_LAST.search(fault.tail)
     if found is None and not fault.head.lstrip().startswith(b"{"):
         return _noise(fault.head)
-    return Failure(
-        int(found[1]) if found else None, BrokenRules(f"the server sent {fault.message}")
-    )
+    error = BrokenRules(f"the server sent {fault.message}")
+    if found is None:
+        return Failure(None, error)
+    return Failure(int(found[1]), error)

@@ -46,24 +46,34 @@ def hide_in_command(words: Sequence[str], redactor: Redactor) -> list[str]:
     for word in words:
         program = _VERSION.sub("", re.split(r"[/\\]", word)[-1].lower())
         if word.startswith("-") and word not in ("-", "--"):
-            is_switch = word in switches
-            hidden.append(word if is_switch else _hide_in_option(word))
-            is_value = not is_switch and "=" not in word
+            if word in switches:
+                hidden.append(word)
+                is_value = False
+            else:
+                hidden.append(_hide_in_option(word))
+                is_value = "=" not in word
         elif is_value:
             hidden.append(HIDDEN)
             is_value = False
         else:
             is_launching = is_launching and (program in _LAUNCHERS or word in _SUBCOMMANDS)
-            switches = _LAUNCHERS.get(program, switches) if is_launching else ()
+            if not is_launching:
+                switches = ()
+            elif program in _LAUNCHERS:
+                switches = _LAUNCHERS[program]
             hidden.append(_hide_in_word(word, redactor))
     return hidden
 
 
 def _hide_in_option(word: str) -> str:
     if word.startswith("--"):
-        name, equals, value = word.partition("=")
-        return name + equals + (HIDDEN if value else "")
-    return word if len(word) == 2 else word[:2] + HIDDEN  # `-pVALUE`
+        name, _, value = word.partition("=")
+        if not value:
+            return word
+        return f"{name}={HIDDEN}"
+    if len(word) == 2:
+        return word
+    return word[:2] + HIDDEN  # `-pVALUE`
 
 
 def _hide_in_word(word: str, redactor: Redactor) -> str:
@@ -73,7 +83,7 @@ def _hide_in_word(word: str, redactor: Redactor) -> str:
     address = _ADDRESS.fullmatch(word)
     if address is None:
         return redactor.text(word)
-    rest = HIDDEN if address["rest"].strip("/") else address["rest"]
-    return redactor.text(address["origin"] + address["host"]) + (
-        "/" + rest if rest == HIDDEN else rest
-    )
+    server = redactor.text(address["origin"] + address["host"])
+    if address["rest"].strip("/"):
+        return f"{server}/{HIDDEN}"
+    return server + address["rest"]

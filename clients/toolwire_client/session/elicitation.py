@@ -16,6 +16,7 @@ import msgspec
 from toolwire_schemas.wire import messages
 
 from ..errors import BrokenRules
+from ..protocol.loose_members import as_object
 
 if TYPE_CHECKING:
     from ..waiting.base import OpenElicitation, Waiting
@@ -142,7 +143,7 @@ class ElicitationHandler:
             raise BrokenRules("the tool's inputRequests are not an object")
         responses = {}
         for name, request in requests.items():
-            method = request.get("method") if isinstance(request, dict) else None
+            method = as_object(request).get("method")
             if method != "elicitation/create" or self._on_ask is None:
                 raise BrokenRules(
                     f"the tool {tool!r} asks for {method!r}, which this client did not offer"
@@ -152,7 +153,7 @@ class ElicitationHandler:
 
 
 def _question(params: Any, tool: str | None) -> Elicitation:
-    members = params if isinstance(params, dict) else {}
+    members = as_object(params)
     message, schema = members.get("message"), members.get("requestedSchema")
     if members.get("mode", "form") != "form":
         raise BrokenRules(f"this client cannot elicit by {members['mode']!r}, only by form")
@@ -170,8 +171,10 @@ def _elicit_result(answer: Answer | None, question: Elicitation) -> dict[str, An
             f" NoAnswer.DISMISSED, not {answer!r}"
         )
     if wrong := misfit(answer, question):
-        asked_by = f" of {question.tool!r}" if question.tool else ""
-        raise ValueError(f"what on_ask returned does not fit the form{asked_by}: {wrong}")
+        form = "the form"
+        if question.tool:
+            form = f"the form of {question.tool!r}"
+        raise ValueError(f"what on_ask returned does not fit {form}: {wrong}")
     return {"action": "accept", "content": answer}
 
 

@@ -14,6 +14,7 @@ import msgspec
 from toolwire_schemas.wire import messages
 
 from ..errors import BrokenRules, RequestFailed, ServerGone, TimedOut, with_output
+from ..protocol.loose_members import as_object, as_text
 from .request import RequestHandle
 
 if TYPE_CHECKING:
@@ -80,9 +81,8 @@ async def shake_hands(
     try:
         return await ready(_discover_or_initialize)
     except (RequestFailed, ServerGone, TimedOut) as error:
-        if deadline.left() == 0 or (
-            isinstance(error, ServerGone) and not error.has_read
-        ):  # the probe was no reason
+        has_not_read = isinstance(error, ServerGone) and not error.has_read
+        if deadline.left() == 0 or has_not_read:  # the probe was no reason
             raise
     return await ready(_initialize)
 
@@ -104,13 +104,13 @@ async def _discover(
     with RequestHandle(connection, waiting) as handle:
         handle.send(connection.protocol.discover())
         answer = await handle.result(deadline)
-    offered = answer.get("supportedVersions") if isinstance(answer, dict) else None
+    members = as_object(answer)
+    versions = members.get("supportedVersions")
     version = messages.MODERN_VERSIONS[-1]
-    if not isinstance(offered, list) or version not in offered:
+    if not isinstance(versions, list) or version not in versions:
         raise BrokenRules(f"the server does not speak MCP {version}")
-    meta = answer.get("_meta")
-    server_info = meta.get(messages.META_SERVER_INFO) if isinstance(meta, dict) else None
-    return _welcome(connection, version, answer, server_info)
+    meta = as_object(members.get("_meta"))
+    return _welcome(connection, version, members, meta.get(messages.META_SERVER_INFO))
 
 
 async def _initialize(
@@ -118,8 +118,8 @@ async def _initialize(
 ) -> HandshakeResult:
     with RequestHandle(connection, waiting) as handle:
         handle.send(connection.protocol.initialize())
-        answer = await handle.result(deadline)
-    version = answer.get("protocolVersion") if isinstance(answer, dict) else None
+        answer = as_object(await handle.result(deadline))
+    version = answer.get("protocolVersion")
     if version not in messages.LEGACY_VERSIONS:
         raise BrokenRules(f"the server speaks MCP {version!r}, which this client does not know")
     welcome = _welcome(connection, version, answer, answer.get("serverInfo"))
@@ -131,10 +131,9 @@ def _welcome(
     connection: Connection, version: str, answer: dict[str, Any], info: Any
 ) -> HandshakeResult:
     connection.protocol.version = version
-    capabilities, instructions = answer.get("capabilities"), answer.get("instructions")
     return HandshakeResult(
         version=version,
-        server_info=info if isinstance(info, dict) else {},
-        capabilities=capabilities if isinstance(capabilities, dict) else {},
-        instructions=instructions if isinstance(instructions, str) else None,
+        server_info=as_object(info),
+        capabilities=as_object(answer.get("capabilities")),
+        instructions=as_text(answer.get("instructions")),
     )

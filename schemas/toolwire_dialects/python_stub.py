@@ -70,23 +70,25 @@ def signature(entry: Entry) -> list[str]:
     """
     tool = ToolShapes(entry, Definitions(tells_texts_apart=True))
     parameters = [_cut(_write(member)) for member in tool.arguments.members]
-    parameters += [] if tool.arguments.rest is None else ["..."]
+    if tool.arguments.rest is not None:
+        parameters.append("...")
     together = ",\n".join(parameters)
-    return [
-        *f"({together})".split("\n"),
-        *([f"-> {_cut(type_of(tool.result, _named_literal))}"] if tool.result else []),
-    ]
+    lines = f"({together})".split("\n")
+    if tool.result:
+        lines.append(f"-> {_cut(type_of(tool.result, _named_literal))}")
+    return lines
 
 
 def _write(member: ShapeMember) -> str:
     """*member* of arguments or of an object, with its type; one that may be absent has `?` or its
     default.
     """
-    has_default = "default" in member.schema and not member.is_required
-    name = member.name if member.is_required or has_default else f"{member.name}?"
-    return f"{name}: {type_of(member.shape, _named_literal)}" + (
-        f" = {literal(member.schema['default'])}" if has_default else ""
-    )
+    kind = type_of(member.shape, _named_literal)
+    if member.is_required:
+        return f"{member.name}: {kind}"
+    if "default" in member.schema:
+        return f"{member.name}: {kind} = {literal(member.schema['default'])}"
+    return f"{member.name}?: {kind}"
 
 
 def _cut(words: str) -> str:
@@ -109,26 +111,23 @@ def _function(tool: ToolShapes, name: str) -> str:
         returned = f" -> {type_of(tool.result)}"
     line = f"def {name}({', '.join(parameters)}){returned}:"
     if len(line) > _LINE and parameters:
-        line = "\n".join(
-            [
-                f"def {name}(",
-                *(f"{_INDENT}{parameter}," for parameter in parameters),
-                f"){returned}:",
-            ]
-        )
-    head = f"# tool {as_json(tool.name)}\n" if name != tool.name else ""
+        indented_parameters = [f"{_INDENT}{parameter}," for parameter in parameters]
+        line = "\n".join([f"def {name}(", *indented_parameters, f"){returned}:"])
+    if name != tool.name:
+        line = f"# tool {as_json(tool.name)}\n{line}"
     body = _docstring(tool, members, called)
-    return head + line + (f"\n{body}" if body else " ...")
+    if not body:
+        return f"{line} ..."
+    return f"{line}\n{body}"
 
 
 def _parameter(member: ShapeMember, name: str) -> str:
     annotated = f"{name}: {type_of(member.shape)}"
     if member.is_required:
         return annotated
-    return (
-        f"{annotated} ="
-        f" {literal(member.schema['default']) if 'default' in member.schema else '...'}"
-    )
+    if "default" not in member.schema:
+        return f"{annotated} = ..."
+    return f"{annotated} = {literal(member.schema['default'])}"
 
 
 def _docstring(tool: ToolShapes, members: list[ShapeMember], called: dict[str, str]) -> str:
@@ -145,9 +144,11 @@ def _docstring(tool: ToolShapes, members: list[ShapeMember], called: dict[str, s
         sections.append("\n".join(["Args:", *arguments]))
     if returned := _cleaned(tool.about_result):
         sections.append("Returns:\n" + indented(returned))
-    # Without a first line of its own, the indentation of all the others would not count.
     text = "\n\n".join(filter(None, sections))
-    return quoted(text if sections[0] or not text else f"\n{text}")
+    if text and not sections[0]:
+        # Without a first line of its own, the indentation of all the others would not count.
+        text = f"\n{text}"
+    return quoted(text)
 
 
 def _cleaned(words: str) -> str:
@@ -164,11 +165,12 @@ def quoted(words: str) -> str:
     """Return a docstring, indented, that says *words*; nothing if there are no words."""
     if not words:
         return ""
-    escaped = re.sub(
-        '"(?="|$)', '\\\\"', "".join(map(_escaped, words))
-    )  # neither three in a row, nor one at the end
-    end = '\n"""' if "\n" in escaped else '"""'
-    return indented(f'"""{escaped}{end}')
+    printable = "".join(map(_escaped, words))
+    # Neither three quotes in a row, nor one at the end.
+    escaped = re.sub('"(?="|$)', '\\\\"', printable)
+    if "\n" in escaped:
+        escaped += "\n"
+    return indented(f'"""{escaped}"""')
 
 
 def _escaped(letter: str) -> str:
@@ -201,7 +203,8 @@ def type_of(shape: Shape, choice: Callable[[ValuesShape], str] = _literal_of) ->
             return f"list[{type_of(rest, choice)}]"
         case ArrayShape(first=first, rest=rest):
             parts = [type_of(part, choice) for part in first]
-            parts += [] if rest is None else [f"*tuple[{type_of(rest, choice)}, ...]"]
+            if rest is not None:
+                parts.append(f"*tuple[{type_of(rest, choice)}, ...]")
             return f"tuple[{', '.join(parts) or '()'}]"
         case UnionShape(parts=several):
             return " | ".join(dict.fromkeys(type_of(part, choice) for part in several))
@@ -223,18 +226,27 @@ def _definition(definition: Definition) -> str:
     body = [_field(member, is_class) for member in shape.members]
     if shape.rest is not None:
         body.append(f"{_INDENT}# and others: {type_of(shape.rest)}")
-    said = _cleaned(definition.description)
+    description = _cleaned(definition.description)
     if is_class:
-        return "\n".join([f"class {name}(TypedDict):", *([quoted(said)] if said else []), *body])
-    head = [f"# {on_one_line(said)}"] if said else []
-    return "\n".join([*head, f'{name} = TypedDict("{name}", {{', *body, "})"])
+        lines = [f"class {name}(TypedDict):", quoted(description), *body]
+    else:
+        lines = [f'{name} = TypedDict("{name}", {{', *body, "})"]
+        if description:
+            lines.insert(0, f"# {on_one_line(description)}")
+    return "\n".join(filter(None, lines))
 
 
 def _field(member: ShapeMember, is_class: bool) -> str:
-    kind = type_of(member.shape) if member.is_required else f"NotRequired[{type_of(member.shape)}]"
-    field = f"{member.name}: {kind}" if is_class else f"{literal(member.name)}: {kind},"
+    kind = type_of(member.shape)
+    if not member.is_required:
+        kind = f"NotRequired[{kind}]"
+    field = f"{_INDENT}{member.name}: {kind}"
+    if not is_class:
+        field = f"{_INDENT}{literal(member.name)}: {kind},"
     note = on_one_line(describe(member.schema))
-    return f"{_INDENT}{field}{note and f'  # {note}'}"
+    if note:
+        field += f"  # {note}"
+    return field
 
 
 def _literal(values: list[Any]) -> str:
@@ -257,5 +269,8 @@ def literal(value: Any, depth: int = 0) -> str:
     if isinstance(value, list):
         return f"[{', '.join(literal(item, depth + 1) for item in value)}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{literal(name)}: {literal(item, depth + 1)}' for name, item in value.items())}}}"  # noqa: E501
+        members = []
+        for name, item in value.items():
+            members.append(f"{literal(name)}: {literal(item, depth + 1)}")
+        return f"{{{', '.join(members)}}}"
     return repr(value)

@@ -93,9 +93,9 @@ def finder(kind: type) -> Callable[[Any], list[Tool]] | None:
     """
     for base in kind.__mro__:
         path = _FINDERS.get((base.__module__, base.__name__))
-        found: Callable[[Any], list[Tool]] | None = (
-            named_by(path) if path else vars(base).get("__toolwire_tools__")
-        )
+        found: Callable[[Any], list[Tool]] | None = vars(base).get("__toolwire_tools__")
+        if path:
+            found = named_by(path)
         if found:
             return found
     return None
@@ -192,34 +192,40 @@ def tools_in(module: ModuleType) -> Offer:
             one name.
     """
     if "__tools__" in vars(module):
-        return _offer(_once(_listed(module, vars(module)["__tools__"])), [], drop_classes=False)
-    marks = _once(
-        {name: value for name, value in vars(module).items() if _is_marked(module, name, value)}
-    )
-    reasons = {name: _withheld(module, name, value) for name, value in marks.items()}
-    skipped = [Skipped(name, reason) for name, reason in reasons.items() if reason is not None]
-    offered = {name: value for name, value in marks.items() if reasons[name] is None}
+        listed = _once(_listed(module, vars(module)["__tools__"]))
+        return _offer(listed, [], drop_classes=False)
+    marks = _select(module, _is_marked)
+    offered = {}
+    skipped = []
+    for name, value in marks.items():
+        reason = _withheld(module, name, value)
+        if reason is None:
+            offered[name] = value
+        else:
+            skipped.append(Skipped(name, reason))
     if offered:
         offer = _offer(offered, skipped)
-        served = {
-            id(type(_owner(tool))) for tool in offer.tools
-        }  # a class is no loss if an object of it is offered
-        return Offer(
-            offer.tools,
-            [skipped for skipped in offer.skipped if id(marks[skipped.name]) not in served],
-        )
+        # A class is no loss if an object of it is offered.
+        served = {id(type(_owner(tool))) for tool in offer.tools}
+        left_out = [one for one in offer.skipped if id(marks[one.name]) not in served]
+        return Offer(offer.tools, left_out)
     if is_made_for_fastmcp(module):
         raise MadeForFastMCP(module.__name__)
-    own = _once(
-        {name: value for name, value in vars(module).items() if _is_own(module, name, value)}
-    )
     tools = []
-    for name, function in own.items():
+    for name, function in _select(module, _is_own).items():
         try:
             tools.append(make_tool(function))
         except RegistrationError as error:  # it was not listed by name, so it is not an error
             skipped.append(Skipped(name, str(error)))
     return Offer(distinct(tools), skipped)
+
+
+def _select(
+    module: ModuleType, is_wanted: Callable[[ModuleType, str, Any], bool]
+) -> dict[str, Any]:
+    """Return the members of *module* that are wanted, each object once."""
+    members = vars(module).items()
+    return _once({name: value for name, value in members if is_wanted(module, name, value)})
 
 
 def is_made_for_fastmcp(module: ModuleType) -> bool:
@@ -290,14 +296,14 @@ def _is_marked(module: ModuleType, name: str, value: Any) -> bool:
     """
     if own_options(value) is not None:
         return True
-    kind = value if _is_class(value) else type(value)
-    if name.startswith("_") or not (
-        issubclass(type(value), Tool) or decorated(kind) or finder(kind) is not None
-    ):
+    if name.startswith("_"):
         return False
-    return not (_is_class(value) and value.__module__.startswith(_OURS)) or name in _exported(
-        module
-    )
+    kind = value if _is_class(value) else type(value)
+    has_tools = issubclass(type(value), Tool) or decorated(kind) or finder(kind) is not None
+    if not has_tools:
+        return False
+    is_base_class = _is_class(value) and value.__module__.startswith(_OURS)
+    return not is_base_class or name in _exported(module)
 
 
 _OURS = ("toolwire_tools.", "toolwire_compat.", "toolwire_bundled.")
@@ -327,11 +333,8 @@ def _is_function(value: Any) -> bool:
     """True for functions, also where a decorator put an object in their place (functools.cache)."""
     if issubclass(type(value), FunctionType):
         return True
-    return (
-        "__wrapped__" in own_attributes(value)
-        and "__module__" in own_attributes(value)
-        and callable(value)
-    )
+    attributes = own_attributes(value)
+    return "__wrapped__" in attributes and "__module__" in attributes and callable(value)
 
 
 def _is_class(value: Any) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import keyword
 import re
 from textwrap import dedent
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -57,6 +57,7 @@ NAMING = Naming(
     shares_names=True,
 )
 RUNTIME = ""
+_ABOUT_COMMAND = '"""What starts the server, for `toolwire_client.connect`."""'
 
 
 def write(plan: Plan, runtime: str | None) -> str:
@@ -64,17 +65,11 @@ def write(plan: Plan, runtime: str | None) -> str:
     tool.
     """
     module = _Module(plan)
-    body = "\n\n\n".join(
-        [
-            (
-                f'COMMAND = {literal(plan.command)}\n"""What starts the server, for'
-                ' `toolwire_client.connect`."""'
-            ),
-            *map(module.definition, plan.types),
-            module.tools("Tools", "TypedTools", "a `Client`", ""),
-            module.tools("AsyncTools", "AsyncTypedTools", "an `AsyncClient`", "async "),
-        ]
-    )
+    parts = [f"COMMAND = {literal(plan.command)}\n{_ABOUT_COMMAND}"]
+    parts += map(module.definition, plan.types)
+    parts.append(module.tools("Tools", "TypedTools", "a `Client`", is_async=False))
+    parts.append(module.tools("AsyncTools", "AsyncTypedTools", "an `AsyncClient`", is_async=True))
+    body = "\n\n\n".join(parts)
     head = dedent(quoted("\n".join(["Typed tools of a server.", "", *plan.head])))
     return f"{head}\n\nfrom __future__ import annotations\n\n{module.imports()}\n\n{body}\n"
 
@@ -90,115 +85,124 @@ class _Module:
 
     def imports(self) -> str:
         own = [name for name in _OURS if name in self._used and name != "CallResult"]
-        origins = {
-            "typing": [name for name in _TYPING if name in self._used],
-            "toolwire_client": ["CallResult"] if "CallResult" in self._used else [],
-            "toolwire_client.typed": own,
-        }
-        made = [
-            f"from {origin} import {', '.join(names)}" for origin, names in origins.items() if names
-        ]
-        return (
-            ("\n\n" if made[0].startswith("from typing") else "\n")
-            .join([made[0], "\n".join(made[1:])])
-            .rstrip()
-        )
+        lines = []
+        if "CallResult" in self._used:
+            lines.append("from toolwire_client import CallResult")
+        lines.append(f"from toolwire_client.typed import {', '.join(own)}")
+        typing = [name for name in _TYPING if name in self._used]
+        if typing:
+            # The standard library is a group of its own.
+            lines = [f"from typing import {', '.join(typing)}", "", *lines]
+        return "\n".join(lines)
 
     def definition(self, definition: Definition) -> str:
-        name, shape = definition.name, definition.shape
-        said = to_lines(definition.description)
+        shape = definition.shape
         if not isinstance(shape, ObjectShape) or not shape.members:
-            # In quotes, since a type may contain others below it, or itself.
-            self._used.add("TypeAlias")
-            kind = self._type(shape)
-            self._nulls |= {name} if kind in self._nulls else set()
-            made = f"{name}: TypeAlias = {literal(kind)}"
-            return "\n".join([made, *([dedent(quoted("\n".join(said)))] if said else [])])
+            return self._alias(definition)
         self._used.add("TypedDict")
         fields = self._plan.fields(shape)
-        if all(
-            field.name == field.wire_name and field.name not in self._not_members
-            for field in fields
-        ):
-            body = [self._field(field, f"{field.name}: ", "") for field in fields]
-            about = [quoted("\n".join(said)), ""] if said else []
-            return "\n".join([f"class {name}(TypedDict):", *about, *body])
-        body = [self._field(field, f"{literal(field.wire_name)}: ", '"') for field in fields]
-        start = [
-            f"{name} = TypedDict(",
-            f'    "{name}",',
-            "    {",
-            *(f"{indented(each)}," for each in body),
-        ]
-        return "\n".join([*_comment(said), *start, "    },", ")"])
+        if all(map(self._may_be_member, fields)):
+            return self._class(definition, fields)
+        return self._typed_dict(definition, fields)
 
-    def _field(self, field: Field, start: str, quote: str) -> str:
-        made = self._type(field.shape)
-        made = literal(made) if quote else made
-        self._used |= set() if field.is_required else {"NotRequired"}
-        return indented(
-            "\n".join(
-                [
-                    *_comment(field.docs),
-                    start + (made if field.is_required else f"NotRequired[{made}]"),
-                ]
-            )
-        )
+    def _alias(self, definition: Definition) -> str:
+        self._used.add("TypeAlias")
+        kind = self._type(definition.shape)
+        if kind in self._nulls:
+            self._nulls.add(definition.name)
+        # In quotes, since a type may contain others below it, or itself.
+        alias = f"{definition.name}: TypeAlias = {literal(kind)}"
+        docs = dedent(quoted("\n".join(to_lines(definition.description))))
+        return _join_lines(alias, docs)
 
-    def tools(self, name: str, base: str, client: str, way: str) -> str:
-        said = quoted(
+    def _may_be_member(self, field: Field) -> bool:
+        """Whether a class may have the member's own name."""
+        return field.name == field.wire_name and field.name not in self._not_members
+
+    def _class(self, definition: Definition, fields: list[Field]) -> str:
+        lines = [f"class {definition.name}(TypedDict):"]
+        docs = to_lines(definition.description)
+        if docs:
+            lines += [quoted("\n".join(docs)), ""]
+        for field in fields:
+            kind = self._member_type(field, self._type(field.shape))
+            lines += map(indented, [*_comment(field.docs), f"{field.name}: {kind}"])
+        return "\n".join(lines)
+
+    def _typed_dict(self, definition: Definition, fields: list[Field]) -> str:
+        lines = _comment(to_lines(definition.description))
+        lines += [f"{definition.name} = TypedDict(", f'    "{definition.name}",', "    {"]
+        for field in fields:
+            # In quotes: names in a call are looked up when it runs.
+            kind = self._member_type(field, literal(self._type(field.shape)))
+            member = f"{literal(field.wire_name)}: {kind},"
+            lines += [indented(indented(line)) for line in (*_comment(field.docs), member)]
+        return "\n".join([*lines, "    },", ")"])
+
+    def _member_type(self, field: Field, kind: str) -> str:
+        if field.is_required:
+            return kind
+        self._used.add("NotRequired")
+        return f"NotRequired[{kind}]"
+
+    def tools(self, name: str, base: str, client: str, *, is_async: bool) -> str:
+        docs = (
             f"The tools of the server, called by {client}. A tool that fails raises `ToolFailed`."
         )
-        return "\n\n".join(
-            [
-                f"class {name}({base}):\n{said}",
-                *(self._method(each, way) for each in self._plan.functions),
-            ]
-        )
+        parts = [f"class {name}({base}):\n{quoted(docs)}"]
+        for function in self._plan.functions:
+            parts.append(self._method(function, is_async=is_async))
+        return "\n\n".join(parts)
 
-    def _method(self, function: Function, way: str) -> str:
-        fields = self._plan.fields(function.arguments)
-        parameters = [
-            f"{field.name}: {self._type(field.shape)}{'' if field.is_required else ' = ABSENT'}"
-            for field in fields
-        ]
-        parameters += [
-            "on_progress: OnProgress | None = None",
-            "timeout_seconds: float | None = None",
-        ]
-        sent = [f"{literal(field.wire_name)}: {field.name}" for field in fields]
-        if function.arguments.rest is not None:
-            parameters.append(f"**more: {self._type(function.arguments.rest)}")
-            sent.append("**more")
-        self._used |= {
-            "OnProgress",
-            *([] if all(field.is_required for field in fields) else ["ABSENT"]),
-        }
+    def _method(self, function: Function, *, is_async: bool) -> str:
         returned = "CallResult"
         if function.result is not None:
             returned = self._type(function.result)
         self._used.add(returned)
-        given = [
-            literal(function.wire_name),
-            _together("{", sent, "}"),
-            "on_progress",
-            "timeout_seconds",
-        ]
-        call = ""
+        fields = self._plan.fields(function.arguments)
+        start = f"def {function.name}("
+        if is_async:
+            start = f"async {start}"
+        parameters = ["self", "*", *self._parameters(function, fields)]
+        head = _together(start, parameters, f") -> {returned}:")
+        docs = quoted(_docstring(function, fields))
+        body = indented(self._call(function, fields, returned, is_async=is_async))
+        return indented(_join_lines(head, docs, body))
+
+    def _parameters(self, function: Function, fields: list[Field]) -> list[str]:
+        parameters = []
+        for field in fields:
+            parameter = f"{field.name}: {self._type(field.shape)}"
+            if not field.is_required:
+                self._used.add("ABSENT")
+                parameter += " = ABSENT"
+            parameters.append(parameter)
+        self._used.add("OnProgress")
+        parameters.append("on_progress: OnProgress | None = None")
+        parameters.append("timeout_seconds: float | None = None")
+        if function.arguments.rest is not None:
+            parameters.append(f"**more: {self._type(function.arguments.rest)}")
+        return parameters
+
+    def _call(
+        self, function: Function, fields: list[Field], returned: str, *, is_async: bool
+    ) -> str:
+        members = [f"{literal(field.wire_name)}: {field.name}" for field in fields]
+        if function.arguments.rest is not None:
+            members.append("**more")
+        arguments = [literal(function.wire_name), _together("{", members, "}")]
+        arguments += ["on_progress", "timeout_seconds"]
+        has_value = function.result is not None and returned not in self._nulls
+        call = "self._call("
+        if has_value:
+            call = "self._value("
+            if function.is_wrapped:
+                arguments.append("is_wrapped=True")
+        if is_async:
+            call = f"await {call}"
         if returned not in self._nulls:
-            call = "return "
-        call += "await " if way else ""
-        if function.result is None or returned in self._nulls:
-            call += "self._call("
-        else:
-            call += "self._value("
-            given += ["is_wrapped=True"] if function.is_wrapped else []
-        head = _together(
-            f"{way}def {function.name}(", ["self", "*", *parameters], f") -> {returned}:"
-        )
-        body = _together(call, given, ")")
-        said = quoted(_docstring(function, fields))
-        return indented("\n".join([head, *([said] if said else []), indented(body)]))
+            call = f"return {call}"
+        return _together(call, arguments, ")")
 
     def _type(self, shape: Shape) -> str:
         made = type_of(_true(shape))
@@ -210,31 +214,48 @@ def _true(shape: Shape) -> Shape:
     """*shape* as it is for values that come from JSON."""
     match shape:
         case ArrayShape(first=first, rest=rest):
-            return ArrayShape(
-                [], one_of([_true(each) for each in [*first, *([] if rest is None else [rest])]])
-            )
+            items = [_true(item) for item in first]
+            if rest is not None:
+                items.append(_true(rest))
+            return ArrayShape([], one_of(items))
         case ValuesShape(values=values):
-            plain = [value for value in values if isinstance(value, str | int | None)]
-            others = as_kinds(
-                ValuesShape([value for value in values if not isinstance(value, str | int | None)])
-            )
-            return one_of([*([ValuesShape(plain)] if plain else []), others])
+            return _true_values(values)
         case UnionShape(parts=parts):
             return one_of([*map(_true, parts)])
-        case ObjectShape(members=[], rest=rest):
-            return ObjectShape([], None if rest is None else _true(rest))
+        case ObjectShape(members=[], rest=rest) if rest is not None:
+            return ObjectShape([], _true(rest))
     return shape
 
 
+def _true_values(values: list[Any]) -> Shape:
+    """Return literals for texts, whole numbers and booleans, and the types of other *values*."""
+    literals: list[Any] = []
+    others: list[Any] = []
+    for value in values:
+        if isinstance(value, str | int | None):
+            literals.append(value)
+        else:
+            others.append(value)
+    kinds = as_kinds(ValuesShape(others))
+    if not literals:
+        return one_of([kinds])
+    return one_of([ValuesShape(literals), kinds])
+
+
 def _docstring(function: Function, fields: list[Field]) -> str:
-    documented = [
-        indented(f"{field.name}: {indented(' '.join(field.docs)).lstrip()}")
-        for field in fields
-        if field.docs
-    ]
-    return "\n".join([*function.docs, *(["", "Args:", *documented] if documented else [])]).strip(
-        "\n"
-    )
+    lines = [*function.docs]
+    documented = [field for field in fields if field.docs]
+    if documented:
+        lines += ["", "Args:"]
+    for field in documented:
+        docs = indented(" ".join(field.docs)).lstrip()
+        lines.append(indented(f"{field.name}: {docs}"))
+    return "\n".join(lines).strip("\n")
+
+
+def _join_lines(*parts: str) -> str:
+    """Return the *parts* that say something, one below the other."""
+    return "\n".join(filter(None, parts))
 
 
 def _comment(said: list[str]) -> list[str]:

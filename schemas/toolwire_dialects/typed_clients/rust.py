@@ -62,8 +62,10 @@ NAMING = Naming(
 
 _WIDTH = 100
 _TUPLE_WIDTH = 50  # rustfmt's own is 60
+_LITERAL_WIDTH = 22  # of a struct on one line, braces included
 _SCALARS = {"string": "String", "integer": "i64", "number": "f64", "boolean": "bool", "null": "()"}
 _VALUE = "serde_json::Value"
+_REPLACEMENT = r"\u{fffd}"
 _MAX_TUPLE = 12  # longer ones cannot be compared or shown
 # Names and docs are the server's, so lints of style cannot all be met.
 _ALLOWED = """\
@@ -121,18 +123,17 @@ def write(plan: Plan, runtime: str | None) -> str:
     """
     writer = _Writer(plan)
     body = [*map(writer.definition, plan.types), writer.tools()]
-    has_derived = any(re.search(r"^#\[derive", each, re.MULTILINE) for each in body[:-1])
-    imports = [
-        "use serde::{Deserialize, Serialize};\n" if has_derived else "",
-        "use std::collections::BTreeMap;\n" if writer.uses_map else "",
-    ]
-    blocks = [
-        "".join(f"// {line}".rstrip() + "\n" for line in plan.head) + _ALLOWED,
-        "".join(imports).rstrip(),
-        "pub use toolwire_client as runtime;" if runtime is None else "",
-        *body,
-        "" if runtime is None else f"{_EMBEDDED}\npub mod runtime {{\n{runtime}}}",
-    ]
+    imports = []
+    if any(re.search(r"^#\[derive", each, re.MULTILINE) for each in body[:-1]):
+        imports.append("use serde::{Deserialize, Serialize};")
+    if writer.uses_map:
+        imports.append("use std::collections::BTreeMap;")
+    head = "".join(f"// {line}".rstrip() + "\n" for line in plan.head)
+    blocks = [head + _ALLOWED, "\n".join(imports)]
+    if runtime is None:
+        blocks += ["pub use toolwire_client as runtime;", *body]
+    else:
+        blocks += [*body, f"{_EMBEDDED}\npub mod runtime {{\n{runtime}}}"]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
@@ -155,25 +156,32 @@ class _Writer:
         )
 
     def _method(self, function: Function) -> str:
-        kind = function.arguments_type or (
-            "" if function.arguments.rest is None else self._type(function.arguments)
-        )
         returned, reader = "runtime::CallResult", "content"
         if function.result is not None:
-            returned, reader = (
-                self._type(function.result),
-                "wrapped" if function.is_wrapped else "structured",
-            )
-        given = ["&self", *([f"arguments: &{kind}"] if kind else [])]
+            returned, reader = self._type(function.result), "structured"
+            if function.is_wrapped:
+                reader = "wrapped"
+        parameters, arguments = ["&self"], "&()"
+        kind = self._type_of_arguments(function)
+        if kind:
+            parameters.append(f"arguments: &{kind}")
+            arguments = "arguments"
+        name = f"{_identifier(function.name)}<'a>"
         return _METHOD.format(
             docs=_docs(function.docs) + _unformatted(returned),
-            signature=_signature(
-                f"{_identifier(function.name)}<'a>", given, f"runtime::Call<'a, {returned}>"
-            ),
+            signature=_signature(name, parameters, f"runtime::Call<'a, {returned}>"),
             tool=_literal(function.wire_name),
-            given="arguments" if kind else "&()",
+            given=arguments,
             reader=reader,
         )
+
+    def _type_of_arguments(self, function: Function) -> str:
+        """Return the type of what is sent; "" for a tool without arguments."""
+        if function.arguments_type:
+            return function.arguments_type
+        if function.arguments.rest is None:
+            return ""
+        return self._type(function.arguments)
 
     def definition(self, each: Definition) -> str:
         match each.shape:
@@ -189,14 +197,14 @@ class _Writer:
 
     def _alias(self, name: str, shape: Shape) -> str:
         kind = self._type(shape, name)
-        if any(
-            self._is_alias(word) for word in re.findall(r"\w+", kind) if word in self._shapes
-        ):  # maybe in a circle
-            derived = (
-                "#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]\n#[serde(transparent)]"
-            )
-            return f"{_unformatted(kind)}{derived}\npub struct {name}(pub {kind});"
-        return f"{_unformatted(kind)}pub type {name} = {kind};"
+        names = [word for word in re.findall(r"\w+", kind) if word in self._shapes]
+        may_be_in_circle = any(map(self._is_alias, names))
+        if not may_be_in_circle:
+            return f"{_unformatted(kind)}pub type {name} = {kind};"
+        derived = (
+            "#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]\n#[serde(transparent)]"
+        )
+        return f"{_unformatted(kind)}{derived}\npub struct {name}(pub {kind});"
 
     def _is_alias(self, name: str) -> bool:
         match self._shapes[name]:
@@ -217,52 +225,51 @@ class _Writer:
     def _union(self, name: str, shape: UnionShape) -> str:
         parts = self._plan.variants(shape, name)
         called = Names([part.name for part in parts], NAMING.types).theirs
-        kinds = [(called[part.name], self._type(part.shape, name)) for part in parts]
-        variants = indent(
-            "".join(f"{_unformatted(kind)}{part}({kind}),\n" for part, kind in kinds), "    "
+        variants = readers = ""
+        for part in parts:
+            variant, kind = called[part.name], self._type(part.shape, name)
+            variants += f"{_unformatted(kind)}{variant}({kind}),\n"
+            readers += f"|value| runtime::read(value, Self::{variant}),\n"
+        return _UNION.format(
+            name=name,
+            variants=indent(variants, "    "),
+            length=len(parts),
+            readers=indent(readers, "            "),
         )
-        readers = "".join(
-            f"            |value| runtime::read(value, Self::{called[part.name]}),\n"
-            for part in parts
-        )
-        return _UNION.format(name=name, variants=variants, length=len(parts), readers=readers)
 
     def _struct(self, name: str, shape: ObjectShape) -> str:
         fields = self._plan.fields(shape)
         body = "".join(self._field(field, name) for field in fields)
         if shape.rest is not None:
-            body += (
-                "    #[serde(flatten)]\n    pub others:"
-                f" {self._type(ObjectShape([], shape.rest))},\n"
-            )
+            others = self._type(ObjectShape([], shape.rest))
+            body += f"    #[serde(flatten)]\n    pub others: {others},\n"
         needed = [field for field in fields if field.is_required]
-        derived = (
-            f"#[derive(Clone, Debug,{'' if needed else ' Default,'} PartialEq, Serialize,"
-            " Deserialize)]"
-        )
-        text = f"{derived}\npub struct {name} {{\n{body}}}"
+        traits = "Clone, Debug, Default, PartialEq, Serialize, Deserialize"
+        if needed:
+            traits = "Clone, Debug, PartialEq, Serialize, Deserialize"
+        text = f"#[derive({traits})]\npub struct {name} {{\n{body}}}"
         if not needed or (len(needed) == len(fields) and shape.rest is None):
             return text
         return f"{text}\n\n{self._constructor(name, fields, has_others=shape.rest is not None)}"
 
     def _constructor(self, name: str, fields: list[Field], *, has_others: bool) -> str:
-        given = [
-            f"{_identifier(each.name)}: {self._type(each.shape, name)}"
-            for each in fields
-            if each.is_required
-        ]
-        values = [
-            _identifier(each.name) + ("" if each.is_required else ": None") for each in fields
-        ]
-        values += ["others: BTreeMap::new()"] if has_others else []
-        line = ", ".join(values)
-        literal = (
-            f"{{ {line} }}"
-            if len(line) <= 18
-            else "{\n" + "".join(f"    {each},\n" for each in values) + "}"
-        )
-        head = _unformatted(*given) + _signature("new", given, "Self")
-        function = f"{head}\n{indent(f'Self {literal}', '    ')}\n}}\n"
+        parameters, values = [], []
+        for field in fields:
+            member = _identifier(field.name)
+            if field.is_required:
+                parameters.append(f"{member}: {self._type(field.shape, name)}")
+                values.append(member)
+            else:
+                values.append(f"{member}: None")
+        if has_others:
+            values.append("others: BTreeMap::new()")
+        literal = f"{{ {', '.join(values)} }}"
+        if len(literal) > _LITERAL_WIDTH:
+            lines = "".join(f"    {value},\n" for value in values)
+            literal = f"{{\n{lines}}}"
+        head = _unformatted(*parameters) + _signature("new", parameters, "Self")
+        body = indent(f"Self {literal}", "    ")
+        function = f"{head}\n{body}\n}}\n"
         return f"impl {name} {{\n    /// Only the required members.\n{indent(function, '    ')}}}"
 
     def _field(self, field: Field, owner: str) -> str:
@@ -298,17 +305,20 @@ class _Writer:
                     return f"Box<{name}>"
                 return name
             case UnionShape(parts=parts):
-                return f"Option<{self._type(next(part for part in parts if part != NULL), owner)}>"
+                other = next(part for part in parts if part != NULL)
+                return f"Option<{self._type(other, owner)}>"
             case ArrayShape(first=[], rest=rest) if rest is not None:
                 return f"Vec<{self._type(rest)}>"
             case ArrayShape(first=first, rest=None) if 0 < len(first) <= _MAX_TUPLE:
-                types = [self._type(item, owner) for item in first]
-                return f"({', '.join(types)}{',' if len(types) == 1 else ''})"
+                return _tuple([self._type(item, owner) for item in first])
             case ArrayShape():
                 return f"Vec<{_VALUE}>"
             case ObjectShape(rest=rest):
                 self.uses_map = True
-                return f"BTreeMap<String, {'runtime::Never' if rest is None else self._type(rest)}>"
+                value = "runtime::Never"
+                if rest is not None:
+                    value = self._type(rest)
+                return f"BTreeMap<String, {value}>"
         return "runtime::Never"
 
     def _allows_null(self, shape: Shape) -> bool:
@@ -320,18 +330,25 @@ class _Writer:
         return is_null or (isinstance(shape, UnionShape) and NULL in shape.parts)
 
 
+def _tuple(types: list[str]) -> str:
+    if len(types) == 1:
+        return f"({types[0]},)"
+    return f"({', '.join(types)})"
+
+
 def _identifier(name: str) -> str:
-    return f"r#{name}" if name in _KEYWORDS.split() else name
+    if name in _KEYWORDS.split():
+        return f"r#{name}"
+    return name
 
 
-def _signature(name: str, given: Iterable[str], returned: str) -> str:
+def _signature(name: str, parameters: Iterable[str], returned: str) -> str:
     """The head of a method, on a line if that is short enough."""
-    line = f"pub fn {name}({', '.join(given)}) -> {returned} {{"
+    line = f"pub fn {name}({', '.join(parameters)}) -> {returned} {{"
     if len(line) + 4 <= _WIDTH:
         return line
-    return "\n".join(
-        [f"pub fn {name}(", *(f"    {each}," for each in given), f") -> {returned} {{"]
-    )
+    lines = [f"    {parameter}," for parameter in parameters]
+    return "\n".join([f"pub fn {name}(", *lines, f") -> {returned} {{"])
 
 
 def _unformatted(*types: str) -> str:
@@ -350,7 +367,9 @@ def _unformatted(*types: str) -> str:
 
 def _serde(word: str, value: str) -> str:
     line = f"#[serde({word} = {value})]\n"
-    return line if len(line) + 4 <= _WIDTH else f"#[serde(\n    {word} = {value}\n)]\n"
+    if len(line) + 4 <= _WIDTH:
+        return line
+    return f"#[serde(\n    {word} = {value}\n)]\n"
 
 
 def _literal(text: str) -> str:
@@ -361,10 +380,12 @@ def _literal(text: str) -> str:
 def _escaped(letter: str) -> str:
     if letter in '"\\':
         return f"\\{letter}"
-    is_half = "\ud800" <= letter <= "\udfff"
     if letter.isprintable():
         return letter
-    return f"\\u{{{0xFFFD if is_half else ord(letter):x}}}"
+    is_half = "\ud800" <= letter <= "\udfff"
+    if is_half:
+        return _REPLACEMENT
+    return f"\\u{{{ord(letter):x}}}"
 
 
 def _docs(lines: list[str]) -> str:

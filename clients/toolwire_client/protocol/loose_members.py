@@ -20,7 +20,7 @@ def as_text(value: Any) -> str | None:
 
 
 def as_integer(value: Any) -> int | None:
-    """Return *value* if it is an integer, else `None`; a boolean is none."""
+    """Return *value* if it is an integer, else `None`, also for a boolean."""
     if type(value) is int:
         return value
     return None

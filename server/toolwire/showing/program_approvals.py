@@ -59,6 +59,20 @@ def may_change(tool: Tool, trusted: Collection[str]) -> bool:
     return not is_trusted or hints.get("openWorldHint") is True
 
 
+def find_remedy(tool: Tool) -> str:
+    """Return the sentence by which a user can have programs call *tool* without a question; "" if
+    there is no such way.
+    """
+    handler = tool.handler
+    if not (isinstance(handler, ConnectionHandler) and handler.is_mounted):
+        return " If it only reads, its author can say so: @tool_api(read_only=True)."
+    hints = tool.describe().get("annotations") or {}
+    if hints.get("readOnlyHint") is not True or hints.get("openWorldHint") is True:
+        return ""
+    server = tool.entry.parts[0] if len(tool.entry.parts) > 1 else "yes"
+    return f" Its server says that it only reads; `--trust-hints {server}` trusts that."
+
+
 class ProgramApprovals:
     """The permissions of one program. Not thread-safe: one thread asks.
 
@@ -75,8 +89,10 @@ class ProgramApprovals:
         self._ask = ask
         self._permissions = Permissions()
 
-    def check(self, tool: str, arguments: dict[str, Any], line: int) -> None:
+    def check(self, tool: str, arguments: dict[str, Any], line: int, *, remedy: str = "") -> None:
         """Return if a call of *tool* is allowed; asks the user if that is not known.
+
+        *remedy* is a sentence for a host that cannot ask.
 
         Raises:
             ToolError: if it is not, or the user cannot be asked.
@@ -87,19 +103,19 @@ class ProgramApprovals:
             raise ToolError(f"{tool} did not run: the user has refused changes by this program.")
         if permissions.use(tool, arguments):
             return
-        answer = self._request(tool, arguments, line)
+        answer = self._request(tool, arguments, line, remedy)
         if answer.allow == NO:
             permissions.is_refused = True
             raise ToolError(f"{tool} did not run: the user said no.")
         permissions.grant(_SCOPES[answer.allow], answer.calls or 1, tool, arguments)
 
-    def _request(self, tool: str, arguments: dict[str, Any], line: int) -> Permission:
+    def _request(self, tool: str, arguments: dict[str, Any], line: int, remedy: str) -> Permission:
         question = describe_call(tool, arguments, self._describe_line(line))
         try:
             return self._ask(lambda caller: Context(caller, tool).ask(question, Permission))
         except CannotAsk:
             reason = "it may change something, and this host cannot ask its user whether it may"
-            raise ToolError(f"{tool} did not run: {reason}.") from None
+            raise ToolError(f"{tool} did not run: {reason}.{remedy}") from None
         except NotAnswered as error:
             self._permissions.is_refused = True
             raise ToolError(f"{tool} did not run: it may change something. {error}") from error

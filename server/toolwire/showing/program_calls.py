@@ -22,7 +22,7 @@ from toolwire_tools import Cancelled, ToolError
 
 from .. import log
 from ..protocol.call import Call, Origin
-from .program_approvals import ProgramApprovals, may_change
+from .program_approvals import ProgramApprovals, find_remedy, may_change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping
@@ -180,7 +180,8 @@ class ProgramCalls:
         except Misfit as error:
             raise ToolError(f"{tool.name} {error}.") from None
         if may_change(tool, self._trusted):
-            self._approvals.check(tool.name, arguments, wanted.line)
+            remedy = find_remedy(tool)
+            self._approvals.check(tool.name, arguments, wanted.line, remedy=remedy)
         self._run(tool, arguments, wanted)
 
     def _run(self, tool: Tool, arguments: dict[str, Any], wanted: ProgramCall) -> None:

@@ -17,6 +17,7 @@ from toolwire.showing.program_approvals import (
     Permission,
     ProgramApprovals,
     describe_call,
+    find_remedy,
     may_change,
 )
 from toolwire_tools import (
@@ -80,6 +81,26 @@ def test_call_needs_approval_unless_its_tool_reads_and_is_trusted(
     tool: Tool, trusted: list[str], expected: bool
 ) -> None:
     assert may_change(tool, trusted) is expected
+
+
+@pytest.mark.parametrize(
+    ("tool", "remedy"),
+    [
+        (own(), "@tool_api(read_only=True)"),
+        (mounted("there", **READS), "`--trust-hints there`"),
+        (mounted("", **READS), "`--trust-hints yes`"),
+    ],
+)
+def test_remedy_of_a_host_that_cannot_ask_is_named(tool: Tool, remedy: str) -> None:
+    approvals, _ = approvals_of(CannotAsk("no"))
+    with pytest.raises(ToolError) as caught:
+        approvals.check(tool.name, SAME, 1, remedy=find_remedy(tool))
+    assert remedy in str(caught.value)
+
+
+@pytest.mark.parametrize("tool", [mounted("there"), mounted("there", **READS, openWorldHint=True)])
+def test_a_mounted_tool_that_changes_something_has_no_remedy(tool: Tool) -> None:
+    assert find_remedy(tool) == ""
 
 
 def approvals_of(*answers: Any) -> tuple[ProgramApprovals, RecordingCaller]:

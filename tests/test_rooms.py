@@ -34,7 +34,7 @@ ROOMS: dict[str, list[str]] = {
         "misplaced_names",
         "toolwire_schemas",
         "extensions language meta_tools output install_command project_links signatures threads",
-        "did_you_mean tracing deadline retries",
+        "did_you_mean exact_tokens tracing deadline retries",
         "wire cases",
         "json_schema tokens",
         "published portability",

@@ -9,6 +9,7 @@ from collections import Counter
 from typing import Any, Literal
 
 import msgspec
+from toolwire_schemas.exact_tokens import ENCODING
 
 Outcome = Literal["pass", "fail", "warn", "known gap", "not applicable"]
 OUTCOMES: tuple[Outcome, ...] = ("pass", "fail", "warn", "known gap", "not applicable")
@@ -58,8 +59,9 @@ class Verdict(msgspec.Struct, frozen=True, omit_defaults=True):
 class ToolCost(msgspec.Struct, frozen=True, kw_only=True):
     """The cost of a tool for a model and for callers.
 
-    `tokens` estimates its name, description and input schema, as a model receives them; `bytes` is
-    its entry in `tools/list`. `seconds` (the median) and `slowest_seconds` are of successful
+    `tokens` estimates its name, description and input schema, as a model receives them, and
+    `exact_tokens` is tiktoken's count of them, 0 without tiktoken; `bytes` is its entry in
+    `tools/list`. `seconds` (the median) and `slowest_seconds` are of successful
     `calls` that ran alone during the check, `result_bytes` (the median) and `largest_result_bytes`
     of their responses; all are 0 without such calls.
     """
@@ -67,6 +69,7 @@ class ToolCost(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     tokens: int
     bytes: int
+    exact_tokens: int = 0
     calls: int = 0
     seconds: float = 0.0
     slowest_seconds: float = 0.0
@@ -139,6 +142,17 @@ class Report(msgspec.Struct, frozen=True):
     def of_sdk(self) -> Counter[str]:
         """Return the number of findings that the SDK causes, by the reason."""
         return Counter(verdict.reason for verdict in self.verdicts if verdict.sdk)
+
+    def describe_tokens(self) -> str:
+        """Return the tokens of all tools in words; empty if there are none."""
+        tokens = sum(cost.tokens for cost in self.costs)
+        exact = sum(cost.exact_tokens for cost in self.costs)
+        if not tokens:
+            return ""
+        words = f"about {tokens:,} tokens"
+        if exact:
+            words += f", {exact:,} by tiktoken ({ENCODING})"
+        return words
 
     def as_json(self) -> dict[str, Any]:
         """Return the report as `contract-report`, a published schema, describes it."""

@@ -13,7 +13,8 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.tokens import estimate_list_tokens
+from toolwire_schemas.exact_tokens import find_exact_counter
+from toolwire_schemas.tokens import estimate_list_tokens, text_for_models
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 from ..report import ToolCost
@@ -103,10 +104,16 @@ def measure_costs(tools: Sequence[Any], calls: Sequence[TimedCall]) -> list[Tool
     calls_of_tool: dict[str, list[TimedCall]] = {}
     for call in calls:
         calls_of_tool.setdefault(call.tool, []).append(call)
+    count_exactly = find_exact_counter()
     costs = []
     for tool in tools:
-        if isinstance(tool, dict) and isinstance(tool.get("name"), str):
-            costs.append(_measure_cost(tool, calls_of_tool.get(tool["name"], ())))
+        if not isinstance(tool, dict) or not isinstance(tool.get("name"), str):
+            continue
+        cost = _measure_cost(tool, calls_of_tool.get(tool["name"], ()))
+        if count_exactly is not None:
+            tokens = count_exactly(text_for_models(tool))
+            cost = msgspec.structs.replace(cost, exact_tokens=tokens)
+        costs.append(cost)
     return sorted(costs, key=lambda cost: (-cost.tokens, cost.name))
 
 

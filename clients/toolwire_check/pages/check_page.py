@@ -29,6 +29,7 @@ from toolwire_client.pages.markup import (
 )
 from toolwire_client.pages.page import page, section
 from toolwire_schemas.cases.rules import rule, rule_url
+from toolwire_schemas.exact_tokens import ENCODING
 
 from ..report import OUTCOMES
 
@@ -268,9 +269,9 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     if report.revisions:
         speaks = f"MCP {', '.join(report.revisions)}; {' and '.join(report.framings)}"
     tools = format_count(report.tools, "tool")
-    tokens = sum(one.tokens for one in report.costs)
+    tokens = report.describe_tokens()
     if tokens:
-        tools += f", about {tokens:,} tokens"
+        tools += f", {tokens}"
     closed = [f"The gap {gap} is closed: remove it from the baseline." for gap in report.outdated]
     return [
         ("speaks", speaks),
@@ -291,9 +292,13 @@ def _area_rows(report: Report) -> list[list[str]]:
     return rows
 
 
-_COST = ("tool", "tokens", "description", "calls", "median", "slowest", "result", "largest")
+_COST = (
+    *("tool", "tokens", "tiktoken", "description"),
+    *("calls", "median", "slowest", "result", "largest"),
+)
 _COST_NOTE = (
-    "Tokens are estimated, of the name, the description and the input schema. Times and sizes of"
+    "Tokens are estimated, of the name, the description and the input schema, and counted by"
+    f" tiktoken ({ENCODING}) if that is installed. Times and sizes of"
     " results are of calls that succeeded and ran alone during the check."
 )
 
@@ -306,7 +311,8 @@ def _cost_rows(report: Report) -> Iterator[list[str]]:
 
 
 def _cost_row(cost: ToolCost) -> list[str]:
-    row = [cost.name[:_MAX_NAME_CHARS], f"{cost.tokens:,}", size(cost.bytes)]
+    exact = f"{cost.exact_tokens:,}" if cost.exact_tokens else ""
+    row = [cost.name[:_MAX_NAME_CHARS], f"{cost.tokens:,}", exact, size(cost.bytes)]
     if cost.calls:
         row.append(str(cost.calls))
         row.append(duration(cost.seconds))

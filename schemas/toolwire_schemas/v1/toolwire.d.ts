@@ -2389,6 +2389,10 @@ export interface ToolCost {
    */
   tokens: number
   /**
+   * Their count by tiktoken (o200k_base), 0 where it is not installed.
+   */
+  exact_tokens?: number
+  /**
    * The size of its entry in `tools/list`.
    */
   bytes: number

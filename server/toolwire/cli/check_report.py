@@ -187,10 +187,9 @@ def _format_summary(report: Report) -> str:
     if report.seed is not None:
         lines.append(f"The same arguments are generated again with --seed {report.seed}.")
     if report.costs:
-        tokens = sum(cost.tokens for cost in report.costs)
         lines.append(
-            f"The descriptions of its tools are about {tokens:,} tokens; --html has each, and times"
-            " of calls."
+            f"The descriptions of its tools are {report.describe_tokens()}; --html has each, and"
+            " times of calls."
         )
     for gap in report.outdated:
         lines.append(f"The gap {gap} is closed: remove it from the baseline.")

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.exact_tokens import ENCODING, find_exact_counter
 from toolwire_schemas.tokens import estimate_tokens, text_for_models
 
 from .printing.layout import format_count, format_table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-ENCODING = "o200k_base"
-"""The vocabulary of OpenAI's models since GPT-4o."""
+    from collections.abc import Sequence
 
 
 class TokenCount(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,17 +46,6 @@ def count_tokens(entries: Sequence[dict[str, Any]], servers: Sequence[str]) -> l
 
 def _most_first(count: TokenCount) -> tuple[int, str, str]:
     return -count.estimated, count.tool, count.server
-
-
-def find_exact_counter() -> Callable[[str], int] | None:
-    """Return what counts the tokens of a text; `None` without tiktoken, or if its vocabulary, which
-    it downloads once, cannot be read.
-    """
-    try:
-        encoding = import_module("tiktoken").get_encoding(ENCODING)
-    except (ImportError, OSError):  # the errors of its downloads are OSErrors
-        return None
-    return lambda text: len(encoding.encode(text, disallowed_special=()))
 
 
 def _server_of(tool: str, servers: Sequence[str]) -> str:

@@ -221,6 +221,13 @@ def test_page_of_a_server_without_failures_is_short() -> None:
     )
 
 
+def test_exact_tokens_are_next_to_the_estimate() -> None:
+    costs = [ToolCost(name="a", tokens=200, bytes=1, exact_tokens=187)]
+    page = check_page(report(verdict("ids/zero"), costs=costs), again=lambda _: "")
+    assert "about 200 tokens, 187 by tiktoken (o200k_base)" in page
+    assert "<td>200</td><td>187</td>" in page
+
+
 def test_a_bar_shows_the_tokens_of_each_tool_as_a_share_of_the_largest() -> None:
     costs = [
         ToolCost(name=name, tokens=tokens, bytes=1) for name, tokens in (("a", 200), ("b", 50))

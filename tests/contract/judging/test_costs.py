@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -48,6 +50,18 @@ def test_only_successful_calls_that_run_alone_are_timed(
     conversation: list[tuple[str, Any]], tools: list[str]
 ) -> None:
     assert time_calls(*conversation) == tools
+
+
+def test_tokens_are_counted_where_tiktoken_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    tools = [{"name": "b"}]
+    monkeypatch.setitem(sys.modules, "tiktoken", None)
+    (estimated,) = measure_costs(tools, [])
+    encoding = SimpleNamespace(encode=lambda text, **_: [text] * 7)
+    tiktoken = SimpleNamespace(get_encoding=lambda name: encoding)
+    monkeypatch.setitem(sys.modules, "tiktoken", tiktoken)
+    (counted,) = measure_costs(tools, [])
+    assert (estimated.exact_tokens, counted.exact_tokens) == (0, 7)
+    assert estimated.tokens == counted.tokens
 
 
 def test_costs_are_sorted_by_tokens_and_have_the_median_of_the_calls() -> None:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 from toolwire_schemas.wire.codec import DecodingError, decode
 from toolwire_tools import ArgumentsError, Entry, Tool, ToolError
-from toolwire_tools.resources.uri_template import UriTemplate
 
 from ..protocol.connection_handler import ConnectionHandler
 
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
     from toolwire_schemas.json_schema.bounded_validator import SchemaValidator
+    from toolwire_tools.resources.uri_template import UriTemplate
 
     from ..protocol.call import Call
 
@@ -78,6 +78,8 @@ def _read_template(uri: str) -> UriTemplate | None:
     """Return the URI template; `None` for one of a part of RFC 6570 that is not supported: its URIs
     are found by asking.
     """
+    from toolwire_tools.resources.uri_template import UriTemplate
+
     with suppress(ValueError):
         return UriTemplate(uri)
     return None

@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from toolwire_schemas.wire import codec
 from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode, encode_plain
+from toolwire_schemas.wire.nesting import is_nested_deeper
 
 JSON = st.recursive(
     st.none()
@@ -119,6 +120,31 @@ def test_a_list_with_null_is_refused_exactly_if_a_number_in_it_is_not_finite(
             continue
         with pytest.raises(EncodingError):
             encode_value([None, *values])
+
+
+def nest(levels: int, inner: object) -> object:
+    """Return *inner* within so many *levels* of arrays and objects by turns."""
+    value = inner
+    for level in range(levels):
+        value = [value] if level % 2 else {"a": value}
+    return value
+
+
+@pytest.mark.parametrize("inner", [1, "text", None, [1, {"b": 2}]])
+def test_depth_of_a_value_is_judged_at_its_limit(inner: object) -> None:
+    own_levels = 2 if isinstance(inner, list) else 0
+    assert not is_nested_deeper([nest(9 - own_levels, inner), 7], 10)
+    assert is_nested_deeper([nest(10 - own_levels, inner), 7], 10)
+
+
+def test_a_long_flat_list_needs_no_orjson(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(value: object) -> bytes:
+        raise AssertionError("orjson is not needed")
+
+    monkeypatch.setattr(codec, "_first_dumps", refuse)
+    monkeypatch.setattr(codec, "_dumps", refuse)
+    tools = [{"name": str(number), "inputSchema": {"type": "object"}} for number in range(300)]
+    assert decode(encode_plain({"tools": tools})) == {"tools": tools}
 
 
 @given(st.text(st.characters(categories=None) | st.characters(categories=["Cs"])))

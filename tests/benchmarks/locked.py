@@ -21,6 +21,7 @@ from wire import Server, call
 
 SOURCE = "def add(a: int, b: int) -> int:\n    return a + b\n"
 SERVERS = 100
+CALL = call(1, "s7_add", {"a": 1, "b": 2})
 LIST = b'{"jsonrpc":"2.0","id":-1,"method":"tools/list"}\n'
 
 
@@ -30,13 +31,11 @@ def write_files(folder: Path) -> dict[str, list[str]]:
     serve = [sys.executable, "-m", "toolwire", "serve"]
     own = [*serve, str(folder / "tools.py")]
     entry = {"command": own[0], "args": own[1:]}
-    schema = {
-        "type": "object",
-        "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
-        "required": ["a", "b"],
-    }
+    server = Server(own)
+    (listed,) = json.loads(server.ask(LIST))["result"]["tools"]
+    server.close()
     names = [f"s{number}" for number in range(SERVERS)]
-    tools = [{"name": f"{name}_add", "inputSchema": schema} for name in names]
+    tools = [{**listed, "name": f"{name}_add"} for name in names]
     (folder / "hosts.json").write_text(json.dumps({"mcpServers": dict.fromkeys(names, entry)}))
     (folder / "lock.json").write_text(json.dumps({"version": 2, "tools": tools}))
     locked = [
@@ -52,8 +51,10 @@ def measure(command: list[str], *lines: bytes) -> list[float]:
     server = Server(command)
     seconds = []
     for line in lines:
-        server.ask(line)
+        data = server.ask(line)
         seconds.append(time.perf_counter() - start)
+        if b'"result"' not in data:
+            raise RuntimeError(f"no result: {data[:300]!r}")
     server.close()
     return seconds
 
@@ -70,7 +71,7 @@ def main() -> None:
         for _ in range(rounds):
             for name, command in commands.items():
                 lists[name].append(measure(command, LIST)[0])
-            listed, called = measure(commands["locked"], LIST, call(1, "s7_add", {"a": 1, "b": 2}))
+            listed, called = measure(commands["locked"], LIST, CALL)
             calls.append(called - listed)
         base = statistics.median(lists["one file"])
         for name, seconds in lists.items():

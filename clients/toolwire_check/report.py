@@ -144,7 +144,7 @@ class Report(msgspec.Struct, frozen=True):
         return Counter(verdict.reason for verdict in self.verdicts if verdict.sdk)
 
     def describe_tokens(self) -> str:
-        """Return the tokens of all tools in words; empty if there are none."""
+        """Return the tokens of all tools in words; empty without tools."""
         tokens = sum(cost.tokens for cost in self.costs)
         exact = sum(cost.exact_tokens for cost in self.costs)
         if not tokens:

@@ -20,6 +20,10 @@ from toolwire_schemas.tokens import estimate_list_tokens, estimate_tokens
 from toolwire_tools import Entry, Tool
 
 LISTS = Path(__file__).parents[1] / "schemas" / "search" / "servers.json"
+SERVERS = (
+    *("filesystem", "memory", "github", "notion", "playwright"),
+    *("everything", "git", "time", "fetch", "bundled"),
+)
 
 _CITIES = ("Oslo", "Lima", "Kyoto", "Accra", "Perth")
 
@@ -217,7 +221,9 @@ def foreign_tools() -> list[Tool]:
         raise AssertionError("only listed")
 
     tools = []
-    for server, listed in json.loads(LISTS.read_text("utf-8")).items():
+    lists = json.loads(LISTS.read_text("utf-8"))
+    for server in SERVERS:
+        listed = lists[server]
         for entry in listed["tools"]:
             name = f"{server}_{entry['name']}"
             parts = (server, entry["name"])

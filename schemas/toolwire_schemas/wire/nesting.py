@@ -6,7 +6,7 @@ from typing import Any
 
 
 def is_nested_deeper(value: Any, levels: int) -> bool:
-    """Return whether *value* has more than so many *levels* of arrays and objects."""
+    """Return whether *value* has more than *levels* levels of arrays and objects."""
     containers = [value]
     for _ in range(levels + 1):
         inner: list[Any] = []

@@ -123,7 +123,7 @@ def test_a_list_with_null_is_refused_exactly_if_a_number_in_it_is_not_finite(
 
 
 def nest(levels: int, inner: object) -> object:
-    """Return *inner* within so many *levels* of arrays and objects by turns."""
+    """Return *inner* within *levels* of arrays and objects by turns."""
     value = inner
     for level in range(levels):
         value = [value] if level % 2 else {"a": value}

@@ -1,7 +1,7 @@
-"""A fixture and a flag for pytest, which loads this module by its entry point `toolwire`.
+"""Fixtures and a flag for pytest, which loads this module by its entry point `toolwire`.
 
 pytest does so in every project of an environment that has Toolwire. So the module is in no package,
-whose import would cost time, and imports nothing of Toolwire before a test uses the fixture.
+whose import would cost time, and imports nothing of Toolwire before a test uses a fixture.
 `-p no:toolwire` leaves it out.
 """
 
@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
+    from toolwire_client import Client
     from toolwire_client.transport.base import InProcess
 
 _FORBIDDEN = re.compile(r"[^\w.-]+")  # in names of files, somewhere
@@ -49,3 +50,23 @@ def tool_list_snapshot(request: pytest.FixtureRequest) -> Callable[..., None]:
         assert_tools_unchanged(server, request.path.parent / name, update=update, **options)
 
     return compare
+
+
+@pytest.fixture
+def tool_server() -> Iterator[Callable[..., Client]]:
+    """A function that returns a client of a server, which ends with the test:
+    `tool_server(["toolwire", "serve", "tools.py"])`.
+
+    It takes what `toolwire_client.connect` takes: the words of a command, or a `toolwire.Server`,
+    which runs within the process of the test; and its options.
+    """
+    from contextlib import ExitStack
+
+    from toolwire_client import connect
+
+    with ExitStack() as clients:
+
+        def start(server: Sequence[str] | InProcess, **options: Any) -> Client:
+            return clients.enter_context(connect(server, **options))
+
+        yield start

@@ -27,6 +27,7 @@ import yaml
 from support.example_data import LOG, make_database, make_pictures, make_repository
 from support.issue_tracker import issue_tracker
 from support.sandbox_runs import need_sandbox
+from support.server_process import PATIENCE_SECONDS
 from toolwire.cli.commands import COMMANDS
 from toolwire.cli.help import format_help, format_overview
 from toolwire_schemas import project_links
@@ -185,10 +186,35 @@ def test_a_script_runs(folder: Path, block: Block) -> None:
     assert done.returncode == 0, done.stdout
 
 
+RUN_CELLS = """
+import json, sys
+from IPython.core.interactiveshell import InteractiveShell
+
+for cell in json.load(sys.stdin):
+    InteractiveShell.instance().run_cell(cell).raise_error()
+"""
+
+
+@pytest.mark.process
+def test_the_cells_of_a_notebook_run(folder: Path) -> None:
+    cells = [block.text for block in blocks() if block.language == "ipython"]
+    done = subprocess.run(
+        [sys.executable, "-c", RUN_CELLS],
+        cwd=folder,
+        input=json.dumps(cells),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "'result': 42" in done.stdout
+
+
 def test_every_block_is_run_read_or_left_alone_for_a_reason() -> None:
     for block in blocks():
         match block.language:
-            case "python" | "console":
+            case "python" | "console" | "ipython":
                 continue
             case "json":
                 json.loads(block.text)

@@ -118,6 +118,18 @@ class ServerDetails(ABC):
     def _details(self) -> Running | None: ...
 
     @property
+    @abstractmethod
+    def pid(self) -> int | None:
+        """The server's process id; `None` if it has no process of its own, or the client is
+        closed.
+        """
+
+    def _repr_html_(self) -> str:
+        from .pages.notebook import show_client
+
+        return show_client(self.server_info, self.version, self.pid, self.instructions)
+
+    @property
     def version(self) -> str | None:
         """The MCP revision spoken."""
         running = self._details()

@@ -52,6 +52,7 @@ _LATER = {
     "ToolError": "toolwire_tools",
     "__version__": "toolwire.settings",
     "complete": "toolwire_tools",
+    "load_ipython_extension": "toolwire.notebook",
     "prompt": "toolwire_tools",
     "resource": "toolwire_tools",
     "serve": "toolwire.server",

@@ -69,12 +69,16 @@ def _file(module: ModuleType) -> str:
 
 
 def _name(module: ModuleType) -> str:
-    if module.__package__:
+    if _package(module):
         return _top(module)
     stem, ending = os.path.splitext(os.path.basename(_file(module)))
     return (
         stem if ending else ""
     )  # Python's prompt has no file, and its standard input none with an ending
+
+
+def _package(module: ModuleType) -> str | None:
+    return vars(module).get("__package__")  # the `__main__` of IPython has none
 
 
 def _version(module: ModuleType) -> str | None:
@@ -85,7 +89,7 @@ def _version(module: ModuleType) -> str | None:
     is_installed = any(
         part in ("site-packages", "dist-packages") for part in _file(module).split(os.sep)
     )
-    if not is_installed and not module.__package__:
+    if not is_installed and not _package(module):
         return None  # a file by itself, and the usual case
     from importlib import metadata
 

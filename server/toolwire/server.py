@@ -4,6 +4,7 @@ process.
 
 from __future__ import annotations
 
+import sys
 import threading
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
@@ -93,6 +94,10 @@ class Server:
         alone, or everything that there may be.
         """
         if streams is None:
+            if "ipykernel" in sys.modules:
+                from .transport.notebook_kernel import refuse_kernel
+
+                refuse_kernel()
             streams = stdio.claim(keep_children=self.settings.keep_children)
         if load is None:
             stdio.serve(self.open_session, self.settings, streams)
@@ -287,6 +292,12 @@ class Server:
 
             self._local = LocalClient(self.open_session)
         return self._local.request(method, params, on_progress)
+
+    def _repr_html_(self) -> str:
+        from toolwire_schemas.tool_table import tool_table
+
+        name = self.identity.server_info()["name"]
+        return tool_table(name, [tool.describe() for tool in self.tools])
 
     def close(self) -> None:
         """End the session of `request` and `call`, and mounted servers.

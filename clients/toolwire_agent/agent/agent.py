@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Mapping
 from functools import partial
@@ -187,7 +188,12 @@ class Agent:
     def answer_sync(
         self, question: str, *, result_type: object = str, on_live: OnLive | None = None
     ) -> Outcome[Any]:
-        """Run `answer` for synchronous code."""
+        """Run `answer` for synchronous code.
+
+        Raises:
+            RuntimeError: if an event loop runs in this thread, as in a notebook.
+        """
+        _refuse_running_loop()
         return anyio.run(
             lambda: self.answer(question, result_type=cast("Any", result_type), on_live=on_live)
         )
@@ -457,6 +463,17 @@ def _model_name(model: object) -> str:
     if isinstance(of, str):
         return f"{kind} {of}"
     return kind
+
+
+def _refuse_running_loop() -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return
+    raise RuntimeError(
+        "an event loop runs in this thread, as in a notebook: write `await agent.answer(...)`"
+        " in place of `answer_sync`"
+    )
 
 
 async def _next_event(events: AsyncGenerator[Recorded, None]) -> Recorded | None:

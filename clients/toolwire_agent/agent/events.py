@@ -342,6 +342,13 @@ class Outcome(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
             " events>)"
         )
 
+    def _repr_html_(self) -> str:
+        from toolwire_client.pages.notebook import show_outcome
+
+        turns = f"{self.turns} turn" if self.turns == 1 else f"{self.turns} turns"
+        summary = ", ".join(filter(None, (self.status, turns, self.reason)))
+        return show_outcome(summary, msgspec.to_builtins(self.result))
+
     @property
     def ok(self) -> bool:
         """Whether the question was answered."""

@@ -24,6 +24,11 @@ class ToolDescription(msgspec.Struct, frozen=True, kw_only=True, rename=_WIRE_NA
     annotations: dict[str, Any] = {}
     raw: dict[str, Any] = {}
 
+    def _repr_html_(self) -> str:
+        from ..pages.notebook import show_tool
+
+        return show_tool(self.raw)
+
 
 class ResourceDescription(msgspec.Struct, frozen=True, kw_only=True, rename=_RESOURCE_NAMES):
     """A resource, as its server describes it. `size` is in bytes. `raw` is its entry in
@@ -132,6 +137,11 @@ class CallResult(msgspec.Struct, frozen=True, kw_only=True):
     def text(self) -> str:
         """The text blocks, joined by newlines."""
         return "\n".join(block["text"] for block in self.content if block.get("type") == "text")
+
+    def _repr_html_(self) -> str:
+        from ..pages.notebook import show_result
+
+        return show_result(self.raw)
 
 
 Described = TypeVar(

@@ -232,3 +232,24 @@ def test_cases_without_fuzzing_need_no_hypothesis(pytester: pytest.Pytester) -> 
     )
     done = pytester.runpytest_subprocess("-p", "no:hypothesispytest", "-p", "no:cacheprovider")
     done.assert_outcomes(passed=1)
+
+
+@pytest.mark.process
+def test_a_server_of_the_fixture_ends_with_its_test(pytester: pytest.Pytester) -> None:
+    tools = pytester.makepyfile(tools=TOOLS)
+    command = [sys.executable, "-m", "toolwire", "serve", str(tools)]
+    pytester.makepyfile(
+        test_tools=f"""
+        clients = []
+
+        def test_call(tool_server):
+            client = tool_server({command!r})
+            clients.append(client)
+            assert client.call_tool("add", {{"a": 2, "b": 40}}).text == "42"
+            assert client.pid is not None
+
+        def test_end():
+            assert clients[0].pid is None
+        """
+    )
+    run(pytester).assert_outcomes(passed=2)

@@ -8,10 +8,12 @@ from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.tool_table import summarize
+
 from ...errors import UsageError
 from ..open_client import make_client, make_limit
 from ..options import EXCLUDE, INCLUDE, JSON, LOADING, Option
-from ..printing.layout import format_count, format_table, format_tools, summarize
+from ..printing.layout import format_count, format_table, format_tools
 from ..printing.terminal import format_json, print_data, print_remark, print_report
 from . import Command
 

@@ -9,6 +9,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.output import BOLD, DIM, emphasize, printable
+from toolwire_schemas.tool_table import summarize
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -114,13 +115,6 @@ def _hold_together(parts: Sequence[str], columns: int) -> str:
             part = part.replace(" ", _UNBROKEN)
         texts.append(part)
     return " ".join(texts)
-
-
-def summarize(entry: dict[str, Any]) -> str:
-    """Return the first paragraph of an entry's description in one line, or else its title."""
-    text = str(entry.get("description") or entry.get("title") or "")
-    paragraph = text.strip().partition("\n\n")[0]
-    return " ".join(paragraph.split())
 
 
 def _describe_question(tool: dict[str, Any]) -> str:

@@ -35,7 +35,7 @@ def main(arguments: list[str] | None = None) -> int:
     """
     words = sys.argv[1:] if arguments is None else arguments
     reason = ""
-    if words[:1] in (["serve"], ["wrap"]) and any(word.startswith("--share") for word in words):
+    if any(word.startswith("--share") for word in words):
         reason = _share(words)
 
     from .quick_msgspec import import_msgspec  # after the path is fixed

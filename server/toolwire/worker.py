@@ -22,15 +22,18 @@ from .errors import LifespanFailed, LoadError
 from .loading import importing
 from .loading.modules import find_module_or_installed
 from .loading.targets import Target, load, parse
+from .runtime.session import Session
 from .server import Server
 from .transport import stdio
-from .workers.worker_spec import NO_LIMIT, STALE, WorkerSpec, stamp
+from .workers.worker_spec import META_SESSION_ID, NO_LIMIT, STALE, WorkerSpec, stamp
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from toolwire_tools import Caller, Entry
     from toolwire_tools.handler import ToolHandler
+
+    from .protocol.call import Call
 
 
 def main(words: dict[str, Any], cgroup: str) -> NoReturn:
@@ -67,10 +70,21 @@ def main(words: dict[str, Any], cgroup: str) -> NoReturn:
     try:
         lifespan = None if spec.lifespan is None else _object(parse(spec.lifespan))
         limited = [_limit(tool, memory) for tool in tools]
-        Server(limited, lifespan=lifespan, **settings).serve(streams)
+        server = Server(limited, lifespan=lifespan, **settings)
+        server.make_session = WorkerSession
+        server.serve(streams)
     except LifespanFailed as error:
         log.traceback(str(error), error.__cause__ or error)
         os._exit(2)
+
+
+class WorkerSession(Session):
+    """The session with the server, which sends one call at a time, of any of its sessions."""
+
+    def accept(self, call: Call) -> None:
+        """As `Session.accept`; take the id of the session that the call is for."""
+        self.session_id = str((call.meta or {}).get(META_SESSION_ID, ""))
+        super().accept(call)
 
 
 def _object(target: Target) -> Any:

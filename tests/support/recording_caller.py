@@ -10,6 +10,7 @@ class RecordingCaller:
 
     def __init__(self, patience: int | None = None) -> None:
         self.state: Any = None
+        self.session_id = "recorded"
         self.session_state: dict[str, Any] = {}
         self.told: list[tuple[float, float | None, str | None]] = []
         self.logged: list[tuple[str, str, dict[str, Any]]] = []

@@ -162,6 +162,7 @@ class LocalCaller:
         deadline: Deadline,
     ) -> None:
         self.cancelled = False
+        self.session_id = ""
         self.session_state: dict[str, Any] = {}
         self._tool = tool
         self._waiting = waiting

@@ -163,6 +163,11 @@ class Call(msgspec.Struct, eq=False):
         """Values that tools keep for each other during the session."""
         return self.host.session_state
 
+    @property
+    def session_id(self) -> str:
+        """The text that all calls of the session have in common."""
+        return self.host.session_id
+
     def progress(self, done: float, total: float | None, message: str | None) -> None:
         """Report progress to the client; does nothing if it did not ask for it or the call has
         ended.

@@ -98,6 +98,7 @@ class Host(Protocol):
     none.
     """
     session_state: dict[str, Any]
+    session_id: str
 
     def state_of(self, entry: Entry) -> Any:
         """Return the value of the lifespan of *entry*."""

@@ -115,6 +115,7 @@ class Session:
         self._reading = False
         self._refusing = False
         self.is_ending = False
+        self.session_id = os.urandom(8).hex()
         self.session_state: dict[str, Any] = {}
         """Values that tools keep for each other: while the client is connected, in this process."""
         self.lifespans: Lifespans | None = None

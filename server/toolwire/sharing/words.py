@@ -21,6 +21,8 @@ def own_words(words: Sequence[str]) -> Sequence[str]:
 def asks_to_share(words: Sequence[str]) -> bool:
     """Return whether *words* ask for a shared process."""
     own = own_words(words)
+    if own[:1] not in (["serve"], ["wrap"]):
+        return False
     if not _HELP.isdisjoint(own):
         return False
     return any(word.partition("=")[0] == "--share" for word in own)

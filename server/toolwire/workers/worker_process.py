@@ -34,7 +34,7 @@ from ..forwarding import forward, pass_on_log
 from ..protocol.in_flight import make_cancelled_error
 from ..protocol.lifecycle import can_elicit
 from ..protocol.server_protocol import META_CALL_ID
-from .worker_spec import NO_LIMIT, STALE, TIMERS
+from .worker_spec import META_SESSION_ID, NO_LIMIT, STALE, TIMERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -249,6 +249,7 @@ def _params_of(call: Call, name: str, arguments: Any) -> dict[str, Any]:
         params = {"name": name, "arguments": arguments}
     else:
         params = dict(arguments)
+    params["_meta"] = {META_SESSION_ID: call.session_id}
     if call.id is not None:
-        params["_meta"] = {META_CALL_ID: call.id}
+        params["_meta"][META_CALL_ID] = call.id
     return params

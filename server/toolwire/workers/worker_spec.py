@@ -57,6 +57,9 @@ class WorkerSpec(msgspec.Struct, frozen=True, kw_only=True):
 TIMERS = Timers()
 """Of this room: processes outlive the sessions, and their timers."""
 
+META_SESSION_ID = "toolwire/sessionId"
+"""Under `_meta` of a call: the session for which a worker process runs it."""
+
 NO_LIMIT = 1 << 62
 """In bytes: limits hold between server and host, not between server and worker."""
 

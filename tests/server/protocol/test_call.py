@@ -25,6 +25,7 @@ class RecordingHost(NoHost):
     """Keeps what a call sends."""
 
     session_state = SEEN
+    session_id = "own"
 
     def __init__(self, log_level: int | None = None) -> None:
         self.log_level = log_level
@@ -74,6 +75,7 @@ def test_the_state_is_that_of_the_tool_and_of_the_session() -> None:
 
     assert made.state == "the state of add"
     assert made.session_state is SEEN
+    assert made.session_id == "own"
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,21 @@ def fork() -> int:
 '''
 
 
+OF_SESSIONS = '''
+from toolwire import Context, tool_api
+
+@tool_api()
+def own_id(context: Context) -> str:
+    """Return the id of this session."""
+    return context.session_id
+
+@tool_api(runs_in="process")
+def id_in_worker(context: Context) -> str:
+    """Return the id of this session, which calls a process of all."""
+    return context.session_id
+'''
+
+
 class Sessions(SharedProcesses):
     """Starts sessions of one file."""
 
@@ -148,6 +163,17 @@ def test_sessions_share_tools_lifespan_and_event_loop_but_no_state(sessions: Ses
     assert one.wait() == 0
     assert one.stderr() == ""
     assert value(two.ask(call("pid"))) in pids
+
+
+def test_each_session_has_an_id_also_in_worker_processes(sessions: Sessions) -> None:
+    sessions.source.write_text(OF_SESSIONS, encoding="utf-8")
+    ids = []
+    for session in (sessions.open(), sessions.open()):
+        id = value(session.ask(call("own_id")))
+        assert value(session.ask(call("own_id"))) == id
+        assert value(session.ask(call("id_in_worker"))) == id
+        ids.append(id)
+    assert len({*ids, ""}) == 3
 
 
 def test_sessions_that_start_at_once_get_one_process(sessions: Sessions) -> None:

@@ -118,7 +118,7 @@ class Context(AsyncContext):
     @property
     def session_id(self) -> str:
         """A text that is the same for all calls of one connection."""
-        return f"stdio-{id(getattr(self._caller, 'host', None)):x}"
+        return self._caller.session_id
 
     @property
     def transport(self) -> Literal["stdio"]:

@@ -38,6 +38,10 @@ class Caller(Protocol):
         """
 
     @property
+    def session_id(self) -> str:
+        """A text that all calls of one client's connection have in common, and no others."""
+
+    @property
     def cancelled(self) -> bool:
         """True once the response is no longer needed."""
 
@@ -194,6 +198,15 @@ class BaseContext:
         Sessions of a shared process have one each; so has a worker process.
         """
         return self._caller.session_state
+
+    @property
+    def session_id(self) -> str:
+        """A text that all calls of this client's connection have in common, and no others: a key
+        for what a tool keeps of a conversation elsewhere, such as in a database.
+
+        Empty if a program calls the tool without a server.
+        """
+        return self._caller.session_id
 
     @property
     def cancelled(self) -> bool:
@@ -374,6 +387,7 @@ class NullCaller:
     """
 
     cancelled = False
+    session_id = ""
 
     def __init__(self) -> None:
         self.session_state: dict[str, Any] = {}

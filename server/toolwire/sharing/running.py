@@ -9,6 +9,7 @@ if sys.platform == "win32":
 
 import json
 import os
+import select
 import signal
 import time
 from contextlib import suppress
@@ -21,7 +22,9 @@ _END_SECONDS = 5.0
 """How long a process may take to end, before it is killed."""
 
 _KILL_SECONDS = 2.0
-_POLL_SECONDS = 0.02
+_LOOK_SECONDS = 0.02
+"""How often to look for the end of a process where it cannot be waited for."""
+
 _MAX_ANSWER_BYTES = 1024 * 1024
 
 
@@ -52,11 +55,13 @@ class RunningProcess:
 
     def _has_ended_within(self, seconds: float) -> bool:
         deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
+        while True:
+            left = deadline - time.monotonic()
             if not _is_running(self.pid):
                 return True
-            time.sleep(_POLL_SECONDS)
-        return False
+            if left <= 0:
+                return False
+            _wait_for_end(self.pid, left)
 
 
 def find_running() -> list[RunningProcess]:
@@ -124,6 +129,25 @@ def _read_facts(answer: bytes) -> dict[str, Any]:
     except ValueError:
         return {}
     return facts if isinstance(facts, dict) else {}
+
+
+def _wait_for_end(pid: int, seconds: float) -> None:
+    """Return when the process *pid* has ended, or after *seconds*; earlier where the system cannot
+    tell.
+    """
+    if sys.platform != "linux":
+        time.sleep(min(_LOOK_SECONDS, seconds))
+        return
+    try:
+        descriptor = os.pidfd_open(pid)
+    except OSError:  # it has ended just now
+        return
+    poll = select.poll()
+    poll.register(descriptor, select.POLLIN)
+    try:
+        poll.poll(seconds * 1000)
+    finally:
+        os.close(descriptor)
 
 
 def _is_running(pid: int) -> bool:

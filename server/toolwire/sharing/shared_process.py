@@ -29,6 +29,7 @@ from ..transport.descriptors import move_high
 from ..transport.stdio import ProcessEnd, end_on_signals, leave, leave_copy, leave_within
 from ..watchdog.loading_watch import watch_loading
 from .connection import ClientConnection, open_listener
+from .idle_end import IdleEnd
 from .loaded_files import LoadedFiles
 from .log_file import keep_small, remove_old_logs
 
@@ -57,6 +58,9 @@ _FIRST_SESSION_SECONDS = 30.0
 _HANDSHAKE_SECONDS = 1.0
 _CLEAN_UP_SECONDS = 0.2
 _EXIT_SECONDS = 2.0
+_RETRY_SECONDS = 0.1
+"""How long to wait for a descriptor to become free."""
+
 _LOG_SECONDS = 2.0
 """How often the size of the log is looked at."""
 
@@ -96,6 +100,8 @@ class SharedProcess:
         self._ended = ProcessEnd()
         self._are_kept_served = threading.Event()
         self._lock = threading.Lock()  # for the sessions, and what new ones find
+        self._has_left = threading.Condition(self._lock)
+        """Notified when a session has ended."""
         self._connections: list[ClientConnection] = []
         self._kept: list[LoadingFilter] = []
         self._waiting: list[ClientConnection] = []
@@ -103,6 +109,7 @@ class SharedProcess:
         self._is_ending = False
         self._answers_handshake = False
         self._watchdog: Watchdog | None = None
+        self._idle_end = IdleEnd(common.timers, self._end_if_idle)
         place = sharing.place
         self._alive = move_high(os.open(place.alive, os.O_RDONLY | os.O_NONBLOCK))
         self._alive_number = os.fstat(self._alive).st_ino
@@ -131,7 +138,9 @@ class SharedProcess:
             self._load(load)
         remove_old_logs(self._sharing.place.folder)
         self._trim_log()
-        self._look_later(max(self._idle_seconds, _FIRST_SESSION_SECONDS))
+        with self._lock:
+            if not self._connections:
+                self._idle_end.schedule(max(self._idle_seconds, _FIRST_SESSION_SECONDS))
         self._ended.wait()
         self._end()
 
@@ -202,7 +211,8 @@ class SharedProcess:
                 if self._is_ending:
                     return
                 log.rarely("accept", f"a session could not be accepted: {error.strerror}")
-                time.sleep(0.1)
+                with self._has_left:  # which frees a descriptor
+                    self._has_left.wait(_RETRY_SECONDS)
                 continue
             try:
                 start_thread(self._greet, "toolwire-greeting", stream)
@@ -260,6 +270,7 @@ class SharedProcess:
         return "ok"
 
     def _open_session(self, connection: ClientConnection) -> None:
+        self._idle_end.cancel()
         session = self._make_session(connection)
         self._connections.append(connection)
         self._common.add(session)
@@ -303,13 +314,11 @@ class SharedProcess:
             if connection in self._connections:
                 self._connections.remove(connection)
             is_last = not self._connections
+            self._has_left.notify_all()
         if is_last:
-            self._look_later(self._idle_seconds)
+            self._idle_end.schedule(self._idle_seconds)
 
     # The end
-
-    def _look_later(self, seconds: float) -> None:
-        self._common.timers.after(seconds, self._end_if_idle)
 
     def _end_if_idle(self) -> None:
         with self._lock:
@@ -332,8 +341,9 @@ class SharedProcess:
             self._watchdog.notify_exit()
         for connection in connections:
             connection.finish_input()  # and its session ends as if its host had hung up
-        while self._connections and time.monotonic() < deadline + _CLEAN_UP_SECONDS:
-            time.sleep(0.01)
+        with self._has_left:
+            left = deadline + _CLEAN_UP_SECONDS - time.monotonic()
+            self._has_left.wait_for(lambda: not self._connections, max(left, 0.0))
         self._common.finish(time.monotonic() + _CLEAN_UP_SECONDS, _CLEAN_UP_SECONDS)
         if self._watchdog is not None:
             self._watchdog.stop()

@@ -450,6 +450,21 @@ def test_peer_of_another_user_is_refused(monkeypatch: pytest.MonkeyPatch) -> Non
             starting.read_peer(ours)
 
 
+def test_config_writes_the_option_and_starts_no_shared_process(sessions: Sessions) -> None:
+    config = [sys.executable, "-m", "toolwire", "config", "json", "tools.py", "--share"]
+    done = subprocess.run(
+        config,
+        env=sessions.environment(),
+        cwd=sessions.folder,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=PATIENCE_SECONDS,
+    )
+    assert done.returncode == 0, done.stderr
+    assert '"--share"' in done.stdout
+    assert sessions.describe() == []
+
+
 def test_contract_kit_finds_no_difference(sessions: Sessions) -> None:
     sessions.open().ask(call("pid"))
     serve = [sys.executable, "-m", "toolwire", "serve", "--share", "tools.py"]

@@ -142,6 +142,8 @@ def _find_fault(host: hosts.Host, server: hosts.HostServer) -> str:
     have what is missing here.
     """
     quietly = [server.command, *server.args, "--log-level", "warning"]
+    if "--share" in quietly:  # whose process would stay for a while
+        quietly.remove("--share")
     # `config` must not leave compiled code next to the user's files.
     environment = {**server.env, "PYTHONDONTWRITEBYTECODE": "1"}
     try:

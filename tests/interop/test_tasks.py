@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from interop.peers import INSTALLED, missing, node_driver, python_driver
+from interop.peers import INSTALLED, missing, node_driver, python_driver, run, serve
 from support.client_backends import FACES, WAIT, ask, nothing_leaks
 from toolwire_client import (
     AsyncClient,
@@ -94,3 +95,44 @@ def test_servers_of_the_older_form_list_their_tasks(name: str) -> None:
         task = client.call_tool("work", {"steps": 1}, task=True, timeout_seconds=WAIT)
         assert [status.id for status in client.list_tasks()] == [task.id]
         assert task.result(WAIT).text == "worked"
+
+
+# The clients of others, and our server
+
+
+def played(program: list[str], mode: str, folder: Path) -> Any:
+    """Return what the client *program* printed of its tasks at our server."""
+    done = run([*program, mode, *serve(tools=Path(__file__).parent / "tasks_tools.py")], folder)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_tasks_of_the_first_python_client(tmp_path: Path) -> None:
+    assert played(python_driver("mcp1", "mcp1_tasks_client.py"), "legacy", tmp_path) == {
+        "work": ["completed", "worked", False],
+        "fail": ["completed", "ValueError: out of order", True],
+        "delete": "deleted",
+        "cancelled": "cancelled",
+        "listed": 4,
+    }
+
+
+def test_tasks_of_the_client_of_fastmcp(tmp_path: Path) -> None:
+    need_fastmcp_tasks()
+    assert played(python_driver("fastmcp", "fastmcp_tasks_client.py"), "auto", tmp_path) == {
+        "work": ["worked", False],
+        "delete": ["deleted", False],
+        "fail": ["ValueError: out of order", True],
+        "handle": [True, "worked"],
+        "cancelled": "cancelled",
+    }
+
+
+@pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])
+def test_tasks_of_the_typescript_client_with_its_extension(tmp_path: Path, mode: str) -> None:
+    client = node_driver("@modelcontextprotocol/ext-tasks", "ts_tasks_client.mjs")
+    assert played(client, mode, tmp_path) == {
+        "work": ["completed", "worked", False],
+        "delete": ["completed", "deleted", False],
+        "fail": ["completed", "ValueError: out of order", True],
+    }

@@ -38,6 +38,12 @@ const (
 	maxQuestions  = 100              // open at once
 	maxIDBytes    = 1000             // of requests, since they are sent back
 	keptBytes     = 16 * 1024        // of stderr and of output that is no message
+
+	tasksExtension   = metaPrefix + "tasks"
+	pollTime         = time.Second // between two requests for a task, where the server does not say
+	shortestPollTime = 50 * time.Millisecond
+	longestPollTime  = 5 * time.Minute
+	maxTaskQuestions = 100 // of one task
 )
 
 var legacyVersions = []string{"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"}
@@ -198,6 +204,7 @@ type Client struct {
 
 	options  Options
 	meta     map[string]any // of each request to a modern server
+	hasTasks bool           // calls become tasks, on request in legacy revisions
 	command  *exec.Cmd
 	input    io.Closer
 	requests chan []byte // callers wait for room
@@ -272,17 +279,21 @@ func (c *Client) agree(ctx context.Context, era string) error {
 	}
 	meta := map[string]any{
 		metaPrefix + "protocolVersion": modernVersion, metaPrefix + "clientInfo": info,
-		metaPrefix + "clientCapabilities": capabilities,
+		metaPrefix + "clientCapabilities": withTasks(capabilities),
 	}
 	if era != "legacy" {
 		short, cancel := context.WithTimeout(ctx, probeTime)
 		defer cancel()
 		raw, err := c.request(short, &call{}, "server/discover", map[string]any{"_meta": meta})
 		var offer struct {
-			Versions []string `json:"supportedVersions"`
+			Versions     []string `json:"supportedVersions"`
+			Capabilities struct {
+				Extensions map[string]json.RawMessage `json:"extensions"`
+			} `json:"capabilities"`
 		}
 		if err == nil && json.Unmarshal(raw, &offer) == nil && slices.Contains(offer.Versions, modernVersion) {
 			c.Revision, c.meta = modernVersion, meta
+			_, c.hasTasks = offer.Capabilities.Extensions[tasksExtension]
 			return nil
 		}
 		if era == "modern" && err == nil {
@@ -301,13 +312,30 @@ func (c *Client) agree(ctx context.Context, era string) error {
 		return err
 	}
 	var welcome struct {
-		Version string `json:"protocolVersion"`
+		Version      string `json:"protocolVersion"`
+		Capabilities struct {
+			Tasks struct {
+				Requests struct {
+					Tools struct {
+						Call json.RawMessage `json:"call"`
+					} `json:"tools"`
+				} `json:"requests"`
+			} `json:"tasks"`
+		} `json:"capabilities"`
 	}
 	if json.Unmarshal(raw, &welcome) != nil || !slices.Contains(legacyVersions, welcome.Version) {
 		return &ProtocolError{fmt.Sprintf("speaks MCP %q, which this client does not know", welcome.Version)}
 	}
 	c.Revision = welcome.Version
+	c.hasTasks = welcome.Version == legacyVersions[0] && isPresent(welcome.Capabilities.Tasks.Requests.Tools.Call)
 	return c.send(ctx, map[string]any{"method": "notifications/initialized"})
+}
+
+// withTasks declares the extension for tasks, which only modern servers know.
+func withTasks(capabilities map[string]any) map[string]any {
+	declared := maps.Clone(capabilities)
+	declared["extensions"] = map[string]any{tasksExtension: struct{}{}}
+	return declared
 }
 
 func launch(command []string, options Options) (*Client, error) {
@@ -711,23 +739,43 @@ func (open *call) outcome(answer message) (json.RawMessage, error) {
 func isPresent(raw json.RawMessage) bool { return len(raw) > 0 && string(raw) != "null" }
 
 // CallTool calls a tool with arguments that become a JSON object; nil for none. The call is cancelled with the context.
+// If the server makes the call a task, CallTool waits for it.
 // Its errors are a *ToolError, *RequestError, *ProtocolError, *ServerGoneError, ErrClosed, or that of the context.
 func (c *Client) CallTool(ctx context.Context, name string, arguments any, options ...CallOption) (*Result, error) {
-	result, err := c.rounds(ctx, name, arguments, options)
+	task, err := c.rounds(ctx, name, arguments, options, false)
 	if err != nil {
 		return nil, fmt.Errorf("tool %q: %w", name, err)
 	}
+	result, err := task.Result(ctx, options...)
+	var settled *RequestError
+	var failed *ToolError
+	if err != nil && !errors.As(err, &settled) && !errors.As(err, &failed) {
+		go task.Cancel(c.life)
+	}
+	return result, err
+}
+
+// outcome returns the result of a tool, as an error if it failed.
+func outcome(tool string, result *Result) (*Result, error) {
 	if result.IsError {
-		return nil, &ToolError{name, result}
+		return nil, &ToolError{tool, result}
 	}
 	return result, nil
 }
 
-func (c *Client) rounds(ctx context.Context, name string, arguments any, options []CallOption) (*Result, error) {
+func newCall(options []CallOption) *call {
 	open := &call{}
 	for _, option := range options {
 		option(open)
 	}
+	return open
+}
+
+// rounds returns the task that a call has become, which has ended if the server has answered with the result.
+func (c *Client) rounds(
+	ctx context.Context, name string, arguments any, options []CallOption, asTask bool,
+) (*Task, error) {
+	open := newCall(options)
 	if open.report != nil {
 		open.progress = make(chan Progress, 256)
 	}
@@ -735,8 +783,18 @@ func (c *Client) rounds(ctx context.Context, name string, arguments any, options
 		arguments = struct{}{}
 	}
 	params := map[string]any{"name": name, "arguments": arguments}
+	isModern := c.meta != nil
+	asTask = asTask && !isModern // a modern server decides by itself
 	for range maxRounds {
+		if asTask {
+			params["task"] = struct{}{}
+		}
 		raw, err := c.request(ctx, open, "tools/call", params)
+		var refused *RequestError
+		if errors.As(err, &refused) && refused.Code == -32601 && c.hasTasks && !isModern && !asTask {
+			asTask = true // some tools run only as tasks; nothing has run
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -745,9 +803,22 @@ func (c *Client) rounds(ctx context.Context, name string, arguments any, options
 		if json.Unmarshal(raw, &result) != nil || json.Unmarshal(raw, &more) != nil {
 			return nil, &ProtocolError{"sent a result of a call that is none"}
 		}
+		made := json.RawMessage(nil)
+		if isModern && more.Type == "task" {
+			made = raw
+		} else if !isModern {
+			made = more.Task
+		}
+		if isPresent(made) {
+			status, err := readTask(made, "")
+			if err != nil {
+				return nil, err
+			}
+			return c.Task(status.ID, name), nil
+		}
 		switch more.Type {
 		case "", "complete":
-			return &result, nil
+			return &Task{client: c, tool: name, result: &result}, nil
 		case "input_required":
 		default:
 			return nil, &ProtocolError{fmt.Sprintf("sent a result of the unknown type %q", more.Type)}
@@ -760,12 +831,15 @@ func (c *Client) rounds(ctx context.Context, name string, arguments any, options
 }
 
 type questions struct {
-	Type     string `json:"resultType"`
-	Requests map[string]struct {
-		Method string          `json:"method"`
-		Params json.RawMessage `json:"params"`
-	} `json:"inputRequests"`
-	State json.RawMessage `json:"requestState"`
+	Type     string             `json:"resultType"`
+	Task     json.RawMessage    `json:"task"` // of MCP 2025-11-25
+	Requests map[string]request `json:"inputRequests"`
+	State    json.RawMessage    `json:"requestState"`
+}
+
+type request struct {
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
 }
 
 // answer puts the answers to a modern server's questions into the params of the next round.
@@ -797,6 +871,195 @@ func (c *Client) answer(ctx context.Context, tool string, asked questions, param
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// ErrNoTasks is the error of StartTask for a server that does not turn calls into tasks.
+var ErrNoTasks = errors.New("the server has no tasks")
+
+// Task is a call that goes on at its server, which keeps the result. ID finds it again, also after a new connection; it
+// is empty if the server has answered with the result at once. Methods of one task are for one goroutine at a time.
+type Task struct {
+	ID string
+
+	client   *Client
+	tool     string
+	answered map[string]bool // the keys of its questions
+	result   *Result
+}
+
+// TaskStatus is the state of a task: working, input_required, completed, failed or cancelled.
+type TaskStatus struct {
+	ID      string `json:"taskId"`
+	State   string `json:"status"`
+	Message string `json:"statusMessage"`
+}
+
+type taskMembers struct {
+	TaskStatus
+	Poll       *float64           `json:"pollIntervalMs"`
+	LegacyPoll *float64           `json:"pollInterval"`
+	Requests   map[string]request `json:"inputRequests"`
+	Result     json.RawMessage    `json:"result"`
+	Error      json.RawMessage    `json:"error"`
+}
+
+// StartTask calls a tool and returns as soon as the server has answered: with a task that goes on, or with the result.
+// Its errors are those of CallTool, and ErrNoTasks.
+func (c *Client) StartTask(ctx context.Context, name string, arguments any, options ...CallOption) (*Task, error) {
+	if !c.hasTasks {
+		return nil, fmt.Errorf("tool %q: %w", name, ErrNoTasks)
+	}
+	task, err := c.rounds(ctx, name, arguments, options, true)
+	if err != nil {
+		return nil, fmt.Errorf("tool %q: %w", name, err)
+	}
+	return task, nil
+}
+
+// Task returns the task of an earlier call of a tool.
+func (c *Client) Task(id, tool string) *Task {
+	return &Task{ID: id, client: c, tool: tool, answered: map[string]bool{}}
+}
+
+// Result waits for the result of the call, with the questions and the status messages of its task. Its errors are those
+// of CallTool; a cancelled task is a *RequestError with the code -32800. When the context ends, the task goes on.
+func (t *Task) Result(ctx context.Context, options ...CallOption) (*Result, error) {
+	if t.result == nil {
+		result, err := t.wait(ctx, newCall(options))
+		if err != nil {
+			return nil, fmt.Errorf("tool %q: %w", t.tool, err)
+		}
+		t.result = result
+	}
+	return outcome(t.tool, t.result)
+}
+
+// Status asks the server for the state of the task.
+func (t *Task) Status(ctx context.Context) (TaskStatus, error) {
+	if t.ID == "" {
+		return TaskStatus{State: "completed"}, nil
+	}
+	members, err := t.read(ctx)
+	return members.TaskStatus, err
+}
+
+// Cancel asks the server to cancel the task; it decides whether and when.
+func (t *Task) Cancel(ctx context.Context) error {
+	if t.ID == "" {
+		return nil
+	}
+	_, err := t.ask(ctx, "tasks/cancel", map[string]any{})
+	return err
+}
+
+func (t *Task) ask(ctx context.Context, method string, params map[string]any) (json.RawMessage, error) {
+	params["taskId"] = t.ID
+	return t.client.request(ctx, &call{}, method, params)
+}
+
+func (t *Task) read(ctx context.Context) (taskMembers, error) {
+	raw, err := t.ask(ctx, "tasks/get", map[string]any{})
+	if err != nil {
+		return taskMembers{}, err
+	}
+	return readTask(raw, t.ID)
+}
+
+// readTask reads the members of a task, which is the one with an id unless that is empty.
+func readTask(raw json.RawMessage, id string) (taskMembers, error) {
+	var members taskMembers
+	if json.Unmarshal(raw, &members) != nil || members.ID == "" || id != "" && id != members.ID {
+		return members, &ProtocolError{"sent a task that is none, or another one"}
+	}
+	if !slices.Contains([]string{"working", "input_required", "completed", "failed", "cancelled"}, members.State) {
+		return members, &ProtocolError{fmt.Sprintf("sent a task of the unknown status %q", members.State)}
+	}
+	return members, nil
+}
+
+func (t *Task) wait(ctx context.Context, open *call) (*Result, error) {
+	isModern := t.client.meta != nil
+	for said := ""; ; {
+		members, err := t.read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		if open.report != nil && members.Message != "" && members.Message != said {
+			said = members.Message
+			open.report(Progress{Message: said})
+		}
+		switch {
+		case members.State == "cancelled":
+			return nil, &RequestError{-32800, "the task was cancelled", nil}
+		case !isModern && members.State != "working": // it may ask its questions only while its result is waited for
+			raw, err := t.ask(ctx, "tasks/result", map[string]any{})
+			if err != nil {
+				return nil, err
+			}
+			return readResult(raw)
+		case members.State == "completed":
+			return readResult(members.Result)
+		case members.State == "failed":
+			_, err := (&call{}).outcome(message{Error: orNull(members.Error)})
+			return nil, err
+		case members.State == "input_required":
+			if err := t.answer(ctx, questions{Requests: members.Requests}); err != nil {
+				return nil, err
+			}
+		}
+		select {
+		case <-time.After(members.pause()):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func orNull(raw json.RawMessage) json.RawMessage {
+	if isPresent(raw) {
+		return raw
+	}
+	return json.RawMessage(`{"message":"the task failed"}`)
+}
+
+func readResult(raw json.RawMessage) (*Result, error) {
+	result := Result{Raw: raw}
+	if json.Unmarshal(raw, &result) != nil {
+		return nil, &ProtocolError{"sent a result of a task that is none"}
+	}
+	return &result, nil
+}
+
+// answer answers the questions of a modern task that are new.
+func (t *Task) answer(ctx context.Context, asked questions) error {
+	maps.DeleteFunc(asked.Requests, func(key string, _ request) bool { return t.answered[key] })
+	if len(asked.Requests) == 0 {
+		return nil
+	}
+	if len(t.answered)+len(asked.Requests) > maxTaskQuestions {
+		return &ProtocolError{fmt.Sprintf("asks more than %d questions in one task", maxTaskQuestions)}
+	}
+	params := map[string]any{}
+	if err := t.client.answer(ctx, t.tool, asked, params); err != nil {
+		return err
+	}
+	if _, err := t.ask(ctx, "tasks/update", params); err != nil {
+		return err
+	}
+	for key := range asked.Requests {
+		t.answered[key] = true
+	}
+	return nil
+}
+
+func (m taskMembers) pause() time.Duration {
+	wanted := pollTime
+	for _, milliseconds := range []*float64{m.Poll, m.LegacyPoll} {
+		if milliseconds != nil {
+			wanted = time.Duration(min(*milliseconds, float64(longestPollTime/time.Millisecond))) * time.Millisecond
+		}
+	}
+	return min(max(wanted, shortestPollTime), longestPollTime)
 }
 
 // Call returns the structured result of a tool, or its member "result" if it is wrapped. Generated functions use it.

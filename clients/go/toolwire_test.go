@@ -87,6 +87,48 @@ var servers = map[string]func(*bufio.Scanner){
 		answerTo(in, "initialize", `{"protocolVersion":"2025-06-18"}`)
 		time.Sleep(time.Hour)
 	},
+	"tasks": func(in *bufio.Scanner) { // of MCP 2025-11-25, and asks while its result is waited for
+		answerTo(in, "initialize", `{"protocolVersion":"2025-11-25","capabilities":{"tasks":{"requests":{"tools":{"call":{}}}}}}`)
+		states := []string{"working", "working", "input_required"}
+		for in.Scan() {
+			line, id := in.Text(), idOf(in.Text())
+			switch {
+			case strings.Contains(line, `"tools/call"`) && !strings.Contains(line, `"task":{}`):
+				answer(`"error":{"code":-32601,"message":"runs only as a task"}`)(id)
+			case strings.Contains(line, `"tools/call"`):
+				result(`{"task":{"taskId":"t","status":"working","pollInterval":1}}`)(id)
+			case strings.Contains(line, `"tasks/get"`):
+				result(fmt.Sprintf(`{"taskId":"t","status":%q,"statusMessage":"is %s","pollInterval":1}`, states[0], states[0]))(id)
+				states = append(states[1:], states[len(states)-1])[:max(1, len(states)-1)]
+			case strings.Contains(line, `"tasks/result"`):
+				fmt.Println(`{"jsonrpc":"2.0","id":"q","method":"elicitation/create","params":{"message":"Sure?","requestedSchema":{}}}`)
+				in.Scan()
+				result(`{"content":[{"type":"text","text":"done"}]}`)(id)
+			case strings.Contains(line, `"tasks/cancel"`):
+				states = []string{"cancelled"}
+				result(`{"taskId":"t","status":"cancelled"}`)(id)
+			}
+		}
+	},
+	"modern-tasks": func(in *bufio.Scanner) {
+		answerTo(in, "server/discover", `{"supportedVersions":["2026-07-28"],"capabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}`)
+		states := []string{`"working"`, asking, asking, `"completed","result":{"content":[{"type":"text","text":"done"}]}`}
+		for in.Scan() {
+			line, id := in.Text(), idOf(in.Text())
+			switch {
+			case strings.Contains(line, `"tools/call"`) && strings.Contains(line, `"io.modelcontextprotocol/tasks":{}`):
+				result(`{"resultType":"task","taskId":"t","status":"working","pollIntervalMs":1}`)(id)
+			case strings.Contains(line, `"tasks/get"`):
+				result(`{"resultType":"complete","taskId":"t","pollIntervalMs":1,"status":` + states[0] + `}`)(id)
+				states = append(states[1:], states[len(states)-1])[:max(1, len(states)-1)]
+			case strings.Contains(line, `"tasks/cancel"`):
+				states = []string{`"cancelled"`}
+				result(`{"resultType":"complete"}`)(id)
+			default:
+				result(`{"resultType":"complete"}`)(id)
+			}
+		}
+	},
 	"new": func(in *bufio.Scanner) { answerTo(in, "initialize", `{"protocolVersion":"2099-01-01"}`) },
 	"afraid": func(in *bufio.Scanner) { // ends at the probe
 		in.Scan()
@@ -101,6 +143,8 @@ var servers = map[string]func(*bufio.Scanner){
 		serve(in, result(`{}`))
 	},
 }
+
+const asking = `"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{"message":"Sure?","requestedSchema":{}}}}`
 
 func serve(in *bufio.Scanner, call func(id string)) {
 	answerTo(in, "initialize", `{"protocolVersion":"2025-06-18"}`)
@@ -283,6 +327,61 @@ func TestHandshakes(t *testing.T) {
 	gone, cancel := context.WithCancel(ctx)
 	cancel()
 	if _, err := Start(gone, []string{os.Args[0]}, nil); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
+
+func TestACallThatBecomesATaskIsWaitedFor(t *testing.T) {
+	for _, name := range []string{"tasks", "modern-tasks"} {
+		asked := 0
+		options := Options{Ask: func(context.Context, Question) (Answer, error) {
+			asked++
+			return Accept(map[string]any{}), nil
+		}}
+		if result, err := called(t, name, options); err != nil || result.Text() != "done" || asked != 1 {
+			t.Error(name, result, err, asked)
+		}
+	}
+}
+
+func TestATaskIsAHandleThatIsCancelled(t *testing.T) {
+	for _, name := range []string{"tasks", "modern-tasks"} {
+		c, err := start(t, name, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		task, err := c.StartTask(ctx, "tool", nil)
+		if err != nil || task.ID != "t" {
+			t.Fatal(name, task, err)
+		}
+		short, cancel := context.WithTimeout(ctx, time.Millisecond)
+		if _, err := task.Result(short); !errors.Is(err, context.DeadlineExceeded) {
+			t.Error(name, err)
+		}
+		cancel()
+		if err := task.Cancel(ctx); err != nil {
+			t.Error(name, err)
+		}
+		if status, err := c.Task("t", "tool").Status(ctx); err != nil || status.State != "cancelled" {
+			t.Error(name, status, err)
+		}
+		var cancelled *RequestError
+		if _, err := task.Result(ctx); !errors.As(err, &cancelled) || cancelled.Code != -32800 {
+			t.Error(name, err)
+		}
+		var rules *ProtocolError
+		if _, err := c.Task("other", "tool").Status(ctx); !errors.As(err, &rules) {
+			t.Error(name, err)
+		}
+	}
+}
+
+func TestAServerWithoutTasksIsNotAskedForOne(t *testing.T) {
+	c, err := start(t, "plain", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.StartTask(ctx, "tool", nil); !errors.Is(err, ErrNoTasks) {
 		t.Error(err)
 	}
 }

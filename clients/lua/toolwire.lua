@@ -10,6 +10,11 @@ local M = {}
 local MODERN = "2026-07-28"
 local LEGACY = { "2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05" }
 local META = "io.modelcontextprotocol/"
+local TASKS = META .. "tasks"
+local POLL_MS = 1000 -- between two requests for a task, where the server does not say
+local SHORTEST_POLL_MS, LONGEST_POLL_MS = 50, 300000
+local MAX_TASK_QUESTIONS = 100 -- of one task
+local STATES = { working = true, input_required = true, completed = true, failed = true, cancelled = true }
 local PROBE_MS = 10000 -- for server/discover, which a legacy server may not answer
 local LAST_WORDS_MS = 1000 -- for output that arrives after the end of the process
 local MAX_ROUNDS = 10 -- of questions in one call, as in the official clients
@@ -39,6 +44,11 @@ vim.list_extend(PASSED, { "SYSTEMROOT", "TEMP", "USERNAME", "USERPROFILE", "WIND
 ---@class toolwire.CallOptions
 ---@field on_progress? fun(progress: toolwire.Progress, handle: toolwire.Handle)
 ---@field timeout_ms? integer
+---@field task? boolean return as soon as the server has answered: with a toolwire.Task, or with the result
+---@field task_id? string wait for this task of an earlier call of the tool, which a failed wait leaves running
+
+---@class toolwire.Task A call that goes on at its server, which keeps the result.
+---@field task_id string
 
 ---@class toolwire.Progress
 ---@field progress number
@@ -326,6 +336,7 @@ local function new_call(client, callback, options)
       return
     end
     local id = client.calls[call.id or 0] and call.id
+    local task = call.task
     call.is_cancelled = true
     call.done(failure(kind, message))
     if id and client.revision then -- MCP forbids to cancel the handshake
@@ -333,6 +344,9 @@ local function new_call(client, callback, options)
         method = "notifications/cancelled",
         params = { requestId = id, reason = message, _meta = client.meta },
       })
+    end
+    if task and not options.task_id then
+      client:cancel_task(task)
     end
   end
   if options.timeout_ms then
@@ -450,6 +464,103 @@ function Client:ask(params, tool, reply)
   end)
 end
 
+-- Tasks ---------------------------------------------------------------------------------------------------------------
+
+local function dig(value, ...)
+  for _, name in ipairs({ ... }) do
+    value = type(value) == "table" and value[name]
+  end
+  return value
+end
+
+local function poll_ms(members)
+  local wanted = tonumber(present(members.pollIntervalMs)) or tonumber(present(members.pollInterval)) or POLL_MS
+  return math.min(math.max(wanted, SHORTEST_POLL_MS), LONGEST_POLL_MS)
+end
+
+--- Waits for the task that a call has become.
+function Client:follow(call, tool, id)
+  local is_modern, said, answered, count, poll = self.revision == MODERN, nil, {}, 0, nil
+  call.task = id
+  local function ask(method, take, more)
+    if not call.is_done then
+      call.take = take
+      self:request(call, method, vim.tbl_extend("force", { taskId = id }, more or {}))
+    end
+  end
+  local function finish_with(result)
+    if type(result) ~= "table" then
+      return call.done(failure("protocol", "the server sent a result of a task that is none"))
+    end
+    call.done(nil, result)
+  end
+  local function report(message)
+    if message ~= "" and message ~= said and call.on_progress then
+      said = message
+      vim.schedule(function()
+        if not call.is_cancelled then
+          call.on_progress({ progress = 0, message = message }, call.handle)
+        end
+      end)
+    end
+  end
+  local function again(members)
+    after(poll_ms(members), poll)
+  end
+  local function answer(members)
+    local open = {}
+    for key, request in pairs(type(members.inputRequests) == "table" and members.inputRequests or {}) do
+      if not answered[key] then
+        answered[key], open[key], count = true, request, count + 1
+      end
+    end
+    if count > MAX_TASK_QUESTIONS then
+      return call.done(failure("protocol", "the task asks more than " .. MAX_TASK_QUESTIONS .. " questions"))
+    elseif next(open) == nil then
+      return again(members)
+    end
+    self:ask_all(call, tool, open, function(answers)
+      ask("tasks/update", function()
+        again(members)
+      end, { inputResponses = answers })
+    end)
+  end
+  local function take(members)
+    local state = dig(members, "taskId") == id and members.status
+    if not STATES[state] then
+      return call.done(failure("protocol", "the server sent a task that is none, or another one"))
+    end
+    report(type(members.statusMessage) == "string" and members.statusMessage or "")
+    if state == "cancelled" then
+      call.done(failure("request", "the task was cancelled", { code = -32800 }))
+    elseif not is_modern and state ~= "working" then -- it may ask only while its result is waited for
+      ask("tasks/result", finish_with)
+    elseif state == "completed" then
+      finish_with(members.result)
+    elseif state == "failed" then
+      call.done(error_of(members.error))
+    elseif state == "input_required" then
+      answer(members)
+    else
+      again(members)
+    end
+  end
+  function poll()
+    ask("tasks/get", take)
+  end
+  poll()
+end
+
+--- Asks the server to cancel a task, without waiting for its answer; the server decides whether and when.
+---@param id string
+function Client:cancel_task(id)
+  local call = new_call(self, function() end, {})
+  function call.take()
+    call.done()
+  end
+  self:request(call, "tasks/cancel", { taskId = id })
+end
+
 -- The handshake -------------------------------------------------------------------------------------------------------
 
 function Client:begin(era)
@@ -469,8 +580,10 @@ function Client:begin(era)
   table.insert(self.servers, server)
   local info = { name = "toolwire-lua", version = "1" }
   local capabilities = options.on_ask and { elicitation = { form = vim.empty_dict() } } or vim.empty_dict()
-  local function ready(revision, meta)
+  local function ready(revision, meta, capabilities_of_server)
     self.revision, self.meta = revision, meta
+    local path = meta and { "extensions", TASKS } or { "tasks", "requests", "tools", "call" }
+    self.has_tasks = type(dig(capabilities_of_server, unpack(path))) == "table"
     self.stop_start()
     for _, call in ipairs(self.waiting) do
       call()
@@ -491,7 +604,7 @@ function Client:begin(era)
       end
       call.done()
       self:write({ method = "notifications/initialized" })
-      ready(revision)
+      ready(revision, nil, result.capabilities)
     end
     local hello = { protocolVersion = LEGACY[1], capabilities = capabilities, clientInfo = info }
     self:request(call, "initialize", hello)
@@ -502,7 +615,11 @@ function Client:begin(era)
   local meta = {
     [META .. "protocolVersion"] = MODERN,
     [META .. "clientInfo"] = info,
-    [META .. "clientCapabilities"] = capabilities,
+    [META .. "clientCapabilities"] = vim.tbl_extend(
+      "force",
+      capabilities,
+      { extensions = { [TASKS] = vim.empty_dict() } }
+    ),
   }
   local call = new_call(self, function(err)
     if err and server == self.server and not server.gone and not self.ended then
@@ -518,7 +635,7 @@ function Client:begin(era)
       return call.done(failure("protocol", "the server does not speak MCP " .. MODERN))
     end
     call.done()
-    ready(MODERN, meta)
+    ready(MODERN, meta, result.capabilities)
   end
   self:request(call, "server/discover", { _meta = meta })
 end
@@ -631,8 +748,36 @@ function Client:call_tool(name, arguments, options, callback)
   end
   local empty = not arguments or next(arguments) == nil
   local params, rounds = { name = name, arguments = empty and vim.empty_dict() or arguments }, 0
+  local wanted = options or {}
+  local function take_task(members)
+    local id = type(members.taskId) == "string" and members.taskId ~= "" and members.taskId
+    if not id then
+      call.done(failure("protocol", "the server sent a task without an id"))
+    elseif wanted.task then
+      call.done(nil, { task_id = id })
+    else
+      self:follow(call, name, id)
+    end
+  end
+  local done = call.done
+  function call.done(err, result)
+    -- Some tools of MCP 2025-11-25 run only as tasks; nothing has run.
+    local is_refused = err and err.kind == "request" and err.code == -32601 and not call.task
+    if is_refused and self.has_tasks and self.revision ~= MODERN and not params.task then
+      params.task = vim.empty_dict()
+      self.calls[call.id] = nil
+      return self:request(call, "tools/call", params)
+    end
+    done(err, result)
+  end
   function call.take(result)
     local kind = type(result) == "table" and result.resultType
+    local legacy_task = self.revision ~= MODERN and dig(result, "task")
+    if self.revision == MODERN and kind == "task" then
+      return take_task(result)
+    elseif type(legacy_task) == "table" then
+      return take_task(legacy_task)
+    end
     if type(result) ~= "table" or (kind ~= nil and kind ~= "complete" and kind ~= "input_required") then
       return call.done(failure("protocol", "the server sent a result of a call that is none"))
     elseif kind ~= "input_required" then
@@ -645,9 +790,16 @@ function Client:call_tool(name, arguments, options, callback)
     self:answer(call, name, result, params)
   end
   local function begin()
-    if not call.is_done then
-      self:request(call, "tools/call", params)
+    if call.is_done then
+      return
+    elseif wanted.task_id then
+      return self:follow(call, name, wanted.task_id)
+    elseif wanted.task and not self.ended and not self.has_tasks then
+      return call.done(failure("protocol", "the server has no tasks"))
+    elseif wanted.task and self.revision ~= MODERN then
+      params.task = vim.empty_dict()
     end
+    self:request(call, "tools/call", params)
   end
   if self.revision or self.ended then
     begin()
@@ -668,6 +820,23 @@ end
 function Client:answer(call, tool, result, params)
   params.requestState, params.inputResponses = present(result.requestState), nil
   local requests = type(result.inputRequests) == "table" and result.inputRequests or {}
+  local function call_again(answers)
+    if call.is_done then
+      return
+    end
+    params.inputResponses = next(answers) and answers or nil
+    self:request(call, "tools/call", params)
+  end
+  if next(requests) == nil then -- a tool that waits for something
+    return after(100, function()
+      call_again({})
+    end)
+  end
+  self:ask_all(call, tool, requests, call_again)
+end
+
+--- Asks the user all of a modern server's questions, one after the other.
+function Client:ask_all(call, tool, requests, reply)
   local names, answers = vim.tbl_keys(requests), {}
   table.sort(names)
   local function ask(place)
@@ -675,8 +844,7 @@ function Client:answer(call, tool, result, params)
     if call.is_done then
       return
     elseif name == nil then
-      params.inputResponses = next(answers) and answers or nil
-      return self:request(call, "tools/call", params)
+      return reply(answers)
     end
     local request = type(requests[name]) == "table" and requests[name] or {}
     if request.method ~= "elicitation/create" or not self.options.on_ask then
@@ -689,11 +857,6 @@ function Client:answer(call, tool, result, params)
       end
       answers[name] = answer
       ask(place + 1)
-    end)
-  end
-  if #names == 0 then -- a tool that waits for something
-    return after(100, function()
-      ask(1)
     end)
   end
   ask(1)

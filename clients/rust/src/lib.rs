@@ -32,6 +32,12 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(100);
 const MAX_ROUNDS: usize = 10;
 const MAX_PAGES: usize = 1000;
+const TASKS: &str = "io.modelcontextprotocol/tasks";
+/// Between two requests for a task: where the server does not say, and the limits of what it may say.
+const POLL_MS: f64 = 1000.0;
+const SHORTEST_POLL_MS: f64 = 50.0;
+const LONGEST_POLL_MS: f64 = 300_000.0;
+const MAX_TASK_QUESTIONS: usize = 100;
 const MAX_QUEUED_BYTES: usize = 4 << 20;
 const MAX_UNREAD_PROGRESS: usize = 1000;
 const MAX_QUESTIONS: usize = 16;
@@ -418,7 +424,18 @@ impl Client {
             Ok(arguments) => Ok(json!({ "name": name, "arguments": arguments })),
             Err(error) => Err(Error::Arguments(error.to_string())),
         };
-        Call { client: self.clone(), params, timeout: None, cancel: None, on_progress: None, read }
+        Call { client: self.clone(), params, task: None, timeout: None, cancel: None, on_progress: None, read }
+    }
+
+    /// Prepares the wait for the task that an earlier call has become; `read` is as for that call.
+    pub fn task<'a, R>(&self, id: &str, read: Reader<R>) -> Call<'a, R> {
+        Call { task: Some(id.into()), ..self.call("", &(), read) }
+    }
+
+    /// Asks the server to cancel a task; it decides whether and when.
+    pub fn cancel_task(&self, id: &str) -> Result<()> {
+        let deadline = Instant::now().checked_add(self.shared().server.start_timeout);
+        self.shared().request("tasks/cancel", &mut json!({ "taskId": id }), deadline).map(drop)
     }
 
     fn shared(&self) -> &Arc<Conversation> {
@@ -436,6 +453,8 @@ type OnProgress<'a> = Box<dyn FnMut(Progress) + Send + 'a>;
 pub struct Call<'a, R> {
     client: Client,
     params: Result<Value>,
+    /// The task to wait for, in place of a call.
+    task: Option<String>,
     timeout: Option<Duration>,
     cancel: Option<Cancel>,
     on_progress: Option<OnProgress<'a>>,
@@ -458,7 +477,21 @@ impl<'a, R> Call<'a, R> {
         Call { on_progress: Some(Box::new(report)), ..self }
     }
 
-    /// Sends the call and waits for its result.
+    /// Asks a server of MCP 2025-11-25 to make the call a task, as servers of later revisions decide by themselves.
+    pub fn as_task(mut self) -> Self {
+        if self.client.shared().takes_task_requests() {
+            self.demand_task();
+        }
+        self
+    }
+
+    fn demand_task(&mut self) {
+        if let Ok(Value::Object(params)) = &mut self.params {
+            params.insert("task".into(), json!({}));
+        }
+    }
+
+    /// Sends the call and waits for its result, also if the server makes it a task.
     pub fn call(self) -> Result<R> {
         self.start()?.wait()
     }
@@ -466,27 +499,73 @@ impl<'a, R> Call<'a, R> {
     /// Sends the call. Any number of calls may be open.
     pub fn start(self) -> Result<Pending<'a, R>> {
         let deadline = self.timeout.and_then(|limit| Instant::now().checked_add(limit));
-        let mut pending = Pending { call: self, deadline, id: 0 };
-        pending.send().map(|()| pending)
+        let task = self.task.clone();
+        let mut pending = Pending { call: self, deadline, id: 0, task, result: None, is_left: false };
+        if pending.task.is_none() {
+            pending.send()?;
+        }
+        Ok(pending)
     }
 }
 
-/// A call that was sent. Dropping it cancels the call.
+/// A call that was sent. Dropping it cancels the call, and its task.
 #[must_use = "dropping it cancels the call"]
 pub struct Pending<'a, R> {
     call: Call<'a, R>,
     deadline: Option<Instant>,
     id: u64,
+    /// The id of the task that the call has become.
+    task: Option<String>,
+    result: Option<Value>,
+    is_left: bool,
 }
 
 impl<R> Pending<'_, R> {
     /// Waits for the result; until then reports progress and asks the user the tool's questions.
     pub fn wait(mut self) -> Result<R> {
+        self.receive()?;
+        if let Some(id) = self.task.clone() {
+            self.result = Some(self.follow(&id)?);
+            self.is_left = true;
+        }
+        CallResult::read(self.result.take().unwrap_or_default()).and_then(self.call.read)
+    }
+
+    /// Waits until the server has answered, and returns the id of the task that the call has become; none if the server
+    /// has answered with the result.
+    pub fn task_id(&mut self) -> Result<Option<String>> {
+        self.receive()?;
+        Ok(self.task.clone())
+    }
+
+    /// Leaves the task at its server, where `Client::task` finds it again. Cancels a call that is no task.
+    pub fn leave(mut self) {
+        self.is_left = true;
+    }
+
+    /// Receives the result of the call, or its task.
+    fn receive(&mut self) -> Result<()> {
+        if self.task.is_some() || self.result.is_some() {
+            return Ok(());
+        }
+        let shared = Arc::clone(self.call.client.shared());
         for _ in 0..MAX_ROUNDS {
-            let shared = Arc::clone(self.call.client.shared());
-            let mut result = shared.wait(self.id, &mut self.call.on_progress)?;
+            let mut result = match shared.wait(self.id, &mut self.call.on_progress) {
+                Err(Error::Request { code: -32601, .. }) if self.needs_task() => {
+                    self.call.demand_task(); // some tools run only as tasks; nothing has run
+                    self.send()?;
+                    continue;
+                }
+                other => other?,
+            };
+            let made = if shared.is_modern() { &result } else { &result["task"] };
+            if result["resultType"] == "task" || !shared.is_modern() && made.is_object() {
+                self.task = Some(task_state(made, None)?.0);
+                return Ok(());
+            }
             if result["resultType"] != "input_required" {
-                return CallResult::read(result).and_then(self.call.read);
+                self.result = Some(result);
+                return Ok(());
             }
             let asked = Instant::now();
             let answers = shared.answers(&result)?;
@@ -499,6 +578,92 @@ impl<R> Pending<'_, R> {
             self.send()?;
         }
         broken("the tool still asks after 10 rounds of questions")
+    }
+
+    fn needs_task(&self) -> bool {
+        let has_asked = matches!(&self.call.params, Ok(params) if params.get("task").is_some());
+        self.call.client.shared().takes_task_requests() && !has_asked
+    }
+
+    /// Waits for the result of the task.
+    fn follow(&mut self, id: &str) -> Result<Value> {
+        let shared = Arc::clone(self.call.client.shared());
+        let is_modern = shared.is_modern();
+        let (mut said, mut answered) = (String::new(), Vec::new());
+        loop {
+            let mut members = self.ask("tasks/get", json!({ "taskId": id }))?;
+            let (_, state) = task_state(&members, Some(id))?;
+            if let (Some(message), Some(report)) = (members["statusMessage"].as_str(), &mut self.call.on_progress) {
+                if !message.is_empty() && message != said {
+                    said = message.into();
+                    report(Progress { progress: 0.0, total: None, message: Some(said.clone()) });
+                }
+            }
+            match state.as_str() {
+                "cancelled" => return Err(task_error(&json!({ "code": -32800, "message": "the task was cancelled" }))),
+                // It may ask its questions only while its result is waited for.
+                other if !is_modern && other != "working" => return self.ask("tasks/result", json!({ "taskId": id })),
+                "completed" => return Ok(taken(&mut members, "result")),
+                "failed" => return Err(task_error(&members["error"])),
+                "input_required" => self.answer(&shared, id, &mut members, &mut answered)?,
+                _ => {}
+            }
+            let wanted = members.get("pollIntervalMs").or_else(|| members.get("pollInterval")).and_then(Value::as_f64);
+            let pause = wanted.unwrap_or(POLL_MS).clamp(SHORTEST_POLL_MS, LONGEST_POLL_MS);
+            self.pause(&shared, Duration::from_millis(pause as u64))?;
+        }
+    }
+
+    /// Answers the questions of a modern task that are new.
+    fn answer(
+        &mut self,
+        shared: &Conversation,
+        id: &str,
+        members: &mut Value,
+        answered: &mut Vec<String>,
+    ) -> Result<()> {
+        let mut open = taken(members, "inputRequests").as_object().cloned().unwrap_or_default();
+        open.retain(|key, _| !answered.contains(key));
+        if open.is_empty() {
+            return Ok(());
+        }
+        answered.extend(open.keys().cloned());
+        if answered.len() > MAX_TASK_QUESTIONS {
+            return broken("the task has asked more than 100 questions");
+        }
+        let asked = Instant::now();
+        let responses = shared.answers(&json!({ "inputRequests": open }))?;
+        self.deadline = self.deadline.and_then(|deadline| deadline.checked_add(asked.elapsed()));
+        self.ask("tasks/update", json!({ "taskId": id, "inputResponses": responses })).map(drop)
+    }
+
+    fn ask(&mut self, method: &str, mut params: Value) -> Result<Value> {
+        let terms = Terms { deadline: self.deadline, cancel: self.call.cancel.clone(), wants_progress: false };
+        let shared = Arc::clone(self.call.client.shared());
+        self.id = shared.begin(method, &mut params, terms)?;
+        shared.wait(self.id, &mut None)
+    }
+
+    fn pause(&self, shared: &Conversation, time: Duration) -> Result<()> {
+        let terms = Terms { deadline: self.deadline, cancel: self.call.cancel.clone(), wants_progress: false };
+        let end = Instant::now() + time;
+        let mut state = shared.lock();
+        loop {
+            if let Some(error) = &state.end {
+                return Err(error.clone());
+            }
+            if terms.is_cancelled() {
+                return Err(Error::Cancelled);
+            }
+            if terms.left().is_zero() {
+                return Err(Error::TimedOut { stderr: state.stderr() });
+            }
+            let left = end.saturating_duration_since(Instant::now()).min(terms.left());
+            if left.is_zero() {
+                return Ok(());
+            }
+            state = slept(state, &shared.changed, left);
+        }
     }
 
     fn send(&mut self) -> Result<()> {
@@ -514,8 +679,34 @@ impl<R> Drop for Pending<'_, R> {
     fn drop(&mut self) {
         let shared = self.call.client.shared();
         shared.cancel(self.id, Error::Cancelled);
-        shared.lock().calls.remove(&self.id);
+        let mut state = shared.lock();
+        state.calls.remove(&self.id);
+        let is_ours = self.call.task.is_none() && !self.is_left; // else an earlier call's, or ended, or left
+        if let (Some(id), true) = (&self.task, is_ours) {
+            state.last_id += 1;
+            let params = json!({ "taskId": id, "_meta": state.meta });
+            let cancel = json!({ "jsonrpc": "2.0", "id": state.last_id, "method": "tasks/cancel", "params": params });
+            shared.push(&mut state, &cancel);
+        }
     }
+}
+
+/// The id and the state of a task, which is the one that was asked for.
+fn task_state(members: &Value, asked: Option<&str>) -> Result<(String, String)> {
+    match (members["taskId"].as_str(), members["status"].as_str()) {
+        (Some(id), Some(state @ ("working" | "input_required" | "completed" | "failed" | "cancelled")))
+            if !id.is_empty() && asked.unwrap_or(id) == id =>
+        {
+            Ok((id.into(), state.into()))
+        }
+        _ => broken("the server's task has no id, another one, or an unknown status"),
+    }
+}
+
+fn task_error(error: &Value) -> Error {
+    let code = error["code"].as_i64().unwrap_or(0);
+    let message = error["message"].as_str().unwrap_or("the task failed").into();
+    Error::Request { code, message, data: error.get("data").cloned() }
 }
 
 /// Cancels the calls that it was given to, from any thread.
@@ -688,6 +879,17 @@ impl Conversation {
         locked(&self.state)
     }
 
+    fn is_modern(&self) -> bool {
+        !self.lock().meta.is_empty()
+    }
+
+    /// Whether the server makes calls tasks that ask for it, as in MCP 2025-11-25.
+    fn takes_task_requests(&self) -> bool {
+        let state = self.lock();
+        let has_tasks = state.handshake["capabilities"]["tasks"]["requests"]["tools"]["call"].is_object();
+        state.meta.is_empty() && has_tasks && state.handshake["protocolVersion"] == LEGACY[0]
+    }
+
     // --- to the server ---
 
     fn shake_hands(self: &Arc<Self>, is_modern: bool, mut deadline: Option<Instant>) -> Result<()> {
@@ -698,10 +900,12 @@ impl Conversation {
         let can_ask = self.server.on_question.is_some();
         let capabilities = if can_ask { json!({ "elicitation": { "form": {} } }) } else { json!({}) };
         if is_modern {
+            let mut declared = capabilities.clone();
+            declared["extensions"] = json!({ TASKS: {} });
             let meta = json!({
                 "io.modelcontextprotocol/protocolVersion": MODERN,
                 "io.modelcontextprotocol/clientInfo": info,
-                "io.modelcontextprotocol/clientCapabilities": capabilities,
+                "io.modelcontextprotocol/clientCapabilities": declared,
             });
             match self.request("server/discover", &mut json!({ "_meta": meta }), probe) {
                 Ok(welcome) if listed(&welcome["supportedVersions"]).any(|version| version == MODERN) => {

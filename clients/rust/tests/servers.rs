@@ -262,3 +262,71 @@ fn a_union_within_a_union_is_not_read_for_ever() {
     assert!(began.elapsed() < Duration::from_secs(60));
     assert!(serde_json::from_str::<Either>("{}").is_ok());
 }
+
+/// A server of MCP 2025-11-25 whose one task gets its states from the words of `states`.
+fn with_task(states: &str) -> Server {
+    let script = r#"
+    say() { printf '%s\n' "$1"; }
+    reply() { say '{"jsonrpc":"2.0","id":'"$id"',"result":'"$1"'}'; }
+    read line
+    capabilities='{"tasks":{"requests":{"tools":{"call":{}}}}}'
+    say '{"jsonrpc":"2.0","id":1,"result":{"protocolVersion":"2025-11-25","capabilities":'"$capabilities"'}}'
+    read line
+    set -- STATES
+    while read line; do
+        id=$(printf %s "$line" | sed 's/.*"id":\([0-9]*\).*/\1/')
+        case $line in
+        *tasks/get*) reply '{"taskId":"t","status":"'"$1"'","statusMessage":"is '"$1"'","pollInterval":1}'
+            [ $# -gt 1 ] && shift ;;
+        *tasks/result*) reply '{"content":[{"type":"text","text":"done"}]}' ;;
+        *tasks/cancel*) set -- cancelled; reply '{"taskId":"t","status":"cancelled"}' ;;
+        *'"task":{}'*) reply '{"task":{"taskId":"t","status":"working"}}' ;;
+        *) say '{"jsonrpc":"2.0","id":'"$id"',"error":{"code":-32601,"message":"runs only as a task"}}' ;;
+        esac
+    done
+    "#;
+    let mut server = Server::new(["sh", "-c", &script.replace("STATES", states)]);
+    server.is_legacy = true;
+    server
+}
+
+#[test]
+fn a_call_that_becomes_a_task_is_waited_for() {
+    let client = with_task("working input_required").start().unwrap();
+    let mut messages = Vec::new();
+    let call = client.call("t", &(), content).on_progress(|report| messages.extend(report.message));
+    assert_eq!(call.call().unwrap().text(), "done");
+    assert_eq!(messages, ["is working", "is input_required"]);
+}
+
+#[test]
+fn a_task_is_left_at_its_server_and_found_again() {
+    let client = with_task("working completed").start().unwrap();
+    let mut pending = client.call("t", &(), content).as_task().start().unwrap();
+    assert_eq!(pending.task_id().unwrap().as_deref(), Some("t"));
+    pending.leave();
+    assert_eq!(client.task("t", content).call().unwrap().text(), "done");
+    assert!(matches!(client.task("other", content).call(), Err(Error::Protocol(_))));
+}
+
+#[test]
+fn a_task_ends_with_the_limit_or_the_drop_of_its_call() {
+    let client = with_task("working").start().unwrap();
+    let limit = Duration::from_millis(200);
+    assert!(matches!(client.call("t", &(), content).timeout(limit).call(), Err(Error::TimedOut { .. })));
+    let cancelled = client.task("t", content).call();
+    assert!(matches!(cancelled, Err(Error::Request { code: -32800, .. })), "{cancelled:?}");
+    client.cancel_task("t").unwrap();
+}
+
+#[test]
+fn a_wait_for_a_task_is_cancelled_and_leaves_it() {
+    let client = with_task("working").start().unwrap();
+    let cancel = Cancel::new();
+    let other = cancel.clone();
+    let thread = std::thread::spawn(move || other.cancel());
+    assert!(matches!(client.task("t", content).cancel(&cancel).call(), Err(Error::Cancelled)));
+    thread.join().unwrap();
+    let limit = Duration::from_millis(100);
+    assert!(matches!(client.task("t", content).timeout(limit).call(), Err(Error::TimedOut { .. })));
+}

@@ -14,6 +14,7 @@ import { clearTimeout, setTimeout } from "node:timers";
 const MODERN = "2026-07-28";
 const LEGACY = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"]; // the newest is offered
 const META = "io.modelcontextprotocol/";
+const TASKS = `${META}tasks`;
 
 const START_MS = 120_000;
 const PROBE_MS = 10_000; // this and the next three as in the official clients
@@ -27,6 +28,10 @@ const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 const MAX_UNSENT_BYTES = 256 * 1024 * 1024;
 const MAX_QUESTIONS = 100;
 const MAX_PAGES = 1_000;
+const POLL_MS = 1_000; // where the server names no interval, as in the official client
+const [SHORTEST_POLL_MS, LONGEST_POLL_MS] = [50, 300_000];
+const MAX_TASK_QUESTIONS = 100;
+const FINAL = ["completed", "failed", "cancelled"];
 const KEPT_BYTES = 1024; // of each end of a line that is too long
 const STDERR_BYTES = 16 * 1024;
 
@@ -102,6 +107,13 @@ export type ContentBlock =
 /** The result of a tool: content for people and models, the text in it, and the same as data if there is any. */
 export type CallResult = { content: ContentBlock[]; text: string; structured: unknown };
 
+/** The state of a task at one moment. */
+export type TaskStatus = {
+  taskId: string;
+  status: "working" | "input_required" | "completed" | "failed" | "cancelled";
+  statusMessage?: string;
+};
+
 /** A tool, as its server describes it. */
 export type ToolDescription = { name: string; description?: string; inputSchema: Members; outputSchema?: Members };
 
@@ -120,6 +132,8 @@ export class NotStarted extends ClientError {}
 export class BrokenRules extends ClientError {}
 /** No response in time; the request was cancelled. */
 export class TimedOut extends ClientError {}
+/** The server does not turn calls into tasks. */
+export class NoTasks extends ClientError {}
 /** The client was closed. */
 export class Closed extends ClientError {}
 
@@ -407,18 +421,35 @@ export class Client {
   }
 
   /**
-   * Calls a tool. Rejects with `ToolFailed`, `RequestFailed`, `ServerGone`, `TimedOut`, `BrokenRules`, `Closed`, or the
+   * Calls a tool. If the server makes the call a task, this waits for the task. Rejects with `ToolFailed`, `RequestFailed`, `ServerGone`, `TimedOut`, `BrokenRules`, `Closed`, or the
    * reason of the signal.
    */
   async call(name: string, args: object = {}, options: CallOptions = {}): Promise<CallResult> {
-    let answers: Members = {};
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      const result = await this.#request("tools/call", { name, arguments: args, ...answers }, options);
-      const { resultType } = result;
-      if (resultType !== "input_required") return outcome(name, result);
-      answers = await this.#answers(name, result, options.signal);
+    const answer = await this.#callOnce(name, args, options, false);
+    if (answer instanceof Task) {
+      try {
+        return await answer.result(options);
+      } catch (error) {
+        if (!(error instanceof RequestFailed || error instanceof ToolFailed)) answer.cancel().catch(() => {});
+        throw error;
+      }
     }
-    throw new BrokenRules(`the server still asks after ${MAX_ROUNDS} rounds of questions`);
+    return outcome(name, answer);
+  }
+
+  /**
+   * Calls a tool as a task: returns as soon as the server has answered, with a handle, or with the result, whose task
+   * has ended. Rejects as `call`, and with `NoTasks` if the server has none.
+   */
+  async startTask(name: string, args: object = {}, options: CallOptions = {}): Promise<Task> {
+    if (!this.#hasTasks()) throw new NoTasks("the server has no tasks");
+    const answer = await this.#callOnce(name, args, options, true);
+    return answer instanceof Task ? answer : new Task(this.#taskRequests(), "", name, answer);
+  }
+
+  /** The task of an earlier call, also of an earlier connection. */
+  task(taskId: string, tool = ""): Task {
+    return new Task(this.#taskRequests(), taskId, tool);
   }
 
   /** Calls a tool with an output schema and returns the structured result; with `isWrapped`, its member `result`. */
@@ -454,6 +485,48 @@ export class Client {
   }
 
   // From this side
+
+  /** The result of a call, or the task that it has become. */
+  async #callOnce(name: string, args: object, options: CallOptions, asTask: boolean): Promise<Members | Task> {
+    let isTask = asTask;
+    let more: Members = asTask && this.revision !== MODERN ? { task: {} } : {};
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      let result: Members;
+      try {
+        result = await this.#request("tools/call", { name, arguments: args, ...more }, options);
+      } catch (error) {
+        // Some tools of MCP 2025-11-25 run only as tasks; nothing has run.
+        const needsTask = error instanceof RequestFailed && error.code === -32601 && !isTask;
+        if (!needsTask || this.revision === MODERN || !this.#hasTasks()) throw error;
+        isTask = true;
+        more = { task: {} };
+        continue;
+      }
+      const { resultType, task } = result;
+      const made = this.revision === MODERN ? resultType === "task" && result : task;
+      if (isObject(made)) return new Task(this.#taskRequests(), statusOf(made).taskId, name);
+      if (resultType !== "input_required") return result;
+      more = await this.#answers(name, result, options.signal);
+    }
+    throw new BrokenRules(`the server still asks after ${MAX_ROUNDS} rounds of questions`);
+  }
+
+  #hasTasks(): boolean {
+    const { capabilities } = this.server;
+    const path = this.revision === MODERN ? ["extensions", TASKS] : ["tasks", "requests", "tools", "call"];
+    return isObject(path.reduce<unknown>((found, name) => (isObject(found) ? found[name] : undefined), capabilities));
+  }
+
+  #taskRequests(): TaskRequests {
+    return {
+      isModern: this.revision === MODERN,
+      ask: (method, params, options) => this.#request(method, params, options),
+      answer: async (tool, questions, signal) => {
+        const { inputResponses } = await this.#answers(tool, { inputRequests: questions }, signal);
+        return inputResponses;
+      },
+    };
+  }
 
   #request(method: string, params: Members, { signal, timeoutMs, onProgress }: CallOptions): Promise<Members> {
     return new Promise((resolve, reject) => {
@@ -508,7 +581,7 @@ export class Client {
     return {
       [`${META}protocolVersion`]: MODERN,
       [`${META}clientInfo`]: clientInfo,
-      [`${META}clientCapabilities`]: capabilities,
+      [`${META}clientCapabilities`]: { ...capabilities, extensions: { [TASKS]: {} } },
     };
   }
 
@@ -687,6 +760,142 @@ export class Client {
       if (this.#questions.size === 0) for (const request of this.#open.values()) request.restartTimer();
     }
   }
+}
+
+// --- tasks -----------------------------------------------------------------------------------------------------------
+
+interface TaskRequests {
+  isModern: boolean;
+  ask(method: string, params: Members, options: CallOptions): Promise<Members>;
+  answer(tool: string, questions: Members, signal: AbortSignal | undefined): Promise<unknown>;
+}
+
+/**
+ * A call that goes on at its server, which keeps the result. Waiting asks for it as often as the server wants, and
+ * answers the tool's questions. A wait that fails leaves the task running.
+ */
+export class Task {
+  /** Finds it again, by `client.task(id)`; empty if the server has answered with the result at once. */
+  readonly id: string;
+  readonly #requests: TaskRequests;
+  readonly #tool: string;
+  readonly #answered = new Set<string>();
+  #result: Members | undefined;
+
+  /** @internal */
+  constructor(requests: TaskRequests, id: string, tool: string, result?: Members) {
+    [this.id, this.#requests, this.#tool, this.#result] = [id, requests, tool, result];
+  }
+
+  /** The call's result. Rejects as `Client.call`; a cancelled task is a `RequestFailed` with the code -32800. */
+  async result(options: CallOptions = {}): Promise<CallResult> {
+    for await (const _ of this.#changes(options)); // until it has ended
+    if (this.#result) return outcome(this.#tool, this.#result);
+    throw new BrokenRules("the completed task has no result");
+  }
+
+  /** Each change until the task has ended. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<TaskStatus> {
+    let last: TaskStatus | undefined;
+    try {
+      for await (const status of this.#changes({})) {
+        if (status.status !== last?.status || status.statusMessage !== last?.statusMessage) yield status;
+        last = status;
+      }
+    } catch (error) {
+      if (!(error instanceof RequestFailed) || !FINAL.includes(last?.status ?? "")) throw error;
+    }
+  }
+
+  /** The state now. */
+  async status(options: CallOptions = {}): Promise<TaskStatus> {
+    if (!this.id) return { taskId: "", status: "completed" };
+    return statusOf(await this.#requests.ask("tasks/get", { taskId: this.id }, options), this.id);
+  }
+
+  /** Asks the server to cancel the task; it decides whether and when. */
+  async cancel(options: CallOptions = {}): Promise<void> {
+    if (this.id) await this.#requests.ask("tasks/cancel", { taskId: this.id }, options);
+  }
+
+  async *#changes({ signal, timeoutMs, onProgress }: CallOptions): AsyncGenerator<TaskStatus> {
+    if (this.#result) return;
+    let end = Date.now() + (timeoutMs ?? Infinity);
+    const left = (): CallOptions => {
+      const timeLeft = end - Date.now();
+      if (timeLeft <= 0) throw new TimedOut(`the task has not ended in ${timeoutMs} ms`);
+      return { signal, ...(timeoutMs !== undefined && { timeoutMs: timeLeft }) };
+    };
+    const { ask, isModern } = this.#requests;
+    const params = { taskId: this.id };
+    let message = "";
+    for (;;) {
+      const members = await ask("tasks/get", params, left());
+      const { inputRequests, error } = members;
+      const status = statusOf(members, this.id);
+      if (status.statusMessage && status.statusMessage !== message) {
+        message = status.statusMessage;
+        onProgress?.({ progress: 0, message });
+      }
+      if (isModern && (await this.#answer(inputRequests, left()))) end = Date.now() + (timeoutMs ?? Infinity);
+      yield status;
+      // A server of MCP 2025-11-25 may ask its questions only while its result is waited for.
+      const isAsking = !isModern && status.status === "input_required";
+      if (isAsking || FINAL.includes(status.status)) {
+        if (status.status === "cancelled") throw failure({ code: -32800, message: "the task was cancelled" });
+        if (isModern && status.status === "failed") throw failure(error);
+        const { result } = isModern ? members : { result: await ask("tasks/result", params, left()) };
+        if (isObject(result)) this.#result = result;
+        if (isAsking) yield { ...params, status: "completed" };
+        return;
+      }
+      await untilAborted(
+        () => pause(Math.min(pollMs(members), end - Date.now())),
+        signal ?? new AbortController().signal,
+      );
+    }
+  }
+
+  /** Answers the questions that are new. Returns whether there were some. */
+  async #answer(asked: unknown, options: CallOptions): Promise<boolean> {
+    const open = Object.entries(isObject(asked) ? asked : {}).filter(([key]) => !this.#answered.has(key));
+    if (open.length === 0) return false;
+    if (this.#answered.size + open.length > MAX_TASK_QUESTIONS) {
+      throw new BrokenRules(`the task has asked more than ${MAX_TASK_QUESTIONS} questions`);
+    }
+    const inputResponses = await this.#requests.answer(this.#tool, Object.fromEntries(open), options.signal);
+    await this.#requests.ask("tasks/update", { taskId: this.id, inputResponses }, { signal: options.signal });
+    for (const [key] of open) this.#answered.add(key);
+    return true;
+  }
+}
+
+function failure(error: unknown): RequestFailed {
+  return new RequestFailed(isObject(error) ? error : { message: "the task failed" });
+}
+
+/** The status in the members of a task, which is the one that was asked for. */
+function statusOf({ taskId, status, statusMessage }: Members, asked?: string): TaskStatus {
+  const isKnown = status === "working" || status === "input_required" || FINAL.includes(`${status}`);
+  if (typeof taskId !== "string" || taskId === "" || !isKnown || (asked !== undefined && taskId !== asked)) {
+    throw new BrokenRules("the server's task has no id, another one, or an unknown status");
+  }
+  return {
+    taskId,
+    status: status as TaskStatus["status"],
+    ...(typeof statusMessage === "string" && { statusMessage }),
+  };
+}
+
+function pollMs({ pollIntervalMs, pollInterval }: Members): number {
+  const wanted = [pollIntervalMs, pollInterval].find((value) => typeof value === "number") ?? POLL_MS;
+  return Math.min(Math.max(Number(wanted), SHORTEST_POLL_MS), LONGEST_POLL_MS);
+}
+
+function pause(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, Math.max(0, milliseconds));
+  });
 }
 
 function outcome(tool: string, { resultType = "complete", content, structuredContent, isError }: Members): CallResult {

@@ -18,7 +18,7 @@ for (const [revision, ...words] of [["2026-07-28"], ["2025-11-25", "--legacy"]])
     );
     assert.deepEqual(
       (await client.listTools()).map((tool) => tool.name),
-      ["add", "wait", "ask", "fail", "exit"],
+      ["add", "wait", "ask", "fail", "exit", "slow"],
     );
     assert.equal(await client.close(), 0);
   });
@@ -33,6 +33,41 @@ for (const [revision, ...words] of [["2026-07-28"], ["2025-11-25", "--legacy"]])
     const open = assert.rejects(client.call("wait"), Closed);
     await client.close();
     await open;
+  });
+
+  test(`${revision}: a call that becomes a task is waited for`, async () => {
+    const messages = [];
+    const client = await connected({ onAsk: () => ({ on: true }) });
+    const result = await client.call("slow", {}, { onProgress: ({ message }) => messages.push(message) });
+    assert.equal(result.text, "slowly");
+    assert.ok(messages.includes("is working"));
+    await client.close();
+  });
+
+  test(`${revision}: a task is a handle that is found again, and cancelled`, async () => {
+    const client = await connected({ onAsk: () => ({ on: true }) });
+    const task = await client.startTask("slow");
+    const states = [];
+    for await (const { status } of task) states.push(status);
+    assert.equal(states.at(-1), "completed");
+    assert.equal((await client.task(task.id).result()).text, "slowly");
+    const other = await client.startTask("slow");
+    await other.cancel();
+    assert.equal((await other.status()).status, "cancelled");
+    await assert.rejects(other.result(), (error) => error instanceof RequestFailed && error.code === -32800);
+    await assert.rejects(client.task("no").result(), RequestFailed);
+    const quick = await client.startTask("fail").catch((error) => error);
+    await assert.rejects(quick.result(), ToolFailed);
+    await client.close();
+  });
+
+  test(`${revision}: a wait for a task is aborted with the reason of its signal`, async () => {
+    const client = await connected({ onAsk: () => new Promise(() => {}) });
+    const task = await client.startTask("slow");
+    const wish = new AbortController();
+    setImmediate(() => wish.abort("enough"));
+    await assert.rejects(task.result({ signal: wish.signal, timeoutMs: 60_000 }), (reason) => reason === "enough");
+    await client.close();
   });
 
   test(`${revision}: a call is aborted with the reason of its signal`, async () => {

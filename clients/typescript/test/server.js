@@ -13,7 +13,11 @@ const TOOLS = [
   { name: "ask", inputSchema: object({}) },
   { name: "fail", inputSchema: object({}) },
   { name: "exit", inputSchema: object({}) },
+  { name: "slow", inputSchema: object({}), execution: { taskSupport: "required" } },
 ];
+const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
+const TASKS = "io.modelcontextprotocol/tasks";
+const tasks = new Map(); // the states that each task still has
 const waiting = new Map(); // by the id of the question, or of the call
 
 function send(message) {
@@ -27,7 +31,23 @@ function answer(id, result, isModern) {
 const text = (words, more = {}) => ({ content: [{ type: "text", text: words }], ...more });
 const question = { message: "Go on?", requestedSchema: object({ on: { type: "boolean" } }) };
 
-function call(id, { name, arguments: args = {}, inputResponses, _meta = {} }, isModern) {
+function ofTask(id, action, { taskId, inputResponses }, isModern) {
+  const states = tasks.get(taskId);
+  if (!states) return send({ id, error: { code: -32602, message: "no such task" } });
+  const result = text("slowly");
+  if (action === "result") return answer(id, result, isModern);
+  if (action === "cancel") tasks.set(taskId, ["cancelled"]);
+  if (action === "update" && inputResponses.on.content.on) states.shift();
+  if (action === "cancel" || action === "update") return answer(id, { taskId, status: "cancelled" }, isModern);
+  const [status] = states;
+  if (states.length > 1 && status !== "input_required") states.shift();
+  const inputRequests = { on: { method: "elicitation/create", params: { mode: "form", ...question } } };
+  const more = { completed: { result }, input_required: { inputRequests } }[status];
+  const members = { taskId, status, statusMessage: `is ${status}`, pollIntervalMs: 1, pollInterval: 1 };
+  answer(id, { ...members, ...(isModern && more) }, isModern);
+}
+
+function call(id, { name, arguments: args = {}, inputResponses, task, _meta = {} }, isModern) {
   const reply = (result) => answer(id, result, isModern);
   const answered = (given) => reply(text(given.action === "accept" ? `on: ${given.content.on}` : given.action));
   if (name === "add") {
@@ -41,6 +61,14 @@ function call(id, { name, arguments: args = {}, inputResponses, _meta = {} }, is
       send({ method: "notifications/progress", params: { progressToken: _meta.progressToken, progress: 1 } });
     }
     return waiting.set(id, () => {});
+  }
+  if (name === "slow") {
+    const takesTasks = isModern ? _meta[CAPABILITIES]?.extensions?.[TASKS] : task;
+    if (!takesTasks) return send({ id, error: { code: isModern ? -32021 : -32601, message: "runs only as a task" } });
+    const taskId = `t${tasks.size}`;
+    tasks.set(taskId, ["working", isModern && "input_required", "working", "completed"].filter(Boolean));
+    const made = { taskId, status: "working", pollIntervalMs: 1, pollInterval: 1 };
+    return isModern ? reply({ ...made, resultType: "task" }) : reply({ task: made });
   }
   if (name === "fail") return reply(text("as asked", { isError: true }));
   if (name === "exit") {
@@ -62,13 +90,18 @@ function take({ id, method, params = {}, result }) {
   else if (method === undefined) waiting.get(id)?.(result);
   else if (id === undefined) return;
   else if (method === "server/discover" && isModern && !process.argv.includes("--legacy")) {
-    const about = { supportedVersions: [MODERN], capabilities: { tools: {} }, ttlMs: 0, cacheScope: "private" };
+    const about = {
+      supportedVersions: [MODERN],
+      capabilities: { tools: {}, extensions: { [TASKS]: {} } },
+      ttlMs: 0,
+      cacheScope: "private",
+    };
     answer(id, about, true);
   } else if (method === "initialize") {
     const isKnown = LEGACY.includes(params.protocolVersion) || process.argv.includes("--agrees-to-everything");
     answer(id, {
       protocolVersion: isKnown ? params.protocolVersion : LEGACY[0],
-      capabilities: { tools: {} },
+      capabilities: { tools: {}, tasks: { requests: { tools: { call: {} } } } },
       serverInfo: { name: "small", version: "1" },
     });
   } else if (method === "ping") answer(id, {});
@@ -76,6 +109,7 @@ function take({ id, method, params = {}, result }) {
     const tools = { tools: TOOLS, ...(isModern ? { ttlMs: 0, cacheScope: "private" } : {}) };
     answer(id, tools, isModern);
   } else if (method === "tools/list") send({ id, error: { code: -32602, message: "no such page" } });
+  else if (method.startsWith("tasks/")) ofTask(id, method.slice(6), params, isModern);
   else if (method === "tools/call") call(id, params, isModern);
   else send({ id, error: { code: -32601, message: `no method ${method}` } });
 }

@@ -43,8 +43,9 @@ _IN_TAGS = frozenset("!#$%&()*+-./:;<=>?@[]^_{|}~ ")
 _SCALARS = {"string": "string", "integer": "int64", "number": "float64", "boolean": "bool"}
 _OF_RUNTIME = (
     "Accept Answer As Ask Call CallOption Client Content DecodeOpen Decline Dismiss EncodeOpen"
-    " ErrClosed List Map Null Nullable OnProgress Optional Options Present Progress ProtocolError"
-    " Question RequestError Resource Result ServerGoneError Some Start ToolError Union UnionOf"
+    " ErrClosed ErrNoTasks List Map Null Nullable OnProgress Optional Options Present Progress"
+    " ProtocolError Question RequestError Resource Result ServerGoneError Some Start Task"
+    " TaskStatus ToolError Union UnionOf"
     " Command Connect Tools"
 )
 

@@ -27,13 +27,15 @@ PACKAGE = "@toolwire/client"
 _TAKEN = (
     # By the runtime.
     "About Answer BrokenRules CallOptions CallResult Client ClientError Closed ConnectOptions"
-    " ContentBlock Members NotStarted OpenRequest Progress Question Receiver RequestFailed"
-    " ServerGone ServerProcess TimeLeft TimedOut ToolDescription ToolFailed "
+    " ContentBlock Members NoTasks NotStarted OpenRequest Progress Question Receiver RequestFailed"
+    " ServerGone ServerProcess Task TaskRequests TaskStatus TimeLeft TimedOut"
+    " ToolDescription ToolFailed "
     # By this file.
     "Tools "
     # By the language.
-    "AbortController AbortSignal Array Buffer ChildProcessWithoutNullStreams Date Error Infinity"
-    " JSON Map Math NodeJS Number Object Promise RangeError Record Set String Symbol TypeError"
+    "AbortController AbortSignal Array AsyncGenerator Buffer ChildProcessWithoutNullStreams Date"
+    " Error Infinity JSON Map Math NodeJS Number Object Promise RangeError Record Set String Symbol"
+    " TypeError"
 )
 
 NAMING = Naming(

@@ -14,6 +14,7 @@ from clients.languages import driving
 from clients.languages.hostile import TEXT, hostile_entries
 from clients.languages.mirrored import examples, mirrored
 from interop.peers import node
+from support import SUPPORT
 from support.schema_strategies import documents
 from toolwire_dialects.typed_clients import generate
 
@@ -146,6 +147,32 @@ def test_a_client_drives_the_everything_server(tmp_path: Path) -> None:
     assert said == [
         "2025-11-25", weather, "The sum of 2 and 3 is 5.", "image/png", 2, "demo://resource/dynamic/text/1"
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("era", ["", "legacy"])
+def test_calls_that_become_tasks_are_waited_for_found_again_and_cancelled(
+    tmp_path: Path, era: str
+) -> None:
+    server = [sys.executable, str(SUPPORT / "named_task_server.py"), era]
+    runtime = (ROOT / "clients" / "lua" / "toolwire.lua").read_text("utf-8")
+    said = driven("tasks.lua", runtime, tmp_path, ERA=era, SERVER=json.dumps(server))
+
+    cancelled = ["request", "the task was cancelled", -32800]
+    late = ["timeout", "no answer within 100 ms"]
+    of_modern_servers = [["ask", ["done", 1]], ["fail", ["request", "burnt", -32603]]]
+    assert said == [
+        ["work", "done"],
+        ["messages", ["half"]],
+        ["quick", "done"],
+        *([] if era else of_modern_servers),
+        ["task", {"task_id": "t"}],
+        ["again", "done"],
+        ["other", ["protocol", "the server sent a task that is none, or another one"]],
+        ["waited", late],
+        ["cancelled", cancelled],
+        ["late", late],
+        ["its task", cancelled],
+    ]
 
 
 def test_a_client_of_any_schemas_can_be_loaded(tmp_path: Path) -> None:

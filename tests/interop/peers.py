@@ -101,12 +101,17 @@ def run(
     )
 
 
-def python_driver(environment: str, driver: str) -> list[str]:
-    """The command of a driver written in Python, run in the peer's own virtual environment."""
+def python_of(environment: str) -> Path:
+    """The Python of a peer's own virtual environment."""
     python = INSTALLED / environment / "bin" / "python"
     if not python.exists():
         missing(f"the Python environment {environment}")
-    return [str(python), str(HERE / "drivers" / driver)]
+    return python
+
+
+def python_driver(environment: str, driver: str) -> list[str]:
+    """The command of a driver written in Python, run in the peer's own virtual environment."""
+    return [str(python_of(environment)), str(HERE / "drivers" / driver)]
 
 
 def node_driver(package: str, driver: str) -> list[str]:

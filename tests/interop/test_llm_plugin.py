@@ -22,7 +22,7 @@ def add(a: int, b: int) -> int:
 
 def draw() -> Image:
     """Draw a dot."""
-    return Image(b"<svg/>", mime_type="image/svg+xml")
+    return Image(b"<svg/>", media_type="image/svg+xml")
 '''
 # A model that calls what it is told to, and then repeats the outputs that it gets.
 CHAIN = """

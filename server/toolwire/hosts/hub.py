@@ -21,8 +21,14 @@ if TYPE_CHECKING:
 
     from .hosts import Host, HostServer
 
-_OWN_MEMBERS = ("command", "args", "env", "cwd", "type", "source", "disabled", "enabled")
-"""Members of an entry that the file of the hub keeps, or that say nothing else."""
+_STARTING = ("command", "args", "env", "cwd")
+"""The members of an entry that the file of the hub keeps."""
+
+_OTHERS = ("type", "source", "disabled", "enabled", "name", "description", "display_name")
+"""Those that do not matter for a server behind Toolwire."""
+
+_LISTS_OF_GOOSE = ("env_keys", "available_tools")
+"""Members that say nothing if they are empty."""
 
 
 class Hub(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,8 +60,10 @@ def read_servers(host: Host, text: str) -> dict[str, Any]:
     Raises:
         NotRewritten: if the host could not read it, or Toolwire does not edit its servers.
     """
-    if host.format not in ("json", "toml"):
-        raise NotRewritten(f"the servers of {host.title} are not edited by `hub`")
+    if host.is_lisp:
+        raise NotRewritten(
+            f"{host.title} keeps its servers in a program, which `hub` does not edit"
+        )
     table = read_member(text, (host.holds,), EDITORS[host.format].loads)
     if table is None:
         return {}
@@ -64,13 +72,31 @@ def read_servers(host: Host, text: str) -> dict[str, Any]:
     return table
 
 
-def choose_servers(table: Mapping[str, Any], own: str) -> Choice:
-    """Return which servers of *table* can be moved; *own* is the entry of Toolwire, if any."""
+def rename_members(host: Host, entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the *entry* of a server with the members that `mcpServers` has: `command`, `args`,
+    `env`. Those that every entry of *host* has, and those that say nothing, are left out.
+    """
+    names = {theirs: ours for ours, theirs in host.members.items()}
+    renamed = {}
+    for member, value in entry.items():
+        is_usual = member in host.extra and member not in _OTHERS
+        is_empty = value is None or (member in _LISTS_OF_GOOSE and not value)
+        if not is_usual and not is_empty:
+            renamed[names.get(member, member)] = value
+    return renamed
+
+
+def choose_servers(host: Host, table: Mapping[str, Any], own: str) -> Choice:
+    """Return which servers in the *table* of *host* can be moved; *own* is the entry of Toolwire,
+    if any.
+    """
     moved, kept = {}, {}
     for name, entry in table.items():
         if name == own:
             continue
-        reason = _explain_kept(name, entry)
+        reason = "its entry is not an object"
+        if isinstance(entry, dict):
+            reason = _explain_kept(name, rename_members(host, entry))
         if reason:
             kept[name] = reason
         else:
@@ -78,37 +104,39 @@ def choose_servers(table: Mapping[str, Any], own: str) -> Choice:
     return Choice(moved, kept)
 
 
-def _explain_kept(name: str, entry: Any) -> str:
+def _explain_kept(name: str, entry: dict[str, Any]) -> str:
     """Return why the host starts this server itself; "" if Toolwire can."""
-    if not isinstance(entry, dict):
-        return "its entry is not an object"
-    if "url" in entry or "httpUrl" in entry or "serverUrl" in entry:
+    if not entry.keys().isdisjoint(("url", "httpUrl", "serverUrl", "uri")):
         return "it is remote"
+    if entry.get("type", "stdio") in ("builtin", "platform"):
+        return "it is a part of the host"
     if entry.get("type", "stdio") != "stdio":
         return "it is remote"
     if entry.get("disabled") is True or entry.get("enabled") is False:
         return "it is switched off"
     if not isinstance(entry.get("command"), str):
         return "it has no command"
-    others = sorted(entry.keys() - set(_OWN_MEMBERS))
+    others = sorted(entry.keys() - {*_STARTING, *_OTHERS})
     if others:
         return f"only the host understands its {', '.join(others)}"
     folder = entry.get("cwd")
     if folder is not None and not (isinstance(folder, str) and os.path.isabs(folder)):
         return "its folder depends on the host"
-    if "${" in str([entry.get(member) for member in _OWN_MEMBERS]):
+    if "${" in str([entry.get(member) for member in _STARTING]):
         return "the host fills in variables of it"
     if not any(letter.isascii() and letter.isalnum() for letter in name):
         return "its name has no letter or digit"
     return ""
 
 
-def make_mount_config(hub: Hub) -> str:
-    """Return the text of the file that `serve --mount-config` reads, which also remembers *hub*."""
+def make_mount_config(host: Host, hub: Hub) -> str:
+    """Return the text of the file that `serve --mount-config` reads, which also remembers the *hub*
+    of *host*.
+    """
     servers = {}
     for name, entry in hub.servers.items():
-        members = ("command", "args", "env", "cwd")
-        servers[name] = {member: entry[member] for member in members if member in entry}
+        renamed = rename_members(host, entry)
+        servers[name] = {member: renamed[member] for member in _STARTING if member in renamed}
     whole = {"mcpServers": servers, "hub": hub}
     return msgspec.json.format(msgspec.json.encode(whole), indent=2).decode() + "\n"
 

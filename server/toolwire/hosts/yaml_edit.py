@@ -54,7 +54,10 @@ def dumps(path: Sequence[str], value: dict[str, Any], indent: str = "  ") -> str
 
 
 def _format_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)  # JSON is YAML
+    try:
+        return json.dumps(value, ensure_ascii=False)  # JSON is YAML
+    except TypeError:  # a date
+        raise NotRewritten("it has a value that JSON cannot express") from None
 
 
 _OTHER_THAN_TEXT = {"true", "false", "yes", "no", "on", "off", "y", "n", "null"}
@@ -79,6 +82,8 @@ def _edit(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
     import yaml
 
     newline = find_newline(text)
+    if len(path) == 1:
+        return _replace_mapping(text, path[0], value)
     holder_name, name = path
     holder = _find_members(yaml.compose(text, yaml.SafeLoader)).get(holder_name)
     if holder is None:
@@ -99,6 +104,21 @@ def _edit(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
     if old is None:
         start = holder.value.start_mark.index
         return replace_range(text, start, start, made + indent)
+    start = old.key.start_mark.index
+    end = _find_end(old.value, old.key.end_mark.index + 1)
+    return replace_range(text, start, end, made)
+
+
+def _replace_mapping(text: str, name: str, value: dict[str, Any]) -> str:
+    """Return *text* with *value* as its mapping *name*, a line for each member."""
+    import yaml
+
+    newline = find_newline(text)
+    made = dumps([name], value).replace("\n", newline)
+    old = _find_members(yaml.compose(text, yaml.SafeLoader)).get(name)
+    if old is None:
+        gap = "" if not text or text.endswith("\n") else newline
+        return text + gap + made + newline
     start = old.key.start_mark.index
     end = _find_end(old.value, old.key.end_mark.index + 1)
     return replace_range(text, start, end, made)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from support.command_line import CommandLine, Done
 from support.server_process import call, request, running
-from toolwire.hosts import jsonc_edit
+from toolwire.hosts import jsonc_edit, yaml_edit
 
 pytestmark = pytest.mark.process
 
@@ -192,10 +192,61 @@ def test_config_that_cannot_be_changed_is_left_with_a_reason(
 
 def test_missing_file_and_a_host_that_is_not_edited_are_named(hub: Hub, tmp_path: Path) -> None:
     missing = hub(file=tmp_path / "missing.json")
-    goose = hub(host="goose")
+    emacs = hub(host="emacs")
 
     assert (missing.returncode, "no such file" in missing.stderr) == (1, True)
-    assert (goose.returncode, "not edited by `hub`" in goose.stderr) == (1, True)
+    assert (emacs.returncode, "in a program" in emacs.stderr) == (1, True)
+
+
+def test_yaml_of_goose_is_changed_and_restored(hub: Hub, tmp_path: Path) -> None:
+    made = entry(tmp_path / "more", "count")
+    path = tmp_path / "goose.yaml"
+    before = f"""GOOSE_MODEL: x # mine
+extensions:
+  # what I use
+  developer:
+    type: builtin
+    enabled: true
+  far:
+    type: streamable_http
+    uri: https://example.com/mcp
+  keyed:
+    type: stdio
+    cmd: one
+    env_keys: [TOKEN]
+  more:
+    type: stdio
+    name: more
+    enabled: true
+    timeout: 60
+    bundled: null
+    cmd: {json.dumps(made["command"])}
+    args: {json.dumps(made["args"])}
+    envs:
+      TOKEN: very secret
+    env_keys: []
+keyring: false
+"""
+    path.write_text(before, encoding="utf-8")
+
+    dry = hub("--dry-run", host="goose", file=path)
+    done = hub(host="goose", file=path)
+
+    assert (dry.returncode, "very secret" in dry.stdout) == (0, False)
+    for reason in ("a part of the host", "it is remote", "understands its env_keys"):
+        assert reason in done.stderr
+    assert done.returncode == 0
+    found = yaml_edit.loads(path.read_text("utf-8"))
+    assert found["extensions"].keys() == {"developer", "far", "keyed", "toolwire"}
+    assert (found["GOOSE_MODEL"], found["keyring"]) == ("x", False)
+    own = found["extensions"]["toolwire"]
+    assert (own["type"], own["enabled"]) == ("stdio", True)
+    with running(*own["args"]) as process:
+        result = process.ask(call("call_tool", {"name": "more_count"}))["result"]
+    assert not result.get("isError")
+
+    assert hub("--undo", host="goose", file=path).returncode == 0
+    assert path.read_text("utf-8") == before
 
 
 def test_toml_of_codex_is_changed_and_restored(hub: Hub, tmp_path: Path) -> None:

@@ -127,7 +127,7 @@ def _move(place: _Place, options: Mapping[str, Any]) -> None:
     if known is not None and known.name not in table:
         raise NotRewritten("Toolwire's entry was removed from it; `--undo` puts its servers back")
     own_name = _find_name(table) if known is None else known.name
-    choice = hub.choose_servers(table, own_name)
+    choice = hub.choose_servers(place.host, table, own_name)
     for name, reason in choice.kept.items():
         print_remark(f"{name} stays in {place.path}: {reason}")
     if not choice.moved:
@@ -138,7 +138,7 @@ def _move(place: _Place, options: Mapping[str, Any]) -> None:
     own = _make_own_server(place, own_name, options)
     if "dry_run" in options:
         after = hub.replace_servers(place.host, text, choice.moved, own)
-        print_data(_format_diff(place.path, text, after, choice.moved))
+        print_data(_format_diff(place, text, after, choice.moved))
         return
     moved = _lock_servers(place, choice.moved, known, options)
     if not moved:
@@ -154,14 +154,14 @@ def _move(place: _Place, options: Mapping[str, Any]) -> None:
         after=after,
     )
     # First, so that no server is in neither file.
-    write_private(place.mounts, hub.make_mount_config(made))
+    write_private(place.mounts, hub.make_mount_config(place.host, made))
     try:
         done = rewrite(place.path, lambda now: hub.replace_servers(place.host, now, moved, own))
     except NotRewritten:
         if known is None:
             os.unlink(place.mounts)
         else:
-            write_private(place.mounts, hub.make_mount_config(known))
+            write_private(place.mounts, hub.make_mount_config(place.host, known))
         raise
     print_data(f"{len(moved)} of {len(table)} servers of {place.path} are behind Toolwire now:")
     print_data(f"  {', '.join(moved)}")
@@ -205,7 +205,7 @@ def _lock_servers(
         after="",
     )
     trial = place.mounts.removesuffix(".json") + ".new.json"
-    write_private(trial, hub.make_mount_config(made))
+    write_private(trial, hub.make_mount_config(place.host, made))
     try:
         problems = lock_config(place.lock, trial, options)
     except Failed as error:
@@ -231,7 +231,7 @@ def _undo(place: _Place, *, is_dry: bool) -> None:
     text = place.read()
     if is_dry:
         after = hub.restore_servers(place.host, text, known)
-        print_data(_format_diff(place.path, text, after, known.servers))
+        print_data(_format_diff(place, text, after, known.servers))
         return
     done = rewrite(place.path, lambda now: hub.restore_servers(place.host, now, known))
     for path in (place.mounts, place.lock):
@@ -243,14 +243,15 @@ def _undo(place: _Place, *, is_dry: bool) -> None:
     print_data(f"Then {place.host.then}.")
 
 
-def _format_diff(path: str, before: str, after: str, moved: Mapping[str, Any]) -> str:
+def _format_diff(place: _Place, before: str, after: str, moved: Mapping[str, Any]) -> str:
     """Return the change of a file, without the values of the variables of servers."""
+    path = place.path
     lines = difflib.unified_diff(
         before.splitlines(), after.splitlines(), path, path, n=2, lineterm=""
     )
     text = "\n".join(lines)
     for entry in moved.values():
-        for value in (entry.get("env") or {}).values():
+        for value in (hub.rename_members(place.host, entry).get("env") or {}).values():
             if isinstance(value, str) and len(value) >= _LEAST_SECRET:
                 quoted = msgspec.json.encode(value).decode()[1:-1]
                 text = re.sub(f"{re.escape(quoted)}|{re.escape(value)}", _MASK, text)

@@ -9,6 +9,11 @@ if TYPE_CHECKING:
 
 Entry = dict[str, Any]
 
+META_PROGRAM = "toolwire/program"
+"""Under `_meta`: of the first text of a result, the number of calls and the seconds of a program;
+of a call of another server, the `call` that runs the program, and the `line` of it.
+"""
+
 MAX_HITS = 50
 """The most tools of one search: their stubs take some 10,000 tokens."""
 

@@ -20,6 +20,7 @@ from toolwire_client.session.elicitation import ElicitationHandler, NoAnswer
 from toolwire_client.session.request import RequestHandle, complete
 from toolwire_client.waiting.base import Waiting
 from toolwire_schemas.deadline import Deadline
+from toolwire_schemas.meta_tools import META_PROGRAM
 from toolwire_schemas.tracing import trace_members
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import EncodingError
@@ -157,6 +158,9 @@ def _capabilities_of(call: Call) -> Capabilities:
 
 def _with_meta(call: Call, connection: Connection, params: dict[str, Any]) -> dict[str, Any]:
     meta: dict[str, Any] = {**params.get("_meta", {}), **trace_members(call.meta or {})}
+    program = (call.meta or {}).get(META_PROGRAM)
+    if program is not None and call.id is None:  # so that a recording names it
+        meta[META_PROGRAM] = program
     if connection.protocol.is_modern:
         meta[META_CLIENT_CAPABILITIES] = _capabilities_of(call)
     if (level := log_messages.find_wanted_level(call)) is not None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 from toolwire_bundled.programs.frames import Outcome, ProgramCall
 from toolwire_bundled.programs.program import describe_line, read_failure, read_result
 from toolwire_dialects.search.program_names import Misfit, read_arguments
+from toolwire_schemas.meta_tools import META_PROGRAM
 from toolwire_schemas.output import printable
 from toolwire_tools import Cancelled, ToolError
 
@@ -48,9 +49,12 @@ class InnerCall(Call, kw_only=True, eq=False):
         self.calls.finish(self, result)
 
     def progress(self, done: float, total: float | None, message: str | None) -> None:
-        """Report *message* as progress of the program."""
-        if message is not None and not self.ended:
-            self.calls.report(f"{self.entry.name}: {message}")
+        """Report *message*, or how far the call is, as progress of the program."""
+        if self.ended:
+            return
+        if message is None:
+            message = f"{done:g}" if total is None else f"{done:g} of {total:g}"
+        self.calls.report(f"{self.entry.name}: {message}")
 
     def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
         """As `Call.ask`, in the name of the program."""
@@ -195,9 +199,10 @@ class ProgramCalls:
             capabilities=outer.capabilities,
             strict_arguments=outer.strict_arguments,
             host=outer.host,
+            token=outer.token,  # so that other servers are asked for progress
             log_level=outer.log_level,
             id_in_log=f"{outer.id}/{wanted.id}",
-            meta=outer.meta,
+            meta={**(outer.meta or {}), META_PROGRAM: {"call": outer.id, "line": wanted.line}},
             outer=outer,
             calls=self,
             wanted=wanted,

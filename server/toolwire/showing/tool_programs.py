@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from ..protocol.call import Call
     from ..settings import Settings
 
-META_PROGRAM = "toolwire/program"
-"""Under `_meta` of the first text of a result: the number of calls and the seconds of a program."""
-
 
 class ToolPrograms:
     """Runs the programs of one server, which has *settings*."""
@@ -114,7 +111,7 @@ class ToolPrograms:
             texts = program.run(calls.start, calls.attach, calls.end, partial(_check, caller))
         facts = {"calls": calls.done, "seconds": round(calls.seconds, 3)}
         blocks: list[dict[str, Any]] = [{"type": "text", "text": text} for text in texts]
-        blocks[0]["_meta"] = {META_PROGRAM: facts}
+        blocks[0]["_meta"] = {meta_tools.META_PROGRAM: facts}
         return blocks
 
     def _limits(self) -> ProgramLimits:

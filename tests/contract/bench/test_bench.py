@@ -161,6 +161,9 @@ def test_failed_calls_are_counted(command_line: CommandLine) -> None:
         (["--seconds", "0", "--", *command()], 2, "a whole number of at least 1"),
         (["--html", "no/such/page.html", "--", *command()], 2, "there is no folder"),
         (["missing.py"], 2, "missing.py"),
+        (["https://example.com/mcp"], 2, "bench measures servers that it starts"),
+        (["--against", "https://a.example", "--", *command()], 2, "servers that it starts"),
+        (["--against", "", "--", *command()], 2, "empty"),
         ([], 2, "name a target"),
     ],
 )

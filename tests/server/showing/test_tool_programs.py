@@ -20,9 +20,9 @@ from support.server_process import MODERN, PATIENCE_SECONDS, call, request, wait
 from support.talk import Talk
 from toolwire import Context, Server, tool_api
 from toolwire.showing.program_approvals import ALL, NO, ONCE
-from toolwire.showing.tool_programs import META_PROGRAM
 from toolwire_bundled.programs import program as program_in_sandbox
 from toolwire_bundled.python_interpreter import sandbox_probe
+from toolwire_schemas.meta_tools import META_PROGRAM
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="bubblewrap is Linux's"),

@@ -15,6 +15,7 @@ from support.server_process import Process, call, request, running
 
 pytestmark = pytest.mark.process
 
+READS = {"readOnlyHint": True}
 SCRIPT = Path(__file__).parents[2] / "support" / "foreign_server.py"
 
 
@@ -80,6 +81,39 @@ def test_program_calls_the_tools_of_a_wrapped_server(tmp_path: Path) -> None:
         result = process.ask(call("run_program", {"code": "sum(map(price, range(4)))"}))["result"]
 
     assert result["content"][0]["text"] == "60"
+
+
+def test_recording_names_the_program_of_a_call_and_progress_reaches_the_host(
+    tmp_path: Path,
+) -> None:
+    need_sandbox()
+    tools = [{"name": "count", "inputSchema": {"type": "object"}, "annotations": READS}]
+    (tmp_path / "lists.json").write_text(json.dumps({"tools": tools}), encoding="utf-8")
+    options = ("--show", "code", "--trust-hints", "yes", "--record", str(tmp_path / "r.jsonl"))
+    command = (sys.executable, str(SCRIPT), str(tmp_path))
+    with running("-m", "toolwire", "wrap", *options, "--", *command) as process:
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}}
+        process.ask(request("initialize", {**params, "clientInfo": {"name": "h", "version": "1"}}))
+        process.send(request("notifications/initialized", id=...))
+        program = {"name": "run_program", "arguments": {"code": "1\ncount()"}}
+        asked = {**program, "_meta": {"progressToken": "p"}}
+        process.send(request("tools/call", asked, id="outer"))
+        messages: list[Any] = []
+        while not messages or messages[-1].get("id") != "outer":
+            messages.append(process.receive())
+
+    reports = [each["params"]["message"] for each in messages if "method" in each]
+    assert any(report.endswith("; count: 1 of 2") for report in reports)
+    recorded = [json.loads(line) for line in (tmp_path / "r.jsonl").read_text().splitlines()]
+    calls = [line["message"] for line in recorded if _is_call(line)]
+    assert [call["params"]["_meta"]["toolwire/program"] for call in calls] == [
+        {"call": "outer", "line": 2}
+    ]
+
+
+def _is_call(line: dict[str, Any]) -> bool:
+    message = line.get("message")
+    return isinstance(message, dict) and message.get("method") == "tools/call"
 
 
 def test_list_that_stays_unread_cannot_be_searched() -> None:

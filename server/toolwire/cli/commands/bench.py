@@ -64,6 +64,7 @@ def run(words: Words) -> int:
         raise UsageError("--arguments goes with --tool")
     command = choose_command(words, words.words)
     check_folders(options, "html", "markdown")
+    _refuse_address(command)
     if words.command is None:
         check_target(words)
     measurements, subject = _measure(command, words)
@@ -118,8 +119,17 @@ def _find_subjects(command: list[str], words: Words, patience: Patience) -> list
     name = Path(words.words[0]).name if words.words else shlex.join(command)
     subjects = [find_subject(command, name, wanted, patience)]
     for text in options.get("against", ()):
-        subjects.append(find_subject(split_command(text), text, wanted, patience))
+        other = split_command(text)
+        _refuse_address(other)
+        subjects.append(find_subject(other, text, wanted, patience))
     return subjects
+
+
+def _refuse_address(command: list[str]) -> None:
+    from toolwire_client.remote import is_address
+
+    if command and is_address(command[0]):
+        raise UsageError(f"bench measures servers that it starts, not {command[0]}")
 
 
 def _make_patience(options: dict[str, Any]) -> Patience:

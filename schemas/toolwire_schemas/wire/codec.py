@@ -111,13 +111,12 @@ def encode_plain(value: Any, replaced: list[str] | None = None) -> bytes:
         return encode(value, replaced)
     try:
         data = _encode_anything(value)
-    except (ValueError, TypeError, RecursionError):
-        return encode(value, replaced)
-    if len(data) > 2 * MAX_DEPTH and data.count(b"[") + data.count(b"{") > MAX_DEPTH:
-        from .nesting import is_nested_deeper  # takes less time than orjson, which judges it, too
+        if len(data) > 2 * MAX_DEPTH and data.count(b"[") + data.count(b"{") > MAX_DEPTH:
+            from .nesting import check_depth  # takes less time than orjson, which judges it, too
 
-        if is_nested_deeper(value, MAX_DEPTH):
-            return encode(value, replaced)
+            check_depth(value, MAX_DEPTH)
+    except (ValueError, TypeError, RecursionError, ImportError, OSError):
+        return encode(value, replaced)
     if data.find(b"null") >= 0:
         _refuse_non_finite(value)
     return data

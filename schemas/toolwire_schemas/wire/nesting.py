@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 
-def is_nested_deeper(value: Any, levels: int) -> bool:
-    """Return whether *value* has more than *levels* levels of arrays and objects."""
+def check_depth(value: Any, levels: int) -> None:
+    """Raise a `ValueError` if *value* has more than *levels* levels of arrays and objects."""
     containers = [value]
     for _ in range(levels + 1):
         inner: list[Any] = []
@@ -16,6 +16,6 @@ def is_nested_deeper(value: Any, levels: int) -> bool:
             elif isinstance(container, list | tuple):
                 inner += container
         if not inner:
-            return False
+            return
         containers = inner
-    return True
+    raise ValueError(f"nested more than {levels} levels deep")

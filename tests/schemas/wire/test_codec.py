@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from toolwire_schemas.wire import codec
 from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode, encode_plain
-from toolwire_schemas.wire.nesting import is_nested_deeper
+from toolwire_schemas.wire.nesting import check_depth
 
 JSON = st.recursive(
     st.none()
@@ -133,8 +133,9 @@ def nest(levels: int, inner: object) -> object:
 @pytest.mark.parametrize("inner", [1, "text", None, [1, {"b": 2}]])
 def test_depth_of_a_value_is_judged_at_its_limit(inner: object) -> None:
     own_levels = 2 if isinstance(inner, list) else 0
-    assert not is_nested_deeper([nest(9 - own_levels, inner), 7], 10)
-    assert is_nested_deeper([nest(10 - own_levels, inner), 7], 10)
+    check_depth([nest(9 - own_levels, inner), 7], 10)
+    with pytest.raises(ValueError, match="more than 10 levels"):
+        check_depth([nest(10 - own_levels, inner), 7], 10)
 
 
 def test_a_long_flat_list_needs_no_orjson(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -70,15 +70,16 @@ class Redactor:
     def __init__(
         self, environ: Mapping[str, str] | None = None, *, hides_all: bool = False
     ) -> None:
-        environ = os.environ if environ is None else environ
+        if environ is None:
+            environ = os.environ
         known = set[str]()
         for name, value in environ.items():
             if _is_hidden_variable(name, value.strip(), hides_all=hides_all):
                 known.update(_ways_to_write(value.strip()))
         longest_first = sorted(known, key=lambda value: (-len(value), value))
-        self._known = (
-            re.compile("|".join(map(_as_pattern, longest_first))) if longest_first else None
-        )
+        self._known: re.Pattern[str] | None = None
+        if longest_first:
+            self._known = re.compile("|".join(map(_as_pattern, longest_first)))
 
     def text(self, text: str) -> str:
         """Return *text* without secrets, and without lone surrogates, which no file can hold."""
@@ -185,9 +186,7 @@ class Redactor:
             if word in ("title", "description") or word in _KEPT_OF_SCHEMA:
                 hidden[word] = self._value(value, word)
             elif word == "type" and (value in _TYPES or isinstance(value, list)):
-                hidden[word] = (
-                    value if value in _TYPES else [item for item in value if item in _TYPES]
-                )
+                hidden[word] = _keep_types(value)
             elif word in ("anyOf", "oneOf", "allOf") and isinstance(value, list):
                 hidden[word] = [self._schema_of_secret(name, item) for item in value]
             elif word == "items":
@@ -214,7 +213,16 @@ class Redactor:
             hidden = self.value(value)
         except (ValueError, RecursionError):
             return text
-        return text if hidden == value else json.dumps(hidden, ensure_ascii=False)
+        if hidden == value:
+            return text
+        return json.dumps(hidden, ensure_ascii=False)
+
+
+def _keep_types(value: Any) -> Any:
+    """Return a type of JSON Schema, or those in a list of them."""
+    if isinstance(value, list):
+        return [item for item in value if item in _TYPES]
+    return value
 
 
 def _is_hidden_variable(name: str, value: str, *, hides_all: bool) -> bool:
@@ -240,7 +248,9 @@ def _as_pattern(value: str) -> str:
     others.
     """
     pattern = re.escape(value)
-    return pattern if len(value) >= _SHORTEST_UNNAMED else rf"(?<!\w){pattern}(?!\w)"
+    if len(value) >= _SHORTEST_UNNAMED:
+        return pattern
+    return rf"(?<!\w){pattern}(?!\w)"
 
 
 def _hide(found: re.Match[str]) -> str:

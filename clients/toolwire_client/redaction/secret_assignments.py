@@ -21,7 +21,7 @@ from .password_options import find_passwords
 from .secret_names import PART, is_plain_word, is_secret_name, is_secret_number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 _QUOTE = r"\\{0,15}[\"'`]"  # in JSON within JSON, quotes are escaped up to four times
 _TYPE = r":[ \t]{0,4}(?:str|string|text|bytes|SecretStr)\b[^=\n\"']{0,20}"
@@ -101,26 +101,33 @@ def _find_contained(text: str) -> Iterator[Secret]:
     at = 0
     while found := _CANDIDATE.search(text, at):
         at = found.end()
-        opening = _OBJECT_OR_LIST if found["quote"] else _LIST
-        if (
-            not found["assigns"]
-            or not opening.match(text, at)
-            or not is_secret_name(_name_at(text, found))
-        ):
+        opening = _LIST
+        if found["quote"]:
+            opening = _OBJECT_OR_LIST
+        if not found["assigns"] or not opening.match(text, at):
             continue
-        depth = 0
-        while token := _BRACKET_OR_QUOTE.search(text, at):
-            at = token.end()
-            if token[0] in "[{":
-                depth += 1
-            elif token[0] in "]}":
-                depth -= 1
-            elif quoted := _find_quoted(text, token.start()):
-                at = min(len(text), quoted.end + len(token[0]))
-                if not _COLON.match(text, at):
-                    yield quoted
-            if depth == 0:
-                break
+        if not is_secret_name(_name_at(text, found)):
+            continue
+        at = yield from _find_in_container(text, at)
+
+
+def _find_in_container(text: str, start: int) -> Generator[Secret, None, int]:
+    """Yield the values in quotes within the container that begins at *start*; return its end."""
+    at = start
+    depth = 0
+    while token := _BRACKET_OR_QUOTE.search(text, at):
+        at = token.end()
+        if token[0] in "[{":
+            depth += 1
+        elif token[0] in "]}":
+            depth -= 1
+        elif quoted := _find_quoted(text, token.start()):
+            at = min(len(text), quoted.end + len(token[0]))
+            if not _COLON.match(text, at):
+                yield quoted
+        if depth == 0:
+            break
+    return at
 
 
 def _find_assigned(text: str) -> Iterator[Secret]:
@@ -129,7 +136,9 @@ def _find_assigned(text: str) -> Iterator[Secret]:
     while found := _CANDIDATE.search(text, at):
         at = found.end()
         name = _name_at(text, found)
-        secret = _find_value(runs, name, found) if is_secret_name(name) else None
+        if not is_secret_name(name):
+            continue
+        secret = _find_value(runs, name, found)
         if secret is not None:
             yield secret
             at = secret.end
@@ -157,7 +166,9 @@ class _Runs:
         """Return where the value at *start* ends."""
         if start >= self._end:
             run = _RUN.match(self.text, start)
-            self._end = start if run is None else run.end()
+            self._end = start
+            if run is not None:
+                self._end = run.end()
             self._kept_end = self._end
             while self._kept_end > start and self.text[self._kept_end - 1] in _CLOSERS:
                 self._kept_end -= 1
@@ -175,7 +186,9 @@ class _Runs:
         """Whether there is a `(` from *start* to *end*."""
         if self._parenthesis < start:
             found = self.text.find("(", start)
-            self._parenthesis = len(self.text) if found < 0 else found
+            if found < 0:
+                found = len(self.text)
+            self._parenthesis = found
         return self._parenthesis < end
 
 
@@ -238,8 +251,12 @@ def _find_quoted(text: str, start: int) -> Secret | None:
     end = _find_end_of_quoted(opening[0]).search(text, first)
     if end is None and opening[0] == "'":  # an apostrophe
         return None
-    last = len(text) if end is None else end.end()
-    return Secret(first, last, HIDDEN if last > first else "")
+    last = len(text)
+    if end is not None:
+        last = end.end()
+    if last == first:
+        return Secret(first, last, "")
+    return Secret(first, last)
 
 
 def _find_header(text: str, start: int) -> Secret | None:
@@ -296,7 +313,9 @@ def _end_of_run(runs: _Runs, name: str, found: re.Match[str]) -> int:
     is_option = name.startswith("-")
     if not is_option and not is_plain_word(name) and _begins_line(text, found.start()):
         rest = _REST_OF_WHOLE_LINE.match(text, start)
-        return start if rest is None else rest.end()
+        if rest is None:
+            return start
+        return rest.end()
     if found["assigns"] == "=" and not is_option:
         value = _UP_TO_SEMICOLON.match(text, start)
         if value is not None:
@@ -318,9 +337,10 @@ def _find_options(text: str) -> Iterator[Secret]:
     """Yield the values of `-p`, and the passwords of `-u name:password`."""
     for found in _OPTION.finditer(text):
         value = found["value"]
-        is_harmless = (
-            value.isdigit() if found["login"] else _PORT_OR_PATH.fullmatch(value) is not None
-        )
+        if found["login"]:
+            is_harmless = value.isdigit()
+        else:
+            is_harmless = _PORT_OR_PATH.fullmatch(value) is not None
         if not is_harmless and value != HIDDEN:
             yield Secret(found.start("value"), found.end("value"))
 

@@ -57,27 +57,46 @@ def write(plan: Plan, runtime: str | None) -> str:
     """Return the generated module. *runtime* is the text of the runtime, to embed, or None to
     import it.
     """
-    blocks = [
-        "".join(f"// {line}".rstrip() + "\n" for line in plan.head).rstrip(),
-        _imports(plan) if runtime is None else runtime.strip(),
-        *map(definition_text, plan.types),
-        "/** The tools of the server. */\nexport interface Tools "
-        + _block(map(_declaration, plan.functions)),
+    head = "".join(f"// {line}".rstrip() + "\n" for line in plan.head).rstrip()
+    if runtime is None:
+        runtime = _imports(plan)
+    blocks = [head, runtime.strip(), *map(definition_text, plan.types)]
+    blocks += [_tools_interface(plan), _tools_function(plan), _connect_function(plan)]
+    return "\n\n".join(filter(None, blocks)) + "\n"
+
+
+def _tools_interface(plan: Plan) -> str:
+    body = _block(map(_declaration, plan.functions))
+    return f"/** The tools of the server. */\nexport interface Tools {body}"
+
+
+def _tools_function(plan: Plan) -> str:
+    parameter = "_client"  # which says that it is not used
+    if plan.functions:
+        parameter = "client"
+    body = _block([f"return {_block(map(_call, plan.functions))};\n"])
+    return (
         "/** Returns the tools of a running server as functions. */\n"
-        f"export function toolsOf({'client' if plan.functions else '_client'}: Client): Tools "
-        + _block([f"return {_block(map(_call, plan.functions))};\n"]),
+        f"export function toolsOf({parameter}: Client): Tools {body}"
+    )
+
+
+def _connect_function(plan: Plan) -> str:
+    command = "command: readonly string[]"
+    if plan.command:
+        command += f" = {as_json(plan.command)}"
+    body = _block(
+        [
+            "const client = await Client.connect(command, options);\n",
+            "return Object.assign(client, { tools: toolsOf(client) });\n",
+        ]
+    )
+    return (
         f"{comment(_ABOUT_CONNECT)}export async function connect(\n"
-        f"  command: readonly string[]{f' = {as_json(plan.command)}' if plan.command else ''},\n"
+        f"  {command},\n"
         "  options: ConnectOptions = {},\n"
-        "): Promise<Client & { readonly tools: Tools }> "
-        + _block(
-            [
-                "const client = await Client.connect(command, options);\n",
-                "return Object.assign(client, { tools: toolsOf(client) });\n",
-            ]
-        ),
-    ]
-    return "\n\n".join(block for block in blocks if block) + "\n"
+        f"): Promise<Client & {{ readonly tools: Tools }}> {body}"
+    )
 
 
 _ABOUT_CONNECT = (
@@ -87,13 +106,12 @@ _ABOUT_CONNECT = (
 
 
 def _imports(plan: Plan) -> str:
-    without_result = any(function.result is None for function in plan.functions)
-    used = [
-        *(["type CallOptions"] if plan.functions else []),
-        *(["type CallResult"] if without_result else []),
-        "Client",
-        "type ConnectOptions",
-    ]
+    used = []
+    if plan.functions:
+        used.append("type CallOptions")
+    if any(function.result is None for function in plan.functions):
+        used.append("type CallResult")
+    used += ["Client", "type ConnectOptions"]
     return f'import {{ {", ".join(used)} }} from "{PACKAGE}";\n\nexport * from "{PACKAGE}";'
 
 
@@ -113,13 +131,13 @@ def _declaration(function: Function) -> str:
 
 
 def _call(function: Function) -> str:
-    wire_name = as_json(function.wire_name)
+    arguments = f"{as_json(function.wire_name)}, args, options"
     if function.result is None:
-        called = f"client.call({wire_name}, args, options)"
+        called = f"client.call({arguments})"
+    elif function.is_wrapped:
+        called = f"client.value({arguments}, true)"
     else:
-        called = (
-            f"client.value({wire_name}, args, options{', true' if function.is_wrapped else ''})"
-        )
+        called = f"client.value({arguments})"
     return f"{key(function.name)}: (args, options) => {called},\n"
 
 

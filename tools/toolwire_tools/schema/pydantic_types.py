@@ -18,7 +18,7 @@ from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
 from toolwire_schemas.json_schema.member_names import listing
 from toolwire_schemas.json_schema.subschemas import children, refer_to_definition
 
-from .scalars import CLOCKS, scalar
+from .scalars import clock_plans, scalar
 from .shape import (
     JUDGE,
     Build,
@@ -71,7 +71,11 @@ def _generator() -> Any:
 def _time(schema: Schema, direction: Direction) -> Schema:
     """Return what is published for a time that need not have an offset, or must not."""
     kind, tz = _TIMES[schema.pop("format")], schema.pop("tz")
-    plan = scalar(kind, direction) if tz == "any" else CLOCKS[kind][False][direction == "output"]
+    plan = (
+        scalar(kind, direction)
+        if tz == "any"
+        else clock_plans(kind, has_offset=False)[direction == "output"]
+    )
     assert plan is not None
     if "description" in schema:
         schema["description"] = plan.text_about(schema["description"])

@@ -13,6 +13,7 @@ from __future__ import annotations
 import datetime as dt
 import decimal
 import enum
+import functools
 import os
 import re
 import uuid
@@ -39,7 +40,7 @@ from .shape import (
 from .to_json import SCALARS, in_json, is_pure_path
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 STRING = frozenset({"string"})
 
@@ -100,71 +101,112 @@ def _duration(value: str) -> dt.timedelta:
 
 
 ANYTHING = TypePlan({}, Any, is_identity=True, union_order=3, check_level=WALK)
-_AWARE = _text({"format": "date-time"}, exactly(_AWARE_MOMENT))
-_MOMENT = _by_pattern(
-    ANY_MOMENT,
-    "Date and time, such as 2026-03-01T09:00:00, with an offset if known:"
-    " 2026-03-01T09:00:00+02:00.",
-)
-_BASE64 = {"contentEncoding": "base64"}
-_NUMERAL = _text({"pattern": _DECIMAL}, exactly(_DECIMAL))
-_NUMBER = TypePlan(
-    any_of([_NUMERAL.schema, {"type": "number"}]),
-    _NUMERAL.msgspec_type | int | float,
-    frozenset({"string", "integer", "number"}),
-)
 
-_SCALARS: dict[Any, tuple[TypePlan, TypePlan]] = {
-    **dict.fromkeys((Any, object), (ANYTHING, ANYTHING)),
-    LiteralString: (_text({}, rank=1), _text({}, rank=1)),
-    # After str in a union: many a plain word is valid base64.
-    **{
-        kind: (_text(_BASE64, kind, 2), _text(_BASE64, rank=2))
-        for kind in (bytes, bytearray, memoryview)
-    },
-    dt.datetime: (_MOMENT.built(_moment), _text({"description": "Date and time, ISO 8601."})),
-    dt.date: (_text({"format": "date"}, dt.date), _text({"format": "date"}, dt.date)),
-    dt.time: (
-        _by_pattern(_TIME, "Time of day, such as 14:30 or 14:30:00+02:00.").built(
-            dt.time.fromisoformat
-        ),
-        _text({"description": "Time of day, ISO 8601."}),
-    ),
-    dt.timedelta: (
-        _by_pattern(_DURATION, "Duration, such as P1DT2H30M or -PT0.5S.").built(_duration),
-        _text({"description": "Duration, ISO 8601."}),
-    ),
-    uuid.UUID: (
-        _text({"format": "uuid"}, exactly(_UUID)).built(uuid.UUID),
-        _text({"format": "uuid"}, exactly(_UUID)),
-    ),
-    decimal.Decimal: (
-        _NUMBER.built(
-            lambda value: decimal.Decimal(repr(value) if type(value) is float else value)
-        ),
-        _NUMERAL,
-    ),
-}
+Plans = tuple[TypePlan, TypePlan]
 """For arguments, and for results."""
+
+
+def _anything() -> Plans:
+    return ANYTHING, ANYTHING
+
+
+def _literal_text() -> Plans:
+    plan = _text({}, rank=1)
+    return plan, plan
+
+
+def _base64(kind: type) -> Plans:
+    schema = {"contentEncoding": "base64"}
+    # After str in a union: many a plain word is valid base64.
+    return _text(schema, kind, 2), _text(schema, rank=2)
+
+
+def _moments() -> Plans:
+    given = _by_pattern(
+        ANY_MOMENT,
+        "Date and time, such as 2026-03-01T09:00:00, with an offset if known:"
+        " 2026-03-01T09:00:00+02:00.",
+    )
+    return given.built(_moment), _text({"description": "Date and time, ISO 8601."})
+
+
+def _dates() -> Plans:
+    plan = _text({"format": "date"}, dt.date)
+    return plan, plan
+
+
+def _times() -> Plans:
+    given = _by_pattern(_TIME, "Time of day, such as 14:30 or 14:30:00+02:00.")
+    return given.built(dt.time.fromisoformat), _text({"description": "Time of day, ISO 8601."})
+
+
+def _durations() -> Plans:
+    given = _by_pattern(_DURATION, "Duration, such as P1DT2H30M or -PT0.5S.")
+    return given.built(_duration), _text({"description": "Duration, ISO 8601."})
+
+
+def _uuids() -> Plans:
+    plan = _text({"format": "uuid"}, exactly(_UUID))
+    return plan.built(uuid.UUID), plan
+
+
+def _decimals() -> Plans:
+    numeral = _text({"pattern": _DECIMAL}, exactly(_DECIMAL))
+    number = TypePlan(
+        any_of([numeral.schema, {"type": "number"}]),
+        numeral.msgspec_type | int | float,
+        frozenset({"string", "integer", "number"}),
+    )
+    return number.built(
+        lambda value: decimal.Decimal(repr(value) if type(value) is float else value)
+    ), numeral
+
+
+_MAKERS: dict[Any, Callable[[], Plans]] = {
+    Any: _anything,
+    object: _anything,
+    LiteralString: _literal_text,
+    **{kind: functools.partial(_base64, kind) for kind in (bytes, bytearray, memoryview)},
+    dt.datetime: _moments,
+    dt.date: _dates,
+    dt.time: _times,
+    dt.timedelta: _durations,
+    uuid.UUID: _uuids,
+    decimal.Decimal: _decimals,
+}
+"""Make the plans of a type when it is first used: msgspec compiles the patterns, which takes as
+long as importing this file.
+"""
+
+
+@functools.cache
+def _plans_of(kind: Any) -> Plans:
+    return _MAKERS[kind]()
+
 
 _NAMED = frozenset((dt.datetime, dt.date, dt.time, dt.timedelta, uuid.UUID))
 
-_NAIVE = _by_pattern(_NAIVE_MOMENT, "Date and time without an offset, such as 2026-03-01T09:00:00.")
-_AWARE_TIME = _text({"format": "time"}, Annotated[dt.time, msgspec.Meta(tz=True)])
-_NAIVE_TIME = _text(
-    {"description": "Time of day, such as 14:30:00."}, Annotated[dt.time, msgspec.Meta(tz=False)]
-)
-CLOCKS: dict[Any, dict[bool, tuple[TypePlan, TypePlan]]] = {
-    dt.datetime: {
-        True: (_AWARE.built(_moment), _AWARE),
-        False: (_with_name(_NAIVE.built(_moment), "datetime"), _with_name(_NAIVE, "datetime")),
-    },
-    dt.time: {
-        True: (_AWARE_TIME, _AWARE_TIME),
-        False: (_with_name(_NAIVE_TIME, "time"), _with_name(_NAIVE_TIME, "time")),
-    },
-}
-"""Plans of times that must have an offset, or must not: for arguments, and for results."""
+CLOCKS = frozenset((dt.datetime, dt.time))
+"""The types whose values may have an offset."""
+
+
+@functools.cache
+def clock_plans(kind: Any, *, has_offset: bool) -> Plans:
+    """Return the plans of one of `CLOCKS`, whose values must have an offset, or must not."""
+    if kind is dt.datetime:
+        if has_offset:
+            aware = _text({"format": "date-time"}, exactly(_AWARE_MOMENT))
+            return aware.built(_moment), aware
+        naive = _by_pattern(
+            _NAIVE_MOMENT, "Date and time without an offset, such as 2026-03-01T09:00:00."
+        )
+        return _with_name(naive.built(_moment), "datetime"), _with_name(naive, "datetime")
+    native = Annotated[dt.time, msgspec.Meta(tz=has_offset)]
+    if has_offset:
+        plan = _text({"format": "time"}, native)
+    else:
+        plan = _with_name(_text({"description": "Time of day, such as 14:30:00."}, native), "time")
+    return plan, plan
 
 
 def scalar(hint: Any, direction: Direction) -> TypePlan | None:
@@ -172,9 +214,9 @@ def scalar(hint: Any, direction: Direction) -> TypePlan | None:
     other hints.
     """
     plan = basic(hint, direction)
-    if plan is not None or hint not in _SCALARS:
+    if plan is not None or hint not in _MAKERS:
         return plan
-    found = _SCALARS[hint][direction == "output"]
+    found = _plans_of(hint)[direction == "output"]
     if hint in _NAMED:
         return _with_name(found, hint.__name__)
     return found

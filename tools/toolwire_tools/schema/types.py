@@ -23,7 +23,7 @@ from . import record_fields as fields
 from .annotations import Names, Unresolved, evaluate, is_union, origin_of, unwrap_annotation
 from .constraints import narrow, only_describes, read, words_of
 from .containers import CONTAINERS, OBJECT, union
-from .scalars import ANYTHING, CLOCKS, enumeration, from_text, literal, scalar
+from .scalars import ANYTHING, CLOCKS, clock_plans, enumeration, from_text, literal, scalar
 from .shape import (
     QUICK,
     Direction,
@@ -180,7 +180,7 @@ class Types:
         if is_union(hint):
             return union([self._member(member, constraints) for member in hint.__args__])
         if hint in CLOCKS and constraints.keys() == {"tz"}:
-            return CLOCKS[hint][bool(constraints["tz"])][self.direction == "output"]
+            return clock_plans(hint, has_offset=bool(constraints["tz"]))[self.direction == "output"]
         constraints = {name: value for name, value in constraints.items() if name != "tz"}
         plan = self._bare(hint)
         if constraints:

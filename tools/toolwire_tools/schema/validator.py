@@ -18,7 +18,7 @@ from toolwire_schemas.json_schema.error_text import Fault, word_errors
 from toolwire_schemas.json_schema.subschemas import reference_in, walk
 from toolwire_schemas.language import say
 
-from .scalars import CLOCKS
+from .scalars import clock_plans
 from .shape import Schema, ValueRefused, load
 
 
@@ -117,7 +117,7 @@ def _is_date_time(value: str) -> bool:
     return True
 
 
-_DATE_TIME: Any = CLOCKS[dt.datetime][True][0].msgspec_type
+_DATE_TIME: Any = clock_plans(dt.datetime, has_offset=True)[0].msgspec_type
 _DURATION = re.compile(
     r"P(?!\Z)(\d+W|(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)", re.ASCII
 )

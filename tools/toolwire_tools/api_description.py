@@ -16,7 +16,8 @@ from .schema.constraints import read
 from .schema.types import Types
 from .signature import EMPTY, OPEN, Declared, Parameters, is_required, parameters_of
 from .signature import docstring as docstrings
-from .signature.docstring_sections import DocEntry, split_entry, without_bullet
+from .signature.docstring_entries import DocEntry
+from .signature.docstring_sections import split_entry, without_bullet
 from .signature.docstring_types import hint_of
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_tools.api_description import read_list
 from toolwire_tools.signature.docstring import Docstring, of, read
-from toolwire_tools.signature.docstring_sections import DocEntry
+from toolwire_tools.signature.docstring_entries import DocEntry
 
 GOOGLE = """Search the web.
 

@@ -17,7 +17,7 @@ import msgspec
 from ..schema.annotations import unwrap_function
 
 if TYPE_CHECKING:
-    from .docstring_sections import DocEntry
+    from .docstring_entries import DocEntry
 
 
 class Docstring(msgspec.Struct, frozen=True):

@@ -2,15 +2,16 @@
 than a sentence.
 
 Strategy. The style is recognised by the first section. Google's is read here, since it is by far
-the most frequent; the others are read by docstring-parser, which takes longer to import than
-Google's takes to read.
+the most frequent, the usual forms of NumPy's and reST in `docstring_styles.py`; the rest is read by
+docstring-parser, which takes longer to import than all others take to read.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
-import msgspec
+from .docstring_entries import DocEntry, Sections, indent_of, without_margin
 
 if TYPE_CHECKING:
     from docstring_parser import Docstring as ParsedDocstring
@@ -37,24 +38,6 @@ _COLONS = (":", "：")
 _TYPE_NAMES = {"str", "int", "float", "bool", "list", "dict", "tuple", "set", "bytes", "None"}
 
 
-class DocEntry(msgspec.Struct, frozen=True):
-    """A parameter, or one thing that is returned: then *text* may have several lines. *type* is as
-    it is written.
-    """
-
-    name: str | None = None
-    type: str | None = None
-    text: str = ""
-
-
-class Sections(msgspec.Struct, frozen=True):
-    """A docstring in parts: the description has what is in no other part."""
-
-    description: str
-    parameters: list[DocEntry] = []
-    returns: list[DocEntry] = []
-
-
 def split_sections(text: str) -> Sections:
     """Return the parts of *text*; if it cannot be read, all of it is description."""
     text = dedent(text)
@@ -63,7 +46,7 @@ def split_sections(text: str) -> Sections:
     if style == "GOOGLE":
         found = _read_google(text)
     elif style is not None:
-        found = _read_by_docstring_parser(text, style)
+        found = _read_other_style(text, style)
     return found or Sections(text)
 
 
@@ -95,7 +78,7 @@ def dedent(text: str) -> str:
     if ":`" in text:
         text = _without_roles(text)
     first, *rest = text.expandtabs().split("\n")
-    margins = [_indent_of(line) for line in rest if line.strip()]
+    margins = [indent_of(line) for line in rest if line.strip()]
     margin = min(margins, default=0)
     if margins and margins[0] == margin and _is_title(first.strip()):
         # The first line is the title of a section, and all others are in it: the margin of the
@@ -110,10 +93,6 @@ def _without_roles(text: str) -> str:
     import re
 
     return re.sub(r"(?<![\w`]):[a-zA-Z][\w:.+-]*:`[~!]?([^`<]+?)(?:\s*<[^`<>]*>)?`", r"\1", text)
-
-
-def _indent_of(line: str) -> int:
-    return len(line) - len(line.lstrip())
 
 
 # --- Google's style -------------------------------------------------------------------------------
@@ -144,18 +123,18 @@ class _GoogleLines:
             self._begin(self._section_of(title))
         elif title in _KEPT_TITLES and self._has_sections:
             self._begin_below(f"{title.capitalize()}:", 0)
-        elif line and self._margin and not _indent_of(line):
+        elif line and self._margin and not indent_of(line):
             self._begin_below(line, None)
         else:
             if line and self._margin == 0:
-                self._margin = _indent_of(line)
+                self._margin = indent_of(line)
             self._section.append(line)
 
     def _title_in(self, line: str) -> str:
         """Return the title that *line* is, in lower case; empty for an entry that ends in a
         colon.
         """
-        is_entry = bool(self._margin) and _indent_of(line) >= (self._margin or 0)
+        is_entry = bool(self._margin) and indent_of(line) >= (self._margin or 0)
         if is_entry or not line.endswith(_COLONS):
             return ""
         return line.strip()[:-1].rstrip().lower()
@@ -177,19 +156,14 @@ class _GoogleLines:
 
 def _read_google(text: str) -> Sections | None:
     lines = _GoogleLines(text)
-    parameters = _read_google_parameters(_without_margin(lines.parameters))
+    parameters = _read_google_parameters(without_margin(lines.parameters))
     if parameters is None:
         return None
     description = ["\n".join(lines.head).strip()]
     for title, *block in lines.below:
-        description.append(f"{title}\n{_without_margin(block)}".strip())
-    returns = read_returns(_without_margin(lines.returns))
+        description.append(f"{title}\n{without_margin(block)}".strip())
+    returns = read_returns(without_margin(lines.returns))
     return Sections("\n\n".join(description), parameters, returns)
-
-
-def _without_margin(lines: list[str]) -> str:
-    margin = min((_indent_of(line) for line in lines if line.strip()), default=0)
-    return "\n".join([line[margin:] for line in lines]).strip("\n")
 
 
 def _read_google_parameters(section: str) -> list[DocEntry] | None:
@@ -298,6 +272,17 @@ def _find_colon(line: str) -> int | None:
 
 
 # --- other styles ---------------------------------------------------------------------------------
+
+
+def _read_other_style(text: str, style: str) -> Sections | None:
+    if style != "EPYDOC":
+        from .docstring_styles import NotUsual, read_numpy, read_rest
+
+        with suppress(NotUsual):
+            if style == "NUMPYDOC":
+                return read_numpy(text)
+            return read_rest(text)
+    return _read_by_docstring_parser(text, style)
 
 
 def _read_by_docstring_parser(text: str, style: str) -> Sections | None:

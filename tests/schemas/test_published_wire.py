@@ -4,7 +4,6 @@ schemas say.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -71,6 +70,10 @@ def wait(context: Context, path: str) -> None:
     while not context.cancelled:
         threading.Event().wait(0.005)
 
+@toolwire.tool_api(task="always")
+def work(context: Context) -> bool:
+    return context.ask("Go on?")
+
 def order(context: Context) -> Order:
     return context.ask("How much?", Order)
 
@@ -96,7 +99,7 @@ def review(code: str, level: Annotated[int, toolwire.complete(["1", "2", "ten"])
     """Review code."""
     return [Message("I review", "assistant"), code, Image(b"x", media_type="image/png")]
 
-tools = [add, data, nothing, blocks, steps, fail, note, wait, order, learn, config, page, review]
+tools = [add, data, nothing, blocks, steps, fail, note, wait, work, order, learn, config, page, review]
 server = toolwire.Server(tools, name="all", title="All", version="1", instructions="Mind the gap.", page_size=4)
 server.serve()
 '''  # noqa: E501
@@ -124,6 +127,13 @@ PARAMS = {
     "notifications/progress": "progress-params",
     "notifications/message": "message-params",
     "notifications/cancelled": "cancelled-params",
+    "tasks/get": "tasks-get-params",
+    "tasks/update": "tasks-update-params",
+    "tasks/cancel": "tasks-cancel-params",
+    "tasks/result": "tasks-result-params",
+    "tasks/list": "tasks-list-params",
+    "notifications/tasks": "tasks-notification-params",
+    "notifications/tasks/status": "tasks-status-params",
     "$/cancelRequest": "cancel-request-params",
 }
 RESULTS = {
@@ -141,11 +151,17 @@ RESULTS = {
     "completion/complete": "completion-complete-result",
     "elicitation/create": "elicitation-create-result",
     "subscriptions/listen": "subscriptions-listen-result",
+    "tasks/get": "tasks-get-result",
+    "tasks/cancel": "tasks-cancel-result",
+    "tasks/result": "tools-call-result",
+    "tasks/list": "tasks-list-result",
 }
+# What only one of the two forms of tasks has.
+ACKNOWLEDGED = ("tasks/update", "tasks/cancel")
+
 
 INFO = {"name": "test", "version": "1"}
-OF_TASKS = re.compile(r"#/\$defs/(tasks-|tools-call-task-)")
-CAN_ASK = {"elicitation": {}}
+CAN_ASK = {"elicitation": {}, "extensions": {"io.modelcontextprotocol/tasks": {}}}
 MODERN_META = {META_VERSION: MODERN_VERSIONS[-1], META_CLIENT_CAPABILITIES: CAN_ASK}
 
 
@@ -198,10 +214,7 @@ class Host:
         """What has not come up of all that the revision's schema knows of."""
         sides = ("client-message", "server-message")
         return {
-            branch["$ref"]
-            for side in sides
-            for branch in self._definition(side)["anyOf"]
-            if not OF_TASKS.match(branch["$ref"])
+            branch["$ref"] for side in sides for branch in self._definition(side)["anyOf"]
         } - self._seen
 
     def _judge(self, side: str, message: Any) -> None:
@@ -209,12 +222,27 @@ class Host:
             _check(self._named(PARAMS[message["method"]]), message.get("params", {}))
             self._methods[message.get("id")] = message["method"]
         elif "result" in message:
-            _check(self._named(RESULTS[self._methods[message["id"]]]), message["result"])
+            _check(self._result_of(message), message["result"])
         _check(f"{self._messages}#/$defs/{side}", message)
         for branch in self._definition(side)["anyOf"]:
             where = branch["$ref"].removeprefix("urn:toolwire:v1:")
             if validator(where if where[0] != "#" else self._messages + where).is_valid(message):
                 self._seen.add(branch["$ref"])
+
+    def _result_of(self, message: Any) -> str:
+        method = self._methods[message["id"]]
+        if self.is_modern and method in ACKNOWLEDGED:
+            return "tasks-acknowledgement"
+        if "task" in message["result"]:
+            return "tools-call-task-result"
+        return self._named(RESULTS[method])
+
+    def until(self, id: Any) -> Any:
+        """Return the response to the request *id*, and check everything that comes before it."""
+        while True:
+            message = self.receive()
+            if message.get("id") == id and "method" not in message:
+                return message
 
     def _definition(self, name: str) -> Any:
         return load(self._messages)["$defs"][name]
@@ -312,12 +340,58 @@ def test_a_revision_with_a_handshake_is_spoken_as_its_schemas_say(
             question = _asked(host, "o3")
             host.send(method="notifications/cancelled", params={"requestId": "o3"})
             assert host.receive()["params"] == {"requestId": question["id"]}
+        if revision == "2025-11-25":
+            _use_tasks_of_the_core(host)
         host.call("learn", "l")
         assert {host.receive().get("method") for _ in range(2)} == {
             "notifications/tools/list_changed",
             None,
         }
         assert host.unseen() == set()
+
+
+def _use_tasks_of_the_core(host: Host) -> None:
+    host.call("work", "t1", task={"ttl": 60_000})
+    task = host.until("t1")["result"]["task"]["taskId"]
+    question = host.receive()
+    while question["method"] != "elicitation/create":
+        question = host.receive()
+    host.send(id=question["id"], result={"action": "accept", "content": {"answer": True}})
+    host.send(id="t2", method="tasks/result", params={"taskId": task})
+    assert host.until("t2")["result"]["structuredContent"] == {"result": True}
+    host.send(id="t3", method="tasks/get", params={"taskId": task})
+    assert host.until("t3")["result"]["status"] == "completed"
+    host.call("work", "t4", task={})
+    other = host.until("t4")["result"]["task"]["taskId"]
+    host.send(id="t5", method="tasks/cancel", params={"taskId": other})
+    assert host.until("t5")["result"]["status"] == "cancelled"
+    host.send(id="t6", method="tasks/list", params={})
+    assert len(host.until("t6")["result"]["tasks"]) == 2
+    host.ask("ping")
+
+
+def _use_tasks_of_the_extension(host: Host) -> None:
+    task = host.ask("tools/call", name="work")["result"]["taskId"]
+    asked: dict[str, Any] = {}
+    while not asked:
+        asked = host.ask("tasks/get", taskId=task)["result"].get("inputRequests", {})
+    host.send(
+        id="tasks", method="subscriptions/listen", params={"notifications": {"taskIds": [task]}}
+    )
+    assert host.receive()["method"] == "notifications/subscriptions/acknowledged"
+    assert host.receive()["method"] == "notifications/tasks"
+    reply = {"action": "accept", "content": {"answer": True}}
+    host.send(
+        id="update",
+        method="tasks/update",
+        params={"taskId": task, "inputResponses": dict.fromkeys(asked, reply)},
+    )
+    host.until("update")
+    host.send(method="notifications/cancelled", params={"requestId": "tasks"})
+    host.call("work", "again")
+    other = host.until("again")["result"]["taskId"]
+    host.send(id="cancel", method="tasks/cancel", params={"taskId": other})
+    host.until("cancel")
 
 
 def _asked(host: Host, id: str) -> Any:
@@ -336,6 +410,7 @@ def test_the_revision_without_a_handshake_is_spoken_as_its_schemas_say(tmp_path:
             "tools/call", name="order", requestState=question["requestState"], **reply
         )
         assert answer["result"]["structuredContent"]["count"] == 2
+        _use_tasks_of_the_extension(host)
         host.send(
             id="listen",
             method="subscriptions/listen",

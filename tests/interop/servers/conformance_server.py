@@ -10,8 +10,22 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, Literal
 
-from toolwire import Context, Server, ToolError, complete, prompt, resource, tool_api
+import anyio
+from toolwire import (
+    AsyncContext,
+    Context,
+    Server,
+    ToolError,
+    complete,
+    prompt,
+    resource,
+    tool_api,
+)
+from toolwire.errors import UpstreamError
+from toolwire_schemas.wire.messages import INTERNAL_ERROR
 from toolwire_tools import Audio, File, Image, Message, Text
+
+TASK_AFTER_SECONDS = 0.2
 
 PIXEL = Image(
     base64.b64decode(
@@ -164,6 +178,21 @@ class Confirmation:
     """A confirmation."""
 
     ok: bool
+
+
+@dataclass
+class Confirmed:
+    """Another confirmation."""
+
+    confirm: bool
+
+
+@dataclass
+class Named:
+    """A confirmation with a name."""
+
+    name: str
+    confirm: bool
 
 
 @dataclass
@@ -334,6 +363,63 @@ def test_input_required_result_prompt(context: Context) -> str:
     return context.ask("What context should the prompt use?", UserContext).context
 
 
+# Tasks
+
+
+@tool_api
+def greet(name: str) -> str:
+    """Greet."""
+    return f"Hello, {name}!"
+
+
+@tool_api(task="always")
+async def slow_compute(seconds: float, label: str = "") -> str:
+    """Take a while."""
+    await anyio.sleep(seconds)
+    return f"computed {label}"
+
+
+@tool_api(task="required")
+async def failing_job() -> str:
+    """Fail after a while."""
+    await anyio.sleep(0.2)
+    raise ToolError("The job failed")
+
+
+@tool_api(task="always")
+def protocol_error_job() -> str:
+    """Fail as a call of a mounted server that answers with a JSON-RPC error."""
+    raise UpstreamError(INTERNAL_ERROR, "The job failed")
+
+
+@tool_api(task="always")
+def confirm_delete(filename: str, context: Context) -> str:
+    """Delete a file, if the user agrees."""
+    return f"{filename}: {context.ask(f'Delete {filename}?', Confirmed).confirm}"
+
+
+@tool_api(task="always")
+async def multi_input(context: AsyncContext) -> str:
+    """Ask two questions at once."""
+    async with anyio.create_task_group() as group:
+        group.start_soon(ask, context, "What is your name?")
+        group.start_soon(ask, context, "And your other name?")
+    return "answered"
+
+
+async def ask(context: AsyncContext, message: str) -> None:
+    """Ask one question."""
+    await context.ask(message, Named)
+
+
+@tool_api
+async def test_tool_with_task(context: AsyncContext) -> str:
+    """Ask the user, and take a while for the answer."""
+    person = await context.ask("What is your name?", Person)
+    await anyio.sleep(5 * TASK_AFTER_SECONDS)
+    return f"Hello, {person.name}!"
+
+
 server = Server(
     [
         test_simple_text,
@@ -364,8 +450,16 @@ server = Server(
         test_prompt_with_embedded_resource,
         test_prompt_with_image,
         test_input_required_result_prompt,
+        greet,
+        slow_compute,
+        failing_job,
+        protocol_error_job,
+        confirm_delete,
+        multi_input,
+        test_tool_with_task,
     ],
     name="conformance",
+    task_after_seconds=TASK_AFTER_SECONDS,
 )
 
 if __name__ == "__main__":

@@ -62,6 +62,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     # As the input of unfinished calls.
     max_task_bytes: int = 256 * _MIB
     task_ttl_seconds: float = 3600.0
+    task_store: str | None = None
     strict_arguments: bool = False
     mask_errors: bool = False
     structured: bool = True
@@ -218,6 +219,9 @@ SETTINGS = {
     "max_tasks": Setting("tasks of a client, with those whose results are kept", "NUMBER"),
     "max_task_bytes": Setting("results of tasks that are kept for a client", "SIZE"),
     "task_ttl_seconds": Setting("time that the result of a task is kept", "SECONDS"),
+    "task_store": Setting(
+        "keep tasks in this SQLite file, where they survive the process", "FILE", "--task-store"
+    ),
     "strict_arguments": Setting(
         "refuse arguments sent as JSON text, and null for optional ones", flag="--strict-arguments"
     ),

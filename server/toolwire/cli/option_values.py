@@ -109,6 +109,18 @@ def read_engine(text: str) -> str:
     return text
 
 
+def read_task_store(path: str) -> str:
+    """Accept the path of a store for tasks. A file that does not exist is made."""
+    from ..tasks.store import open_store
+    from ..tasks.stored_task import StoreError
+
+    try:
+        open_store(path)
+    except StoreError as error:
+        raise ValueError(f"a file that can keep tasks ({error})") from None
+    return os.path.abspath(path)  # an import may change the folder
+
+
 _READERS_OF_LIMITS: dict[str, Callable[[str], Any]] = {
     "NUMBER": read_count,
     "SECONDS": read_time_limit,
@@ -128,6 +140,8 @@ _READERS: dict[str, Callable[[str], Any]] = {
 
 def find_reader(flag: str, metavar: str) -> Callable[[str], Any]:
     """Return what reads the values of the option *flag*, unless it says it itself."""
+    if flag == "--task-store":
+        return read_task_store
     return read_time_limit if flag.endswith("timeout") else _READERS.get(metavar, str)
 
 

@@ -72,13 +72,9 @@ class InFlight:
         """Resources of this session alone, by their URI templates: results that were too large. No
         list has them.
         """
-        self._large: LargeResults | None = None
+        self.large: LargeResults | None = None
+        """Makes results smaller that are too large to send as they are; `None` before the first."""
         self._when_idle: Callable[[], None] | None = None
-
-    @property
-    def results_made_smaller(self) -> int:
-        """How many results were too large to send as they were."""
-        return 0 if self._large is None else self._large.made
 
     def begin(self, call: Call, id: Id | None, origin: Origin) -> None:
         """Add *call* under *id*. Only for the reading thread: it takes no lock."""
@@ -344,8 +340,8 @@ class InFlight:
         if len(message) <= limit.room:
             return message
         with self.lock:
-            self._large = self._large or LargeResults(self._settings, self.kept)
-        return self._large.response(call, result, len(message), limit)
+            self.large = self.large or LargeResults(self._settings, self.kept)
+        return self.large.response(call, result, len(message), limit)
 
     def _instead(self, call: Call, problem: str) -> bytes | None:
         log.error(problem, id=call.id_in_log or call.id)

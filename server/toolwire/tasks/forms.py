@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from toolwire_schemas.wire.messages import Id
 
     from ..protocol.lifecycle import Identity
+    from .stored_task import StoredTask
     from .task import Task
+
+    AnyTask = Task | StoredTask
 
 POLL_MILLISECONDS = 1000
 """How long clients should wait between two requests for the state of a task."""
@@ -25,38 +28,38 @@ POLL_MILLISECONDS = 1000
 # 2026-07-28
 
 
-def created(task: Task, identity: Identity) -> bytes:
+def created(task: AnyTask, identity: Identity) -> bytes:
     """Return the result of the call that has become *task*."""
     return encode_plain(modern_result(identity, {"resultType": "task", **_members(task)}))
 
 
-def detailed(task: Task, identity: Identity) -> bytes:
+def detailed(task: AnyTask, identity: Identity) -> bytes:
     """Return the result of `tasks/get`."""
     return _with_outcome(task, modern_result(identity, {**_members(task), **_questions(task)}))
 
 
-def notification(task: Task, identity: Identity, subscription: Id) -> bytes:
+def notification(task: AnyTask, identity: Identity, subscription: Id) -> bytes:
     """Return `notifications/tasks` for a *subscription*."""
     meta = {META_SUBSCRIPTION_ID: subscription}
     params = _with_outcome(task, {**_members(task), **_questions(task), "_meta": meta})
     return b'{"jsonrpc":"2.0","method":"notifications/tasks","params":' + params + b"}"
 
 
-def _members(task: Task) -> dict[str, Any]:
+def _members(task: AnyTask) -> dict[str, Any]:
     return {**task.state(), "pollIntervalMs": POLL_MILLISECONDS}
 
 
-def _questions(task: Task) -> dict[str, Any]:
+def _questions(task: AnyTask) -> dict[str, Any]:
     if task.status != "input_required":
         return {}
     asked = {key: input_request(pending) for key, pending in list(task.questions.items())}
     return {"inputRequests": asked}
 
 
-def _with_outcome(task: Task, members: dict[str, Any]) -> bytes:
+def _with_outcome(task: AnyTask, members: dict[str, Any]) -> bytes:
     head = encode_plain(members)
     outcome = task.outcome
-    # The status was read before: an outcome that has come in between belongs to the next state.
+    # The status was read before: an outcome that has come since belongs to the next state.
     if not outcome or members["status"] not in ("completed", "failed"):
         return head
     if not task.is_modern:
@@ -75,24 +78,24 @@ def _modern_outcome(outcome: bytes) -> dict[str, Any]:
 # 2025-11-25
 
 
-def legacy_created(task: Task) -> bytes:
+def legacy_created(task: AnyTask) -> bytes:
     """Return the result of a call that asked for a task."""
     return encode_plain({"task": legacy_state(task)})
 
 
-def legacy_state(task: Task) -> dict[str, Any]:
+def legacy_state(task: AnyTask) -> dict[str, Any]:
     """Return the state of *task*, as most messages of 2025-11-25 have it."""
     state = task.state()
     ttl = state.pop("ttlMs")
     return {**state, "ttl": ttl, "pollInterval": POLL_MILLISECONDS}
 
 
-def legacy_notification(task: Task) -> bytes:
+def legacy_notification(task: AnyTask) -> bytes:
     """Return `notifications/tasks/status`."""
     return messages.notification("notifications/tasks/status", legacy_state(task))
 
 
-def legacy_outcome(task: Task, id: Id) -> bytes:
+def legacy_outcome(task: AnyTask, id: Id) -> bytes:
     """Return the response with the *id* of a `tasks/result`, for a task that is final."""
     if task.status == "cancelled":
         return messages.error(id, REQUEST_CANCELLED, "The task was cancelled")

@@ -47,6 +47,7 @@ from ..protocol.subscriptions import (
 )
 from . import forms
 from .slow_calls import SlowCalls
+from .stored_task import StoredTask, StoreError, interruption
 from .task import Task
 
 if TYPE_CHECKING:
@@ -58,8 +59,11 @@ if TYPE_CHECKING:
     from ..protocol.server_protocol import ServerProtocol
     from ..settings import Settings
     from ..timers import Timers
+    from .store import TaskStore
+    from .task import Outcome
 
     Decisions = tuple[Decision, ...]
+    AnyTask = Task | StoredTask
 
 
 class Outbox(Protocol):
@@ -100,6 +104,9 @@ class SessionTasks:
         self._lock = threading.Lock()
         self._tasks: dict[str, Task] = {}  # the oldest first
         self._kept_bytes = 0
+        self._reason = "the call has ended"
+        self._session = os.urandom(16).hex()
+        self._store = _open_store(settings)
         self._announced: set[tuple[str, Id | None]] = set()  # waiting to be written
         self._slow_calls = SlowCalls(
             settings.task_after_seconds, self._find_candidates, self._detach_slow, host.timers
@@ -153,7 +160,7 @@ class SessionTasks:
         if task is not None:
             return (Send(self._created(task)),)
         if support == "required":
-            raise self._too_many()
+            raise self._no_task()
         return ()
 
     def _begin_legacy(self, call: Call, asked: Any) -> Decisions:
@@ -166,7 +173,7 @@ class SessionTasks:
             )
         task = self._detach(call, keep_seconds)
         if task is None:
-            raise self._too_many()
+            raise self._no_task()
         return (Send(self._created(task)),)
 
     def _read_ttl(self, asked: Any) -> float:
@@ -204,18 +211,33 @@ class SessionTasks:
 
     def _detach(self, call: Call, keep_seconds: float) -> Task | None:
         """Let *call* go on as a task; `None` if there is no room for one, or it has just ended."""
+        task = Task(os.urandom(16).hex(), call, keep_seconds, self._note_change, self._save_outcome)
         with self._lock:
-            if not self._make_room():
+            if not self._make_room() or not self._save(task, call):
                 return None
-            with self._in_flight.lock:
-                if call.ended or call.id is None or self._in_flight.get(call.id) is not call:
-                    return None
-                task = Task(os.urandom(16).hex(), call, keep_seconds, self._note_change)
+            self._tasks[task.id] = task
+        with self._in_flight.lock:
+            is_awaited = not call.ended and self._in_flight.get(task.request_id) is call
+            if is_awaited:
                 self._in_flight.park(call)
                 call.task = task
                 call.origin = Origin(call.origin.size, task, call.origin.modern)
-            self._tasks[task.id] = task
+        if is_awaited:
             return task
+        with self._lock:
+            self._forget(task)
+        return None
+
+    def _save(self, task: Task, call: Call) -> bool:
+        """Write a new task into the store, if there is one; return whether it will survive."""
+        if self._store is None:
+            return True
+        try:
+            self._store.add(task, call.entry.name, self._session)
+        except StoreError as error:
+            self._refuse_tasks(f"the task store cannot be used ({error})")
+            return False
+        return True
 
     def _make_room(self) -> bool:
         """Return whether there may be one more task. Forgets outcomes that the client has got, the
@@ -225,15 +247,18 @@ class SessionTasks:
         while len(self._tasks) >= settings.max_tasks or self._kept_bytes > settings.max_task_bytes:
             delivered = next((task for task in self._tasks.values() if task.is_delivered), None)
             if delivered is None:
-                log.rarely("tasks", f"no calls become tasks: {self._describe_limit()}")
+                self._refuse_tasks(self._describe_limit())
                 return False
             self._forget(delivered)
         return True
 
-    def _too_many(self) -> RequestError:
-        return RequestError(
-            OVERLOADED, f"Overloaded: {self._describe_limit()}; retry when some have ended"
-        )
+    def _refuse_tasks(self, reason: str) -> None:
+        """Log why no calls become tasks, for the error of one that must be a task."""
+        self._reason = reason
+        log.rarely("tasks", f"no calls become tasks: {reason}")
+
+    def _no_task(self) -> RequestError:
+        return RequestError(OVERLOADED, f"No task could be made: {self._reason}; retry later")
 
     def _describe_limit(self) -> str:
         return (
@@ -268,7 +293,7 @@ class SessionTasks:
 
     def _get(self, request: Request, params: dict[str, Any]) -> Decisions:
         task = self._find(params)
-        task.is_delivered = task.is_final
+        self._note_delivery(task)
         return self._answer(request, forms.detailed(task, self._identity))
 
     def _get_legacy(self, request: Request, params: dict[str, Any]) -> Decisions:
@@ -280,6 +305,8 @@ class SessionTasks:
         responses = params.get("inputResponses")
         if not isinstance(responses, dict):
             raise RequestError(INVALID_PARAMS, "params.inputResponses must be an object of answers")
+        if not isinstance(task, Task):  # of an earlier session: nothing waits
+            return self._acknowledge(request)
         replies: list[Decision] = []
         for key, reply in responses.items():
             pending = task.questions.get(key)
@@ -304,10 +331,11 @@ class SessionTasks:
         stopped = self._stop(task)
         return (*stopped, *self._answer(request, encode_plain(forms.legacy_state(task))))
 
-    def _stop(self, task: Task) -> Decisions:
-        """End the call of *task*; return the decision to stop its tool, if it runs."""
-        call = task.call
-        if call is None or not self._in_flight.end(call, given_up=True):
+    def _stop(self, found: AnyTask) -> Decisions:
+        """End the call of a task; return the decision to stop its tool, if it runs."""
+        task = self._tasks.get(found.id)
+        call = None if task is None else task.call
+        if task is None or call is None or not self._in_flight.end(call, given_up=True):
             return ()
         task.cancel()
         task.is_delivered = True
@@ -325,7 +353,7 @@ class SessionTasks:
                 open_request(self._in_flight, id, frozenset((RESULT + task.id,)))
         if not is_final:
             return ()
-        task.is_delivered = True
+        self._note_delivery(task)
         return (Send(forms.legacy_outcome(task, id)),)
 
     def _list(self, request: Request, params: dict[str, Any]) -> Decisions:
@@ -336,11 +364,20 @@ class SessionTasks:
         listed = [forms.legacy_state(task) for task in tasks]
         return self._answer(request, encode_plain({"tasks": listed}))
 
-    def _find(self, params: dict[str, Any]) -> Task:
+    def _note_delivery(self, task: AnyTask) -> None:
+        """Note that the client gets the outcome of *task* now."""
+        kept = self._tasks.get(task.id)
+        if kept is not None:
+            kept.is_delivered = kept.is_final
+
+    def _find(self, params: dict[str, Any]) -> AnyTask:
         id = params.get("taskId")
         if type(id) is not str:
             raise RequestError(INVALID_PARAMS, "params.taskId must be a string")
-        task = self._tasks.get(id)
+        kept = self._tasks.get(id)
+        task: AnyTask | None = kept
+        if self._store is not None and (kept is None or kept.is_stored):
+            task = self._store.find(id, self._session) or kept
         if task is None:
             raise RequestError(
                 INVALID_PARAMS,
@@ -378,10 +415,31 @@ class SessionTasks:
                 self._announce(task)
 
     def close(self) -> None:
-        """Forget all tasks: the session has ended."""
+        """Forget all tasks: the session has ended. A store keeps them for later sessions."""
         with self._lock:
-            for task in list(self._tasks.values()):
-                self._forget(task)
+            tasks = list(self._tasks.values())
+            self._tasks.clear()
+        if self._store is None:
+            return
+        for task in tasks:
+            task.interrupt(interruption(task.tool))
+            if not task.is_stored:  # it was locked or full then
+                self._save_outcome(task, task.outcome_to_save())
+        with suppress(StoreError):
+            self._store.release(self._session)
+
+    def _save_outcome(self, task: Task, end: Outcome) -> bool:
+        """Write the *end* of *task* into the store, if there is one; return whether it has it."""
+        if self._store is None:
+            return False
+        try:
+            self._store.finish(task.id, end)
+        except StoreError as error:  # it stays in memory
+            log.rarely(
+                "task outcome", f"the result of {task.tool} cannot be written to the store: {error}"
+            )
+            return False
+        return True
 
     def _note_change(self, task: Task) -> None:
         if task.is_final:
@@ -395,9 +453,12 @@ class SessionTasks:
         with self._lock:
             if task.id not in self._tasks:
                 return
-            self._kept_bytes += len(task.outcome)
             with suppress(RuntimeError):  # no thread for the timers: it is forgotten for newer ones
                 task.expiry = self._host.timers.after(task.keep_seconds, expire)
+            task.kept_bytes = len(task.outcome)
+            self._kept_bytes += task.kept_bytes
+            if task.is_stored:
+                self._tasks[task.id] = task.without_outcome()
 
     def _expire(self, task: Task) -> None:
         with self._lock:
@@ -407,9 +468,12 @@ class SessionTasks:
         """Remove *task*. Only with the lock."""
         if self._tasks.pop(task.id, None) is None:
             return
-        self._kept_bytes -= len(task.outcome)
+        self._kept_bytes -= task.kept_bytes
         if task.expiry is not None:
             self._host.timers.cancel(task.expiry)
+        if self._store is not None:
+            with suppress(StoreError):  # it is removed there later, for its age
+                self._store.forget(task.id)
 
     def _respond_to_waiting(self, task: Task) -> None:
         """Respond to the requests that wait for the outcome of *task*."""
@@ -442,6 +506,14 @@ class SessionTasks:
             return make()
 
         self._host.enqueue_notification(make_and_note, _NOTIFICATION_BYTES + len(task.outcome))
+
+
+def _open_store(settings: Settings) -> TaskStore | None:
+    if settings.task_store is None:
+        return None
+    from .store import open_store  # sqlite3 takes 10 ms to import
+
+    return open_store(settings.task_store)
 
 
 def _may_become_task(call: Call) -> bool:

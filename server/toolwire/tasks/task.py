@@ -18,13 +18,14 @@ from __future__ import annotations
 
 import threading
 import time
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from copy import copy
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.tasks import FINAL_STATUSES, Status
 
 from ..protocol.in_flight import make_cancelled_error
+from .stored_task import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,17 +37,34 @@ MAX_MESSAGE_CHARACTERS = 2000
 """How much of a status message is kept: it is a line for a person, sent with every answer."""
 
 
+class Outcome(NamedTuple):
+    """The end of a task."""
+
+    status: Status
+    message: str | None
+    at: float
+    member: bytes
+    """As `Task.outcome`."""
+
+
 class Task:
     """The task *id* of *call*, whose outcome is kept for *keep_seconds* after its end.
 
     *changed* is called after each change that clients see, from any thread; it must not block.
+    *save* is called before the task is seen to be final, and returns whether a store has the
+    outcome.
     """
 
     size = 0
     """As `Recipient.size`: the response is sent in no message with others."""
 
     def __init__(
-        self, id: str, call: Call, keep_seconds: float, changed: Callable[[Task], None]
+        self,
+        id: str,
+        call: Call,
+        keep_seconds: float,
+        changed: Callable[[Task], None],
+        save: Callable[[Task, Outcome], bool],
     ) -> None:
         assert call.id is not None
         self.id = id
@@ -54,7 +72,10 @@ class Task:
         """That of the request that was answered with this task."""
         self.call: Call | None = call
         """`None` once it has ended."""
+        self.tool = call.entry.name
         self.keep_seconds = keep_seconds
+        self.kept_bytes = 0
+        """How many bytes its outcome takes, here or in a store."""
         self.is_modern = call.origin.modern
         self.status: Status = "working"
         self.message = call.status_message
@@ -66,9 +87,12 @@ class Task:
         self.created = self.updated = time.time()
         self.is_delivered = False
         """Whether the client has got the outcome: then it may be forgotten for newer ones."""
+        self.is_stored = False
+        """Whether its outcome is in a store, too."""
         self.expiry: Timer | None = None
         self._asked = 0
         self._changed = changed
+        self._save = save
         self._lock = threading.Lock()
         self._head_bytes = len(messages.response_of_json(call.id, b"")) - len(b'"result":}')
 
@@ -82,6 +106,20 @@ class Task:
         assert response is not None
         outcome = response[self._head_bytes : -1]
         self._finish("completed" if outcome.startswith(b'"result"') else "failed", outcome)
+
+    def outcome_to_save(self) -> Outcome:
+        """Return the end of the task, which is final."""
+        return Outcome(self.status, self.message, self.updated, self.outcome)
+
+    def without_outcome(self) -> Task:
+        """Return the same task, whose outcome is in a store. Readers of this one still have it."""
+        stored = copy(self)
+        stored.outcome = b""
+        return stored
+
+    def interrupt(self, outcome: bytes) -> None:
+        """Note that the server ends before the call, with this *outcome*."""
+        self._finish("failed", outcome)
 
     def cancel(self) -> None:
         """Note that the client has cancelled the call, which has ended."""
@@ -122,22 +160,19 @@ class Task:
     def state(self) -> dict[str, Any]:
         """Return what both forms on the wire show, under the names of the newer one."""
         with self._lock:
-            shown: dict[str, Any] = {"taskId": self.id, "status": self.status}
-            if self.message is not None:
-                shown["statusMessage"] = self.message
-            shown["createdAt"] = _moment(self.created)
-            shown["lastUpdatedAt"] = _moment(self.updated)
-            # Counts from the creation, but a task that runs is kept however long it runs.
-            until = self.updated if self.is_final else time.time()
-            shown["ttlMs"] = round((until - self.created + self.keep_seconds) * 1000)
-            return shown
+            return describe(self)
 
     def _finish(self, status: Status, outcome: bytes) -> None:
+        if self.is_final:
+            return
+        end = Outcome(status, self.message, time.time(), outcome)
+        is_stored = self._save(self, end)
         with self._lock:
             if self.is_final:
                 return
             self.outcome = outcome
-            self._set(status)
+            self.is_stored = is_stored
+            self.status, self.updated = end.status, end.at
             waiting = list(self.questions.values())
             self.questions.clear()
             call, self.call = self.call, None  # which may hold much
@@ -149,9 +184,3 @@ class Task:
     def _set(self, status: Status) -> None:
         self.status = status
         self.updated = time.time()
-
-
-def _moment(seconds: float) -> str:
-    """Return a time as MCP writes it: ISO 8601, in UTC."""
-    moment = datetime.fromtimestamp(seconds, UTC)
-    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -336,7 +336,8 @@ class Wrap:
         self._server.count_orphans()
         self._counts["heartbeat"] = self._session.heartbeats_sent
         self._counts["framing"] = int(self._session.has_headers)
-        self._counts["results"] = self._session.in_flight.results_made_smaller
+        large = self._session.in_flight.large
+        self._counts["results"] = 0 if large is None else large.made
         name = self._identity.server_info()["name"]
         log.info(printable(summarize(name, self._counts, has_warned=log.has_warned())))
 

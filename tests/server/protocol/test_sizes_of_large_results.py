@@ -134,7 +134,9 @@ def test_a_result_that_is_made_smaller_is_counted_and_logged(
 
     respond(protocol)
 
-    assert protocol.in_flight.results_made_smaller == 1
+    large = protocol.in_flight.large
+    assert large is not None
+    assert large.made == 1
     assert "the result of show took 5" in capfd.readouterr().err
 
 

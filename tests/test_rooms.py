@@ -53,6 +53,7 @@ ROOMS: dict[str, list[str]] = {
     ],
     "toolwire_tools": [
         "errors byte_sizes processes",
+        "failures",
         "construction content",
         "schema",
         "options",

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .errors import OutputError as OutputError
     from .errors import RegistrationError as RegistrationError
     from .errors import ToolError as ToolError
-    from .errors import failure as failure
+    from .failures import failure as failure
     from .handler import Handler as Handler
     from .options import Options as Options
     from .resources.completion import complete as complete
@@ -60,8 +60,9 @@ _MODULES = toolwire_schemas.modules_by_name(
         ".handler": "Handler",
         ".errors": (
             "ArgumentsError Cancelled CannotAsk Declined Dismissed NotAnswered NotOffered "
-            "OutputError RegistrationError ToolError failure"
+            "OutputError RegistrationError ToolError"
         ),
+        ".failures": "failure",
         ".options": "Options",
         ".tool": "Tool make_tool",
         "toolwire_schemas.language": "language set_language",

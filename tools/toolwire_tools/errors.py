@@ -19,7 +19,7 @@ BaseException
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -137,58 +137,6 @@ def in_sentences(faults: Iterable[tuple[str, str]]) -> str:
     return "\n".join(f"{place}: {sentence}" for place, sentence in faults)
 
 
-MAX_TEXT = 8192
-"""Characters of an exception's text that travel: enough for what people read, and a model pays for
-each.
-"""
-
-
-def failure(exception: BaseException, *, mask: bool, tool: str) -> dict[str, Any]:
-    """The answer to a call that ended in *exception*: an MCP result with `isError`.
-
-    A `ToolError` speaks for itself, word for word. Of anything else the type and the message are
-    given, or with *mask* only that the tool failed, or which argument it refused. Never the
-    traceback.
-    """
-    return {
-        "content": [{"type": "text", "text": failure_text(exception, mask, f"The tool {tool}")}],
-        "isError": True,
-    }
-
-
-def failure_text(exception: BaseException, mask: bool, subject: str) -> str:
-    """The text of `failure`; its sentences begin with *subject*."""
-    masked = f"{subject} failed."
-    if isinstance(exception, BaseExceptionGroup):
-        # An async tool's task group wraps even a single ToolError.
-        texts = [failure_text(leaf, mask, subject) for leaf in _leaves(exception)]
-        if mask or all(isinstance(leaf, ToolError) for leaf in _leaves(exception)):
-            return "\n".join(dict.fromkeys(texts))
-        return _shorten("\n".join([_name_of(exception), *(f"- {text}" for text in texts)]))
-    if isinstance(exception, ArgumentsError):
-        if mask and exception.private:
-            return _shorten(
-                in_sentences(
-                    (place, "the tool refuses this value") for place, _ in exception.faults
-                )
-            )
-        return _shorten(text_of(exception)) or masked
-    if isinstance(exception, ToolError):
-        return text_of(exception) or masked
-    if mask:
-        return masked
-    if isinstance(exception, OutputError):
-        return _shorten(f"{subject} ran, but its result cannot be sent:\n{text_of(exception)}")
-    return _shorten(_name_of(exception))
-
-
-def _name_of(exception: BaseException) -> str:
-    name, message = type(exception).__name__, text_of(exception)
-    if message:
-        return f"{name}: {message}"
-    return name
-
-
 def text_of(exception: BaseException) -> str:
     """The message of *exception*, also if that cannot be shown."""
     try:
@@ -197,18 +145,3 @@ def text_of(exception: BaseException) -> str:
         BaseException
     ) as error:  # the tool author's __str__, which may do anything: an outer edge
         return f"(its message cannot be shown: {type(error).__name__} in __str__)"
-
-
-def _shorten(text: str) -> str:
-    rest = len(text) - MAX_TEXT
-    if rest <= 0:
-        return text
-    return f"{text[:MAX_TEXT]}\n({rest:,} more characters were cut)"
-
-
-def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
-    for exception in group.exceptions:
-        if isinstance(exception, BaseExceptionGroup):
-            yield from _leaves(exception)
-        else:
-            yield exception

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import EncodingError
 from toolwire_schemas.wire.messages import INTERNAL_ERROR, INVALID_REQUEST, OVERLOADED
-from toolwire_tools import Cancelled, ToolError, failure
+from toolwire_tools import Cancelled, ToolError
 
 from .. import log
 from ..errors import RequestError, UpstreamError
@@ -279,7 +279,7 @@ class InFlight:
 
     def _error(self, call: Call, code: int, text: str, data: Any = None) -> bytes | None:
         if call.id is None:
-            return self._response(call, failure(ToolError(text), mask=False, tool=""))
+            return self._response(call, _failure_of(ToolError(text), mask=False, tool=""))
         return self._message(call, messages.error(call.id, code, text, data))
 
     def _failure(self, call: Call, error: BaseException, *, last: bool = False) -> bytes | None:
@@ -288,9 +288,8 @@ class InFlight:
 
             failed = error_of(error, call, mask=self._mask_errors)
             return self._error(call, failed.code, failed.message, failed.data)
-        return self._response(
-            call, failure(error, mask=self._mask_errors, tool=call.entry.name), last=last
-        )
+        result = _failure_of(error, mask=self._mask_errors, tool=call.entry.name)
+        return self._response(call, result, last=last)
 
     def _message(self, call: Call, message: bytes | None) -> bytes | None:
         recipient = call.origin.recipient
@@ -346,6 +345,12 @@ class InFlight:
     def _instead(self, call: Call, problem: str) -> bytes | None:
         log.error(problem, id=call.id_in_log or call.id)
         return self._failure(call, ToolError(problem), last=True)
+
+
+def _failure_of(error: BaseException, *, mask: bool, tool: str) -> dict[str, Any]:
+    from toolwire_tools.failures import failure  # which a server without failures does not need
+
+    return failure(error, mask=mask, tool=tool)
 
 
 def make_cancelled_error(call: Call) -> Cancelled:

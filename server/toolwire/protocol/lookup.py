@@ -18,7 +18,7 @@ from toolwire_schemas.wire.messages import (
     RESOURCE_NOT_FOUND,
 )
 from toolwire_tools import ArgumentsError, Tool, ToolError
-from toolwire_tools.errors import failure_text
+from toolwire_tools.failures import failure_text
 
 from .. import log
 from ..errors import RequestError, UpstreamError

@@ -29,7 +29,7 @@ SEPARATOR = "_"
 refuse a dot.
 """
 
-_NOUNS = {"tools": "tool", "prompts": "prompt"}
+_NOUNS = {"tools": "tool", "prompts": "prompt", "methods": "method"}
 
 
 class Entry(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -37,7 +37,7 @@ class Entry(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     kind: str
     """The list of MCP in which it is: `tools`, `resources`, `resourceTemplates` or `prompts`; or
-    `completions`, which no list shows.
+    `completions` or `methods` of JSON-RPC, which no list shows.
     """
     name: str
     """What callers call it: its name, URI or URI template."""

@@ -264,6 +264,10 @@ def _find_offer(module: ModuleType, target: Target) -> list[Tool]:
 
         return find_tools(module, target.place, target.name)
     offer = tools_in(module)
+    if "jsonrpcserver.methods" in sys.modules:
+        from .jsonrpc_methods import add_methods
+
+        offer = add_methods(module, offer)
     for skipped in offer.skipped:
         warning(f"{target}: {skipped.name} is not served: {skipped.reason}")
     if not offer.tools and not target.may_be_empty:

@@ -101,7 +101,7 @@ class Catalog:
         door: Door | None = None,
         is_fixed: bool = False,
     ) -> None:
-        kinds = [kind for kinds in LISTS.values() for kind in kinds]
+        kinds = [*LIST_METHODS.values(), "methods"]
         self._lists: dict[str, dict[str, Tool]] = {kind: {} for kind in kinds}
         self._spellings: dict[str, dict[str, Tool]] = {kind: {} for kind in kinds}
         self.shown = self._lists["tools"]
@@ -114,6 +114,8 @@ class Catalog:
         """Resources with variables, by their URI templates."""
         self.prompts = self._spellings["prompts"]
         """Prompts by each name that requests may use."""
+        self.methods = self._spellings["methods"]
+        """Plain methods by their names."""
         self._page_size = page_size
         self.late = late
         self.door = door

@@ -303,7 +303,9 @@ class InFlight:
         if call.id is None:
             call.take_result(result)
             return self._message(call, None)
-        if call.origin.modern:
+        if call.entry.kind == "methods":
+            result = result["result"]
+        elif call.origin.modern:
             result = modern_result(self._identity, result)
         replaced: list[str] = []
         try:

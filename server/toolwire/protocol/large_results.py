@@ -81,6 +81,7 @@ class LargeResults:
         if (
             self._settings.on_large_result != "error"
             and call.id is not None
+            and entry.kind != "methods"
             and "content" in result
         ):
             empty = messages.response(

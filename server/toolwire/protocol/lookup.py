@@ -217,16 +217,23 @@ def log_failure(call: Call, error: BaseException, *, mask: bool) -> None:
         log.traceback(f"{call.entry.name} failed", error, id=id)
 
 
+_WORDS = {"prompts": "prompt", "completions": "completion of", "methods": "method"}
+
+
 def error_of(error: BaseException, call: Call, *, mask: bool) -> RequestError:
-    """Return the response to the *call* of a resource or prompt that failed with *error*."""
+    """Return the response to the *call* of a resource, prompt or plain method that failed with
+    *error*.
+    """
     from toolwire_tools import ResourceNotFound
 
-    what = {"prompts": "prompt", "completions": "completion of"}.get(call.entry.kind, "resource")
+    what = _WORDS.get(call.entry.kind, "resource")
     data = call.arguments if what == "resource" else None
     if isinstance(
         error, RequestError
     ):  # the answer of a worker process, to which we are a legacy client
         code, text, data = error.code, error.message, error.data
+        if mask and what == "method" and code == INTERNAL_ERROR:
+            data = None  # the text of an exception
     else:
         text = failure_text(error, mask, f"The {what} {call.entry.name}")
         codes = {ResourceNotFound: RESOURCE_NOT_FOUND, ArgumentsError: INVALID_PARAMS}

@@ -29,7 +29,8 @@ def limit_of(call: Call, result: dict[str, Any], size: int, settings: Settings) 
     own = call.entry.options.max_result_bytes
     most = own or settings.max_result_bytes
     limit = Limit(most, f"{most:,} bytes")
-    if settings.max_result_tokens is not None and own is None and not result.get("isError"):
+    is_for_model = call.entry.kind != "methods" and own is None
+    if settings.max_result_tokens is not None and is_for_model and not result.get("isError"):
         limit = min(limit, _limit_in_tokens(result, size, settings.max_result_tokens), key=_room)
     batch = call.origin.recipient
     if batch is None or limit.room <= settings.max_result_bytes - batch.size:

@@ -139,7 +139,7 @@ class ServerProtocol:
         method = request.method
         route = self._routes.get(method)
         if route is None:
-            raise self.method_error(method) or RequestError(METHOD_NOT_FOUND, "Method not found")
+            return self._call_plain_method(request, size, batch)
         params = request.params
         if params is None:
             params = {}
@@ -169,7 +169,7 @@ class ServerProtocol:
 
     def method_error(self, method: str) -> RequestError | None:
         """Return the error for a *method* that does not exist; `None` if it does."""
-        if method in self._routes:
+        if method in self._routes or method in self._catalog.methods:
             return None
         from .lookup import unknown_method
 
@@ -211,8 +211,15 @@ class ServerProtocol:
         if self._slow_path is None:
             from .slow_path import SlowPath
 
-            functions = (self.handle_request, self.handle_response, self.answer, self.method_error)
-            self._slow_path = SlowPath(*functions, self.in_flight.hold, self._max_batch_elements)
+            self._slow_path = SlowPath(
+                self.handle_request,
+                self.handle_response,
+                self.answer,
+                self.method_error,
+                lambda method: method in self._catalog.methods,
+                self.in_flight.hold,
+                self._max_batch_elements,
+            )
         return self._slow_path
 
     # Methods
@@ -251,6 +258,18 @@ class ServerProtocol:
             return self._call_with_meta(call, params)
         self.in_flight.begin(call, id, origin)
         return (call,)
+
+    def _call_plain_method(
+        self, request: Request, size: int, batch: Batch | None
+    ) -> tuple[Decision, ...]:
+        error = self.method_error(request.method)
+        if error is not None:
+            raise error
+        if self._routes is self._refusing_routes:
+            raise RequestError(OVERLOADED, _UNREAD)
+        tool = self._catalog.methods[request.method]
+        origin = Origin(size, batch, modern=False)
+        return self._begin(request, {}, origin, tool.entry, tool.handler, request.params)
 
     def _call_unlisted(
         self, request: Request, params: dict[str, Any], origin: Origin, name: str, arguments: Any

@@ -42,7 +42,7 @@ def isolate(tool: Tool, pool: ProcessPool, name_there: str) -> Tool:
 
 
 def _is_wanted(tool: Tool, settings: Settings) -> bool:
-    is_in_this_process = tool.handler.gate is None
+    is_in_this_process = tool.handler.gate is None and tool.kind != "methods"
     return is_in_this_process and (settings.isolate or tool.entry.options.runs_in is not None)
 
 

@@ -6,13 +6,10 @@ from __future__ import annotations
 
 import json
 import math
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
-from support.server_process import PATIENCE_SECONDS, answers, call, protocol_of, request
+from support.server_process import answers, call, protocol_of, request
 from toolwire import Context, ToolError, tool_api
 from toolwire.protocol.call import Call, Send
 from toolwire_schemas.wire.codec import decode
@@ -157,27 +154,3 @@ def test_a_log_field_that_cannot_be_printed_harms_only_its_own_call() -> None:
 
     assert "isError" in answer["result"]
     assert pong["id"] == 2
-
-
-@pytest.mark.process
-def test_a_first_failing_call_and_a_first_broken_message_may_meet(tmp_path: Path) -> None:
-    """Both lead to a first import of jsonschema, on two threads: neither may see it half made."""
-    script = tmp_path / "script.py"
-    script.write_text(
-        "import sys, threading\n"
-        "import toolwire.protocol.server_protocol\n"
-        "sys.setswitchinterval(1e-6)\n"
-        "ready = threading.Barrier(2)\n"
-        "def load(module):\n"
-        "    ready.wait()\n"
-        "    __import__(module)\n"
-        "    print('loaded')\n"
-        "for module in ('jsonschema', 'toolwire.protocol.slow_path'):\n"
-        "    threading.Thread(target=load, args=(module,)).start()\n"
-    )
-
-    done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, timeout=PATIENCE_SECONDS, check=True
-    )
-
-    assert (done.stdout.split(), done.stderr) == ([b"loaded", b"loaded"], b"")

@@ -209,7 +209,8 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
                 return await self._run_program(state, step, seconds, aside)
             return self.search.answer(tool, step.action.params)
         report = self._live_reporter(partial(events.ToolProgress, tool))
-        token = elicitation_observer.set(_Witness(here(aside)))
+        has_task = step.task is None and not self._runs_here(tool)
+        token = elicitation_observer.set(_Witness(here(aside), has_task=has_task))
         try:
             with speaking(state.conversation.protocol.language.name):  # tools of this process
                 result = await self._call(step, seconds, report)
@@ -227,6 +228,13 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         finally:
             elicitation_observer.reset(token)
         return events.CallFinished(success=False, result=failure)
+
+    def _runs_here(self, tool: str) -> bool:
+        """Return whether *tool* is of this process: it may itself call one that becomes a task."""
+        try:
+            return self.toolbox.is_local(tool)
+        except ClientError:  # it is not listed any more, which the call reports
+            return False
 
     async def _call(
         self, step: CallTool, seconds: float | None, report: Callable[..., None] | None
@@ -257,7 +265,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             self.search.program_names,
             seconds=seconds,
             aside=aside,
-            observer=_Witness(here(aside)),
+            observer=_Witness(here(aside), has_task=False),
             report=self._live_reporter(partial(events.ToolProgress, action.tool)),
         )
         finished = await program.run()
@@ -330,13 +338,15 @@ class _TextReporter:
 
 
 class _Witness(ElicitationObserver):
-    """Turns tools' elicitations into events."""
+    """Turns tools' elicitations into events, and with *has_task* the task of the call."""
 
-    def __init__(self, tell: Callable[[Recorded], None]) -> None:
+    def __init__(self, tell: Callable[[Recorded], None], *, has_task: bool) -> None:
         self._tell = tell
+        self._has_task = has_task
 
     def observe_task(self, task_id: str) -> None:
-        self._tell(events.TaskStarted(task=task_id))
+        if self._has_task:
+            self._tell(events.TaskStarted(task=task_id))
 
     def observe_request(self, question: Elicitation) -> None:
         self._tell(

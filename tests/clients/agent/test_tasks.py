@@ -137,3 +137,17 @@ def test_toolbox_finds_tasks_of_its_clients_only() -> None:
         assert Toolbox([toolbox]).wait_for_task("work", "t").text == "done"
         with pytest.raises(NoTasks):
             toolbox.wait_for_task("add", "t")
+
+
+def test_task_that_a_tool_of_this_process_waits_for_is_not_that_of_its_call() -> None:
+    with TaskServer(completed()).connect() as client:
+
+        def ask_server() -> str:
+            """Call a tool that becomes a task."""
+            return client.call_tool("work").text
+
+        model = ScriptedModel([act("ask_server"), final()])
+        agent = Agent(model, [ask_server], approval=EVERYTHING)
+        outcome: Outcome = play("asyncio", lambda: agent.answer(QUESTION))
+    assert [event.result for event in of(CallFinished, outcome.transcript)] == ["done"]
+    assert of(TaskStarted, outcome.transcript) == []

@@ -124,7 +124,7 @@ var servers = map[string]func(*bufio.Scanner){
 			case strings.Contains(line, `"tasks/cancel"`):
 				states = []string{`"cancelled"`}
 				result(`{"resultType":"complete"}`)(id)
-			default:
+			case id != "": // not a notification
 				result(`{"resultType":"complete"}`)(id)
 			}
 		}

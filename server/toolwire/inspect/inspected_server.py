@@ -80,6 +80,7 @@ class InspectedServer:
             on_ask=self._ask,
             on_log=self._log,
             on_list_changed=self._wake,
+            takes_tasks=True,
         )
 
     async def run(self) -> None:

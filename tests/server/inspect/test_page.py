@@ -138,6 +138,42 @@ def test_a_call_is_cancelled_when_its_response_is_closed(tmp_path: Path) -> None
         wait_until((tmp_path / "cancelled").exists)
 
 
+TASKS = """
+from toolwire import Context, tool_api
+
+@tool_api(task="required")
+def report(context: Context) -> str:
+    context.status("reading")
+    return "written" if context.ask("Really?", bool) else "not written"
+
+@tool_api(task="required")
+def endless(context: Context, folder: str) -> str:
+    while True:
+        open(f"{folder}/waits", "w").close()
+        try:
+            context.check()
+        except BaseException:
+            open(f"{folder}/cancelled", "w").close()
+            raise
+"""
+
+
+def test_a_task_shows_its_status_asks_and_ends_with_its_call(tmp_path: Path) -> None:
+    (tmp_path / "tasks.py").write_text(TASKS, encoding="utf-8")
+    with inspected(str(tmp_path / "tasks.py")) as (page, _):
+        page.ready()
+        with page.open("POST", "call", {"tool": "report", "arguments": {}}) as response:
+            assert response.until(type="progress")["message"] == "reading"
+            question = response.until(type="question")["question"]
+            page.post("answer", question=question, answer={"answer": True})
+            result = response.until(type="result")["result"]
+        assert result["content"][0]["text"] == "written"
+        body = {"tool": "endless", "arguments": {"folder": str(tmp_path)}}
+        with page.open("POST", "call", body):
+            wait_until((tmp_path / "waits").exists)
+        wait_until((tmp_path / "cancelled").exists)
+
+
 def test_calls_run_at_the_same_time_up_to_a_limit(tmp_path: Path) -> None:
     with foreign_page(tmp_path, "hang", "echo") as page:
         opened = [page.open("POST", "call", {"tool": "hang", "arguments": {}}) for _ in range(100)]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
 from toolwire_schemas.wire.messages import Fault, Frame
+from toolwire_schemas.wire.tasks import TASKS_EXTENSION
 
 from ..errors import ECHO, OPENINGS, BrokenRules, RequestFailed
 from .events import (
@@ -27,7 +28,6 @@ from .events import (
     TaskNotified,
 )
 from .loose_members import as_integer, as_number, as_object, as_text
-from .tasks import EXTENSION as TASKS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -94,7 +94,7 @@ class ClientProtocol:
         self._capabilities |= self._other_capabilities
         declared = self._capabilities
         if self._takes_tasks:  # only the modern form is an extension
-            declared = {**declared, "extensions": {TASKS: {}}}
+            declared = {**declared, "extensions": {TASKS_EXTENSION: {}}}
         self._modern_meta = {**self._modern_meta, messages.META_CLIENT_CAPABILITIES: declared}
 
     def set_log_level(self, level: str) -> None:

@@ -6,19 +6,14 @@ form of 2025-11-25, the answer to a call has them in `task`, and two members hav
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import msgspec
+from toolwire_schemas.wire.tasks import FINAL_STATUSES, TASKS_REVISION, Status, declares_tasks
 
 from ..errors import BrokenRules, CallCancelled, ClientError, RequestFailed
 
-EXTENSION = "io.modelcontextprotocol/tasks"
-LEGACY_VERSION = "2025-11-25"
-"""The only legacy revision with tasks."""
-
-TaskState = Literal["working", "input_required", "completed", "failed", "cancelled"]
-_STATES = get_args(TaskState)
-_FINAL = ("completed", "failed", "cancelled")
+_STATES = get_args(Status)
 
 DEFAULT_POLL_SECONDS = 1.0
 """The interval where the server names none, as in the official client."""
@@ -39,7 +34,7 @@ class TaskStatus(msgspec.Struct, frozen=True, kw_only=True):
     """
 
     id: str
-    state: TaskState
+    state: Status
     message: str = ""
     created_at: str = ""
     updated_at: str = ""
@@ -50,7 +45,7 @@ class TaskStatus(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def is_final(self) -> bool:
         """Whether the task has ended, and stays as it is."""
-        return self.state in _FINAL
+        return self.state in FINAL_STATUSES
 
     @property
     def questions(self) -> dict[str, Any]:
@@ -135,14 +130,14 @@ def has_tasks(version: str, capabilities: dict[str, Any]) -> bool:
     """Return whether a server of this *version* with these *capabilities* answers calls with tasks
     to clients that want one.
     """
-    if version == LEGACY_VERSION:
+    if version == TASKS_REVISION:
         return _find(capabilities, "tasks", "requests", "tools", "call") is not None
-    return _find(capabilities, "extensions", EXTENSION) is not None
+    return declares_tasks(capabilities)
 
 
 def can_list_tasks(version: str, capabilities: dict[str, Any]) -> bool:
     """Return whether a server of this *version* lists its tasks."""
-    return version == LEGACY_VERSION and _find(capabilities, "tasks", "list") is not None
+    return version == TASKS_REVISION and _find(capabilities, "tasks", "list") is not None
 
 
 def _find(members: Any, *path: str) -> dict[str, Any] | None:

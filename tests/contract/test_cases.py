@@ -24,6 +24,8 @@ CONDITIONS = {
     "completions",
     "resources",
     "prompts",
+    "tasks",
+    "legacy-tasks",
 }
 
 

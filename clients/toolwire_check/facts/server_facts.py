@@ -20,6 +20,7 @@ from toolwire_schemas.wire.messages import (
     META_SERVER_INFO,
     MODERN_VERSIONS,
 )
+from toolwire_schemas.wire.tasks import TASKS_REVISION, declares_tasks
 
 from ..judging.conversation import find_answers
 from ..judging.expectations import shorten_json
@@ -56,6 +57,7 @@ _SILENCE = "it answers neither initialize nor server/discover in {:g} s (--start
 _MIN_SECONDS = 3.0
 _TIMES_THE_FIRST = 3
 
+_SUPPORTS = ("optional", "required")
 _CAPABILITIES = ("logging", "completions", "resources", "prompts")
 
 
@@ -234,11 +236,44 @@ def _add_features(
         _declares_list_changes(openings),
         reason="it does not say that its list of tools may change (tools.listChanged)",
     )
+    _add_tasks(needs, openings, tools)
     for name in _CAPABILITIES:
         is_declared = any(
             _find_capability(opening, name) is not None for opening in openings.values()
         )
         needs.set(name, is_declared, reason=f"it does not declare the capability {name}")
+
+
+def _add_tasks(needs: Needs, openings: Mapping[str, dict[str, Any]], tools: Sequence[Any]) -> None:
+    """Add whether the server has tasks, in each form, and a call that may be one.
+
+    Only a tool that may be called is called: its call has been tried, and is a kind of *needs*.
+    """
+    modern, legacy = openings.get("modern", {}), openings.get("legacy", {})
+    capabilities = modern.get("capabilities")
+    has_extension = isinstance(capabilities, dict) and declares_tasks(capabilities)
+    needs.set(
+        "tasks", has_extension, reason="it does not declare the extension for tasks of 2026-07-28"
+    )
+    tasks = _find_capability(legacy, "tasks")
+    has_legacy_tasks = isinstance(tasks, dict) and legacy.get("protocolVersion") == TASKS_REVISION
+    needs.set("legacy-tasks", has_legacy_tasks, reason="it has no tasks in 2025-11-25")
+    call = _find_task_call(needs, tools) if has_legacy_tasks else None
+    needs.set("task", call, reason="no call that was tried is of a tool that supports tasks")
+
+
+def _find_task_call(needs: Needs, tools: Sequence[Any]) -> Any:
+    """Return a call among those of *needs* whose tool supports tasks."""
+    supporting = set()
+    for tool in tools:
+        execution = tool.get("execution") if isinstance(tool, dict) else None
+        if isinstance(execution, dict) and execution.get("taskSupport") in _SUPPORTS:
+            supporting.add(tool.get("name"))
+    for kind in ("call", "slow", "progress"):
+        call = needs.values.get(kind)
+        if call is not None and call["name"] in supporting:
+            return call
+    return None
 
 
 def _declares_list_changes(openings: Mapping[str, dict[str, Any]]) -> bool:

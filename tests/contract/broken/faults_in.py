@@ -9,6 +9,8 @@ import sys
 import threading
 from typing import Any
 
+from toolwire_schemas.wire.tasks import TASKS_EXTENSION as TASKS
+
 from .proxy import MODERN, Fault, Headed, die, fails, parse_line
 
 
@@ -440,6 +442,51 @@ class GuessesTheRevision(Fault):
 class StillKnowsPing(Answers):
     def own(self, message: dict[str, Any]) -> dict[str, Any] | None:
         return {"result": {"resultType": "complete"}} if message["method"] == "ping" else None
+
+
+@fails("tasks/unknown", "tasks/unknown-update", "tasks/legacy-unknown")
+class KnowsEveryTask(Answers):
+    def own(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        times = {"createdAt": "2026-11-28T10:00:00Z", "lastUpdatedAt": "2026-11-28T10:00:00Z"}
+        task = {"taskId": "toolwire-no-such-task", "status": "working", **times, "ttl": None}
+        params = message.get("params")
+        if message["method"] not in ("tasks/get", "tasks/update", "tasks/cancel", "tasks/result"):
+            return None
+        if MODERN not in json.dumps(params):
+            return {"result": task}
+        # One who has not declared the extension gets the error of the server.
+        return {"result": {"resultType": "complete", **task}} if TASKS in str(params) else None
+
+
+@fails("tasks/undeclared")
+class ServesTasksToAll(Completes):
+    def add(self, meta: dict[str, Any]) -> None:
+        capabilities = meta.setdefault("io.modelcontextprotocol/clientCapabilities", {})
+        if isinstance(capabilities, dict):
+            capabilities["extensions"] = {TASKS: {}}
+
+
+@fails("tasks/removed-methods")
+class StillListsTasks(Answers):
+    def own(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        is_list = message["method"] == "tasks/list" and MODERN in json.dumps(message.get("params"))
+        return {"result": {"resultType": "complete", "tasks": []}} if is_list else None
+
+
+@fails("tasks/legacy-list")
+class ListsTasksByTheirIds(Answers):
+    def own(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        is_list = message["method"] == "tasks/list" and MODERN not in json.dumps(message)
+        return {"result": {"tasks": {"toolwire-no-such-task": "working"}}} if is_list else None
+
+
+@fails("tasks/legacy-created")
+class IgnoresWishesForTasks(Fault):
+    def request(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        params = message.get("params")
+        if message.get("method") == "tools/call" and isinstance(params, dict):
+            params.pop("task", None)
+        return message
 
 
 @fails("modern/listen")

@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
+import io
 import os
+import sys
 import time
 from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 MAX_LOG_BYTES = 1024 * 1024
 _KEPT_SECONDS = 24 * 60 * 60.0
+
+
+def write_without_errors() -> None:
+    """Let what tools print be lost if the disk is full: their calls must not fail by it."""
+    for name, descriptor in (("stdout", 1), ("stderr", 2)):
+        raw = _LossyFile(descriptor, "w", closefd=False)
+        buffered = io.BufferedWriter(raw)
+        text = io.TextIOWrapper(
+            buffered, encoding="utf-8", errors="backslashreplace", line_buffering=True
+        )
+        setattr(sys, name, text)
+
+
+class _LossyFile(io.FileIO):
+    """A file that takes everything, and loses what cannot be written."""
+
+    def write(self, data: Buffer) -> int:
+        """Write *data*, or drop it; return how much it was."""
+        try:
+            return super().write(data)
+        except OSError:
+            return memoryview(data).nbytes
 
 
 def keep_small(path: str) -> None:

@@ -16,6 +16,7 @@ import msgspec
 
 from ....errors import UsageError
 from ....sharing.common_parts import CommonParts, SharingServer
+from ....sharing.log_file import write_without_errors
 from ....sharing.place import Place
 from ....sharing.shared_process import REPORT, SharedProcess, Sharing
 from ....transport.stdio import claim
@@ -48,6 +49,7 @@ def serve_sessions(arguments: Sequence[str], command: list[str]) -> NoReturn:
         idle_seconds=_IDLE_SECONDS,
         is_alone=mode == "alone",
     )
+    write_without_errors()
     serve = _serve_wraps if command[0] == "wrap" else _serve_tools
     try:
         serve(sharing, command[1:])

@@ -36,7 +36,8 @@ class Hub(msgspec.Struct, frozen=True, kw_only=True):
 
     *path* is that of the host's file, and *servers* are the entries that were in it. *before* and
     *after* are its whole texts, for an undo that brings back every comment; *before* is empty if
-    servers were moved at different times.
+    servers were moved at different times. *wrapper* are the words before the command of each
+    server.
     """
 
     host: str
@@ -45,6 +46,7 @@ class Hub(msgspec.Struct, frozen=True, kw_only=True):
     servers: dict[str, Any]
     before: str
     after: str
+    wrapper: list[str] = []
 
 
 class Choice(msgspec.Struct, frozen=True):
@@ -136,7 +138,12 @@ def make_mount_config(host: Host, hub: Hub) -> str:
     servers = {}
     for name, entry in hub.servers.items():
         renamed = rename_members(host, entry)
-        servers[name] = {member: renamed[member] for member in _STARTING if member in renamed}
+        started = {member: renamed[member] for member in _STARTING if member in renamed}
+        if hub.wrapper:
+            program, *words = hub.wrapper
+            arguments = [*words, started["command"], *(started.get("args") or ())]
+            started |= {"command": program, "args": arguments}
+        servers[name] = started
     whole = {"mcpServers": servers, "hub": hub}
     return msgspec.json.format(msgspec.json.encode(whole), indent=2).decode() + "\n"
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from support.command_line import CommandLine, Done
 from support.server_process import call, request, running
+from support.shared_processes import SharedProcesses, shared_processes
 from toolwire.hosts import jsonc_edit, yaml_edit
 
 pytestmark = pytest.mark.process
@@ -196,6 +197,23 @@ def test_missing_file_and_a_host_that_is_not_edited_are_named(hub: Hub, tmp_path
 
     assert (missing.returncode, "no such file" in missing.stderr) == (1, True)
     assert (emacs.returncode, "in a program" in emacs.stderr) == (1, True)
+
+
+def test_sessions_share_the_processes_of_servers(hub: Hub, config: Path, tmp_path: Path) -> None:
+    with shared_processes(tmp_path, SharedProcesses) as sessions:
+        # Mounted servers get no other variables of the runtime.
+        made = entry(tmp_path / "mine", "echo", env={"XDG_RUNTIME_DIR": sessions.runtime})
+        config.write_text(json.dumps({"mcpServers": {"mine": made}}), encoding="utf-8")
+        assert hub("--share").returncode == 0
+        own = servers_in(config)["toolwire"]
+        for _ in range(2):
+            process = sessions.open(*own["args"][own["args"].index("toolwire") + 1 :])
+            result = process.ask(call("call_tool", {"name": "mine_echo"}))["result"]
+            assert not result.get("isError")
+        (facts,) = sessions.describe()
+
+        assert facts["sessions"] == 2
+        assert hub("--undo").returncode == 0
 
 
 def test_yaml_of_goose_is_changed_and_restored(hub: Hub, tmp_path: Path) -> None:

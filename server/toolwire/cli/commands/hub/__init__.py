@@ -30,20 +30,22 @@ COMMAND = Command(
         "Moves the servers in the config of each HOST (see `config`) behind one entry of Toolwire,"
         " which lists a search in place of their tools and starts a server with its first call."
         " Each server is started once, for a lock; one that does not start stays where it is, as do"
-        " remote servers. The entries move to a file that only you can read, and a backup is made"
-        " next to the config. --undo brings everything back. A second run moves servers that were"
-        " added since."
+        " remote servers. With --share, all hosts and sessions that start a server in the same way"
+        " use one process of it. The entries move to a file that only you can read, and a backup is"
+        " made next to the config. --undo brings everything back. A second run moves servers that"
+        " were added since."
     ),
     options=(
         Option("--file FILE", "the config of the host (default: the one for all projects)"),
         Option("--show search|auto|all", "what the list shows", one_of("search", "auto", "all")),
+        Option("--share", "have all sessions use one process of each server, as `wrap --share`"),
         Option("--dry-run", "print the change of the config, and write and start nothing"),
         Option("--undo", "put the servers back, and remove the entry of Toolwire"),
         Option("--timeout SECONDS", "time limit for the starts of all servers"),
     ),
     examples=(
         "toolwire hub claude-code --dry-run",
-        "toolwire hub claude-code cursor",
+        "toolwire hub claude-code cursor --share",
         "toolwire hub claude-code --undo",
     ),
 )
@@ -57,6 +59,8 @@ def run(words: Words) -> int:
     """Change the config of each host; return 1 if one was left as it was."""
     if not words.words:
         raise UsageError("name a host, as in `hub claude-code`; `config --help` lists the hosts")
+    if "share" in words.options and sys.platform == "win32":
+        raise UsageError("--share needs Unix sockets, which Windows lacks")
     if "file" in words.options and len(words.words) > 1:
         raise UsageError("--file goes with one host")
     status = 0
@@ -140,7 +144,8 @@ def _move(place: _Place, options: Mapping[str, Any]) -> None:
         after = hub.replace_servers(place.host, text, choice.moved, own)
         print_data(_format_diff(place, text, after, choice.moved))
         return
-    moved = _lock_servers(place, choice.moved, known, options)
+    wrapper = _choose_wrapper(known, options)
+    moved = _lock_servers(place, choice.moved, known, wrapper, options)
     if not moved:
         raise NotRewritten("none of its servers starts")
     after = hub.replace_servers(place.host, text, moved, own)
@@ -152,6 +157,7 @@ def _move(place: _Place, options: Mapping[str, Any]) -> None:
         servers={**earlier, **moved},
         before="" if earlier else text,
         after=after,
+        wrapper=wrapper,
     )
     # First, so that no server is in neither file.
     write_private(place.mounts, hub.make_mount_config(place.host, made))
@@ -177,6 +183,18 @@ def _find_name(table: Mapping[str, Any]) -> str:
     return name
 
 
+def _choose_wrapper(known: hub.Hub | None, options: Mapping[str, Any]) -> list[str]:
+    """Return the words before the command of each server: those that share it, if that is asked for
+    now, or was when the others were moved.
+    """
+    if "share" in options:
+        from ..config import choose_program
+
+        program, *words = choose_program([], ())
+        return [program, *words, "wrap", "--share=auto", "--"]
+    return [] if known is None else known.wrapper
+
+
 def _make_own_server(place: _Place, name: str, options: Mapping[str, Any]) -> hosts.HostServer:
     from ..config import choose_program
 
@@ -190,6 +208,7 @@ def _lock_servers(
     place: _Place,
     moved: Mapping[str, Any],
     known: hub.Hub | None,
+    wrapper: list[str],
     options: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Lock *moved* servers, and those moved before; return the first that have started."""
@@ -203,6 +222,7 @@ def _lock_servers(
         servers={**earlier, **moved},
         before="",
         after="",
+        wrapper=wrapper,
     )
     trial = place.mounts.removesuffix(".json") + ".new.json"
     write_private(trial, hub.make_mount_config(place.host, made))

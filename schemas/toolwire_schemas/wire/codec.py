@@ -18,15 +18,14 @@ _decode = msgspec.json.Decoder().decode
 _encode_anything = msgspec.json.Encoder().encode
 _pack = msgspec.msgpack.Encoder().encode
 
+# How deep a value may be nested to be sent: orjson stops at 254 levels, and the envelope takes a
+# few.
 MAX_DEPTH = 200
-"""How deep a value may be nested to be sent: orjson stops at 254 levels, and the envelope takes a
-few.
-"""
 
 
+# Digits of an integer, a minus sign counted as one. It is the limit of msgspec and, by default, of
+# Python: to read digits takes quadratic time.
 MAX_DIGITS = 4300
-"""Digits of an integer, a minus sign counted as one. It is the limit of msgspec and, by default, of
-Python: to read digits takes quadratic time."""
 
 
 class DecodingError(ValueError):
@@ -50,30 +49,17 @@ def decode(text: bytes | str) -> Any:
     except UnicodeDecodeError as error:
         raise DecodingError(f"not UTF-8: {error.reason} (byte {error.start})") from None
     except msgspec.DecodeError as error:
-        raise DecodingError(_problem(text, str(error))) from None
+        raise DecodingError(_explain(text, str(error))) from None
     except RecursionError:
         raise DecodingError("nested too deeply") from None
 
 
-def _problem(text: bytes | str, problem: str) -> str:
-    """Return the problem with *text*: that of msgspec, clearer for long integers and halves of
-    surrogate pairs.
-    """
-    problem = problem.replace("Integer value out of range", f"an integer has {_TOO_LONG}")
+def _explain(text: bytes | str, problem: str) -> str:
     try:
-        from orjson import JSONDecodeError, loads
+        from .json_problems import explain
     except (ImportError, OSError):  # as in `_first_dumps`
         return problem
-    try:
-        loads(text)
-    except JSONDecodeError as error:
-        if (
-            "surrogate" in error.msg and "UTF-8" not in error.msg
-        ):  # it speaks of surrogates there, too
-            return (
-                f"an escaped surrogate without the other half of its pair (character {error.pos})"
-            )
-    return problem
+    return explain(text, problem, _TOO_LONG)
 
 
 def encode(value: Any, replaced: list[str] | None = None) -> bytes:
@@ -95,10 +81,9 @@ def encode(value: Any, replaced: list[str] | None = None) -> bytes:
     return b"%b" % data if len(data) < _SPARE_BYTES else data  # a copy, which takes its own length
 
 
+# How much memory orjson allocates at least for its result, and does not give back, however short
+# that is.
 _SPARE_BYTES = 4096
-"""How much memory orjson allocates at least for its result, and does not give back, however short
-it is.
-"""
 
 
 def encode_plain(value: Any, replaced: list[str] | None = None) -> bytes:
@@ -111,7 +96,8 @@ def encode_plain(value: Any, replaced: list[str] | None = None) -> bytes:
         return encode(value, replaced)
     try:
         data = _encode_anything(value)
-        if len(data) > 2 * MAX_DEPTH and data.count(b"[") + data.count(b"{") > MAX_DEPTH:
+        # 200 levels take more than 400 bytes.
+        if len(data) > 400 and data.count(b"[") + data.count(b"{") > MAX_DEPTH:
             from .nesting import check_depth  # takes less time than orjson, which judges it, too
 
             check_depth(value, MAX_DEPTH)

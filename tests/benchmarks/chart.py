@@ -26,7 +26,7 @@ PICTURES = {"light": DOCS / "benchmarks-light.svg", "dark": DOCS / "benchmarks-d
 
 _BETWEEN_MARKS = re.compile(r"(?<=<!-- numbers -->)\n.*?(?=<!-- /numbers -->)", re.DOTALL)
 _PANELS = {key: title for key, title in PANELS.items() if key != "p99_seconds"}
-_LOOKS = {
+LOOKS = {
     "light": make_look(text="#1f2328", muted="#59636e", bar="#afb8c1", own="#0969da"),
     "dark": make_look(text="#f0f6fc", muted="#9198a1", bar="#484f58", own="#4493f8"),
 }
@@ -34,7 +34,7 @@ _LOOKS = {
 
 def draw(numbers: dict[str, dict[str, float]], scheme: str) -> str:
     """Return the picture as SVG; *scheme* is `light` or `dark`."""
-    return draw_bars(numbers, TOOLWIRE.name, _LOOKS[scheme], _PANELS)
+    return draw_bars(numbers, TOOLWIRE.name, LOOKS[scheme], _PANELS)
 
 
 def read_numbers() -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Counts what a model reads and writes for ten tasks, with all tools, a search, and programs.
 
-    python tests/benchmarks/show_modes.py
+    python tests/benchmarks/show_modes.py        prints the numbers and writes the pictures
 
 An ideal model is scripted: it makes no mistake, and makes all calls at once that do not depend on
 each other. With each request it reads the list of tools and all that was said before. The tools are
@@ -10,15 +10,29 @@ those of an office below, in a list with 163 tools of real servers (tests/schema
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from toolwire import Server, tool_api
 from toolwire.protocol.connection_handler import ConnectionHandler
+from toolwire_check.pages.bars import draw_bars
 from toolwire_schemas.tokens import estimate_list_tokens, estimate_tokens
 from toolwire_tools import Entry, Tool
 
+sys.path.insert(0, str(Path(__file__).parent))
+
+from chart import LOOKS
+
+DOCS = Path(__file__).parents[2] / "docs"
+PICTURES = {"light": DOCS / "modes-light.svg", "dark": DOCS / "modes-dark.svg"}
+MODES = ("all", "search", "code")
+PANELS = {
+    "tokens_read": "tokens that the model reads (less is better)",
+    "tokens_written": "tokens that the model writes (less is better)",
+    "requests": "requests to the model (less is better)",
+}
 LISTS = Path(__file__).parents[1] / "schemas" / "search" / "servers.json"
 SERVERS = (
     *("filesystem", "memory", "github", "notion", "playwright"),
@@ -263,9 +277,18 @@ def measure_all(show: str) -> Cost:
     return Cost(*map(sum, zip(*costs, strict=True)))
 
 
+def draw(scheme: str) -> str:
+    """Return the costs of the modes as SVG; *scheme* is `light` or `dark`."""
+    numbers = {}
+    for show in MODES:
+        cost = measure_all(show)
+        numbers[show] = dict(zip(PANELS, (cost.read, cost.written, cost.requests), strict=True))
+    return draw_bars(numbers, "code", LOOKS[scheme], PANELS)
+
+
 def make_rows() -> list[str]:
     """Return the rows of a table in Markdown, as in docs/many-tools.md."""
-    costs = [measure_all(show) for show in ("all", "search", "code")]
+    costs = [measure_all(show) for show in MODES]
     rows = []
     for title, member in (
         ("tokens read", "read"),
@@ -278,8 +301,10 @@ def make_rows() -> list[str]:
 
 
 def main() -> None:
-    """Print the rows."""
+    """Print the rows, and write the pictures."""
     print("\n".join(make_rows()))
+    for scheme, path in PICTURES.items():
+        path.write_text(draw(scheme), "utf-8")
 
 
 if __name__ == "__main__":

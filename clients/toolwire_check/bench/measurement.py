@@ -21,6 +21,7 @@ COLUMNS = {
 }
 """The numbers of each server, and their headings."""
 
+_COUNTS = ("calls_per_second", "tokens_read", "tokens_written", "requests")
 _MIN_FOR_P99 = 100
 
 
@@ -66,7 +67,7 @@ def format_number(column: str, value: float | None) -> str:
         return ""
     if column.endswith("_bytes"):
         return f"{value / 1_000_000:.0f} MB"
-    if column == "calls_per_second":
+    if column in _COUNTS:
         return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
     if value >= 0.95:
         return f"{value:.2f} s"

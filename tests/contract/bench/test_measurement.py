@@ -67,6 +67,7 @@ def test_data_has_numbers_and_ratios_but_not_each_call() -> None:
         ("p50_seconds", 0.00099, "990 µs"),
         ("calls_per_second", 123_456.7, "123,457"),
         ("calls_per_second", 0.83, "0.83"),
+        ("tokens_read", 13_919, "13,919"),
         ("memory_bytes", 15_400_000, "15 MB"),
         ("memory_bytes", None, ""),
     ],

@@ -83,6 +83,24 @@ def test_server_without_tasks_is_reported(tasks: Tasks) -> None:
     assert refused.stderr == "toolwire: the server has no tasks: leave out --task\n"
 
 
+def test_target_whose_server_ends_with_the_command_cannot_leave_a_task(tasks: Tasks) -> None:
+    refused = tasks.run("call", "Calculator", "expression=1", "--task")
+    assert refused.returncode == 2
+    assert "--task-store FILE" in refused.stderr
+
+
+def test_server_with_a_store_keeps_the_task_that_a_command_leaves(
+    tasks: Tasks, tmp_path: Path
+) -> None:
+    tool = "from toolwire import tool_api\n\n@tool_api(task='always')\ndef quick() -> str:\n"
+    (tmp_path / "quick.py").write_text(f"{tool}    return 'kept'\n", encoding="utf-8")
+    store = ("--task-store", str(tmp_path / "tasks.db"))
+    server = [sys.executable, "-m", "toolwire", "serve", str(tmp_path / "quick.py"), *store]
+    started = tasks.run("call", "--task", "--", *server)
+    assert started.returncode == 0, started.stderr
+    assert tasks.run("tasks", "get", started.stdout.strip()).stdout == "kept\n"
+
+
 @pytest.mark.parametrize(
     ("words", "problem"),
     [

@@ -48,8 +48,8 @@ COMMAND = Command(
         ),
         Option(
             "--task",
-            "print the id of the task that the server makes of the call, and leave it there;"
-            " `toolwire tasks get ID` waits for it",
+            "with COMMAND: print the id of the task that the server makes of the call, and leave"
+            " it there; `toolwire tasks get ID` waits for it",
         ),
     ),
     examples=(
@@ -68,6 +68,11 @@ def run(words: Words) -> int:
     targets: list[str] = []
     if rest and words.command is None and not is_mounting(words.options):
         targets.append(rest.pop(0))
+    if "task" in words.options and words.command is None:
+        raise UsageError(
+            "--task leaves the call at its server, and that of a target ends with this command:"
+            " name one that keeps tasks, as in -- toolwire serve tools.py --task-store FILE"
+        )
     limit = make_limit(words)
     line = ProgressLine(sys.stderr)
     command, is_ours = choose_command(words, targets), words.command is None

@@ -24,7 +24,8 @@ COMMAND = Command(
         " waits for the task and prints its result, as call does; on a terminal, elicitations of"
         " the tool are put to you, and Ctrl-C leaves the task running. cancel asks the server to"
         " end it. An ID may be shortened. A task that is not noted here needs its whole ID and its"
-        " server. Only a server that keeps tasks when it ends knows them the next time."
+        " server. Only a server that keeps tasks when it ends, as with `toolwire serve --task-store"
+        " FILE`, knows them the next time."
     ),
     options=(
         JSON,

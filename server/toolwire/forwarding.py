@@ -77,9 +77,8 @@ async def forward(
         Cancelled: if the call has ended.
     """
     method, waiting = METHODS[call.entry.kind], getattr(connection.transport, "waiting", BLOCKING)
-    wants_progress = (
-        call.token is not None or call.sent
-    )  # a modern client may repeat a call with a token
+    # A modern client may repeat a call with a token. A task shows progress as its status.
+    wants_progress = call.token is not None or call.sent or call.task is not None
     on_progress = call.progress if wants_progress else None
     try:
         on_log = partial(pass_on_log, call)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
@@ -90,6 +91,28 @@ _NOTIFICATION_BYTES = 400
 """About the size of a notification without an outcome."""
 
 
+_MAX_STATE_BYTES = 4096
+"""Up to this size, a state is kept as it was sent: a larger one has a result, and is asked for
+once."""
+
+
+class KnownState:
+    """The *result* of `tasks/get` after the first *changes*, made *at* a monotonic time."""
+
+    def __init__(self, changes: int, at: float, result: bytes) -> None:
+        self.changes = changes
+        self.at = at
+        self.result = result
+
+    def is_of(self, task: Task) -> bool:
+        """Return whether this is still the state of *task*. The time to live of one that runs grows
+        with its age, so a client must not see an old one.
+        """
+        if self.changes != task.changes:
+            return False
+        return task.is_final or time.monotonic() - self.at < task.keep_seconds / 2
+
+
 class SessionTasks:
     """Makes, keeps and reports the tasks of the client of *protocol*, within the limits of
     *settings*.
@@ -103,6 +126,7 @@ class SessionTasks:
         self._settings = settings
         self._lock = threading.Lock()
         self._tasks: dict[str, Task] = {}  # the oldest first
+        self._states: dict[tuple[str, bool], KnownState] = {}  # by task and form
         self._kept_bytes = 0
         self._reason = "the call has ended"
         self._session = os.urandom(16).hex()
@@ -292,12 +316,30 @@ class SessionTasks:
         return handle(request, params)
 
     def _get(self, request: Request, params: dict[str, Any]) -> Decisions:
-        task = self._find(params)
-        self._note_delivery(task)
-        return self._answer(request, forms.detailed(task, self._identity))
+        return self._answer(request, self._state(params, is_modern=True))
 
     def _get_legacy(self, request: Request, params: dict[str, Any]) -> Decisions:
-        return self._answer(request, encode_plain(forms.legacy_state(self._find(params))))
+        return self._answer(request, self._state(params, is_modern=False))
+
+    def _state(self, params: dict[str, Any], *, is_modern: bool) -> bytes:
+        """Return the state of a task. As long as it stays the same, it is not made again: polling
+        costs little more than pings.
+        """
+        id = params.get("taskId")
+        kept = self._tasks.get(id) if type(id) is str else None
+        known = None if kept is None else self._states.get((kept.id, is_modern))
+        if kept is not None and known is not None and known.is_of(kept):
+            return known.result
+        task = self._find(params)
+        state = KnownState(0 if kept is None else kept.changes, time.monotonic(), b"")
+        if is_modern:
+            self._note_delivery(task)
+            state.result = forms.detailed(task, self._identity)
+        else:
+            state.result = encode_plain(forms.legacy_state(task))
+        if kept is not None and len(state.result) <= _MAX_STATE_BYTES:
+            self._states[kept.id, is_modern] = state
+        return state.result
 
     def _update(self, request: Request, params: dict[str, Any]) -> Decisions:
         """Pass the user's answers to the tool. Those that nothing waits for are ignored."""
@@ -468,6 +510,8 @@ class SessionTasks:
         """Remove *task*. Only with the lock."""
         if self._tasks.pop(task.id, None) is None:
             return
+        for is_modern in (True, False):
+            self._states.pop((task.id, is_modern), None)
         self._kept_bytes -= task.kept_bytes
         if task.expiry is not None:
             self._host.timers.cancel(task.expiry)

@@ -85,6 +85,8 @@ class Task:
         self.questions: dict[str, PendingElicitation] = {}
         """The elicitations that wait, by their keys, none of which is used twice."""
         self.created = self.updated = time.time()
+        self.changes = 0
+        """How often it has changed in a way that clients see."""
         self.is_delivered = False
         """Whether the client has got the outcome: then it may be forgotten for newer ones."""
         self.is_stored = False
@@ -133,6 +135,7 @@ class Task:
             if self.is_final:
                 return
             self.message = message[:MAX_MESSAGE_CHARACTERS]
+            self.changes += 1
         self._changed(self)
 
     def ask(self, pending: PendingElicitation) -> None:
@@ -153,8 +156,7 @@ class Task:
                 del self.questions[key]
             if not found or self.is_final:
                 return
-            if not self.questions:
-                self._set("working")
+            self._set("input_required" if self.questions else "working")
         self._changed(self)
 
     def state(self) -> dict[str, Any]:
@@ -173,6 +175,7 @@ class Task:
             self.outcome = outcome
             self.is_stored = is_stored
             self.status, self.updated = end.status, end.at
+            self.changes += 1
             waiting = list(self.questions.values())
             self.questions.clear()
             call, self.call = self.call, None  # which may hold much
@@ -184,3 +187,4 @@ class Task:
     def _set(self, status: Status) -> None:
         self.status = status
         self.updated = time.time()
+        self.changes += 1

@@ -73,8 +73,10 @@ def event_html(
     for part in presentation.parts:
         children.append(_part_html(part))
     children.append(inside)
-    copied = " copied" if is_copied else ""
-    return element("li", children, class_=f"{presentation.tone}{copied}")
+    style: str = presentation.tone
+    if is_copied:
+        style += " copied"
+    return element("li", children, class_=style)
 
 
 def _seconds_between(before: Recorded | None, event: Recorded) -> float:
@@ -107,8 +109,10 @@ def _value_html(part: shown.Value) -> Html:
 
 
 def _block_html(part: shown.Block) -> Html:
-    caption = element("p", part.caption, class_="caption") if part.caption else None
-    return join_html(caption, block(part.text, _MAX_CHARS))
+    text = block(part.text, _MAX_CHARS)
+    if not part.caption:
+        return text
+    return join_html(element("p", part.caption, class_="caption"), text)
 
 
 def _fold_part(part: shown.Folded) -> Html:
@@ -192,7 +196,9 @@ def _run_inside(run: Run, left: list[Run], depth: int) -> Html:
 
 
 def _fork_label(fork: events.ForkOf) -> Html:
-    origin = f"{fork.transcript}, line {fork.line}" if fork.transcript else "another session"
+    origin = "another session"
+    if fork.transcript:
+        origin = f"{fork.transcript}, line {fork.line}"
     label = element("p", f"fork of {origin}, from here on", class_="label")
     return element("li", label, class_="warn")
 
@@ -244,9 +250,9 @@ def _last_question(run: Run) -> str:
 
 
 def _format_status(run: Run) -> str:
-    last = run[-1] if run else None
-    if not isinstance(last, events.Ended):
+    if not run or not isinstance(run[-1], events.Ended):
         return "not ended"
+    last = run[-1]
     return shown.format_end(last, _seconds_between(_last_start(run), last))
 
 
@@ -276,7 +282,9 @@ def _summary(record: Run) -> Html:
     if not isinstance(started, events.Started):
         started = events.Started()
     model = ", ".join(filter(None, (started.model, started.protocol)))
-    date = "" if started.at == events.NEVER else f"{started.at:%Y-%m-%d %H:%M:%S %Z}"
+    date = ""
+    if started.at != events.NEVER:
+        date = f"{started.at:%Y-%m-%d %H:%M:%S %Z}"
     instructions = None
     if started.instructions:
         instructions = fold("added to the prompt", block(started.instructions, _MAX_CHARS))
@@ -325,9 +333,13 @@ def _markdown_parts(event: Recorded, call: str) -> list[str]:
     for part in presentation.parts:
         match part:
             case shown.Value(value):
-                text = value if isinstance(value, str) else shown.to_json(value)
-                failed = "failed: " if presentation.tone == "bad" else ""
-                parts.append(fold_part(f"{failed}{call}", fence([text])))
+                text = value
+                if not isinstance(value, str):
+                    text = shown.to_json(value)
+                title = call
+                if presentation.tone == "bad":
+                    title = f"failed: {call}"
+                parts.append(fold_part(title, fence([text])))
             case shown.Answer(text):
                 parts.append(fence([text]))
     return parts

@@ -103,18 +103,21 @@ class Agent:
         self.on_ask = on_ask
         self._model = as_model(model)
         self._protocol = protocol or StructuredProtocol(language, instructions=instructions)
+        # Only to refuse wrong tools now: each session has a toolbox with its own user.
+        AsyncToolbox(tools)
         self._tools = tools
-        AsyncToolbox(
-            tools
-        )  # only to refuse wrong tools now: each session has a toolbox with its own user
         self._limits = limits
         self._budgets = budgets or Budgets()
-        self._tool_seconds = (
-            tool_seconds if isinstance(tool_seconds, Mapping) else {"*": tool_seconds}
-        )
-        if not (approval is None or isinstance(approval, Approvals) or callable(approval)):
-            raise TypeError(f"approval must be a function or Approvals(…), not {approval!r}")
-        self._approvals = approval if isinstance(approval, Approvals) else Approvals(ask=approval)
+        self._tool_seconds: Mapping[str, float | None]
+        if isinstance(tool_seconds, Mapping):
+            self._tool_seconds = tool_seconds
+        else:
+            self._tool_seconds = {"*": tool_seconds}
+        if not isinstance(approval, Approvals):
+            if approval is not None and not callable(approval):
+                raise TypeError(f"approval must be a function or Approvals(…), not {approval!r}")
+            approval = Approvals(ask=approval)
+        self._approvals = approval
         _check_trust(self._approvals.trust_hints, tools)
         self._no_user = no_user
         self._transcript = transcript
@@ -230,13 +233,11 @@ class Agent:
         if not isinstance(transcript, str | os.PathLike):
             return self._session(transcript, on_live, on_ask)
         read = load_session(transcript)
-        is_ours = self._transcript is not None and os.path.realpath(
-            self._transcript
-        ) == os.path.realpath(transcript)
+        end = None
+        if self._writes_to(transcript):
+            end = read.end
         names = [f"{transcript}, line {number}" for number in read.lines]
-        return self._session(
-            read.events, on_live, on_ask, names=names, end=read.end if is_ours else None
-        )
+        return self._session(read.events, on_live, on_ask, names=names, end=end)
 
     def fork(
         self,
@@ -260,11 +261,10 @@ class Agent:
             BrokenTranscript, OSError: as `resume`.
         """
         shared = copy_for_fork(transcript, at)
-        origin, names = ForkOf(events=len(shared.events)), []
+        origin = ForkOf(events=len(shared.events))
+        names: list[str] = []
         if isinstance(transcript, str | os.PathLike):
-            if self._transcript is not None and os.path.realpath(
-                self._transcript
-            ) == os.path.realpath(transcript):
+            if self._writes_to(transcript):
                 raise ValueError(
                     f"a fork needs a transcript of its own, and {transcript} is what it comes from"
                 )
@@ -273,6 +273,12 @@ class Agent:
             )
             names = [f"{transcript}, line {number}" for number in shared.lines]
         return self._session(shared.events, on_live, on_ask, names=names, fork_of=origin)
+
+    def _writes_to(self, path: str | os.PathLike[str]) -> bool:
+        """Return whether the agent's own transcript is the file at *path*."""
+        if self._transcript is None:
+            return False
+        return os.path.realpath(self._transcript) == os.path.realpath(path)
 
     def resume_sync(
         self,
@@ -303,8 +309,9 @@ class Agent:
             BrokenTranscript: if *transcript* is not a transcript.
             OSError: if it cannot be read.
         """
-        record = load(transcript) if isinstance(transcript, str | os.PathLike) else transcript
-        for event in replay_session(self._new_state(), record, trims=self._trim is not None):
+        if isinstance(transcript, str | os.PathLike):
+            transcript = load(transcript)
+        for event in replay_session(self._new_state(), transcript, trims=self._trim is not None):
             yield event
 
     # --- agents for agents ---
@@ -341,7 +348,9 @@ class Agent:
             from .tracing import add_tracing
 
             effects = add_tracing(effects, self.name, _model_name(self._model))
-        record = Transcript(self._transcript, end=end).add if self._transcript is not None else None
+        record = None
+        if self._transcript is not None:
+            record = Transcript(self._transcript, end=end).add
         begin = Started(
             model=_model_name(self._model),
             protocol=f"{type(self._protocol).__name__}, {language.name}",

@@ -90,7 +90,9 @@ class AgentSession:
             try:
                 self._repeat(event)
             except Exception as error:  # a file may say anything
-                where = names[place] if names else f"event {place + 1}"
+                where = f"event {place + 1}"
+                if names:
+                    where = names[place]
                 other = _describe_other_protocol(events[0], begin)
                 raise BrokenTranscript(
                     f"{where}, does not fit what is before it: {error}{other}"
@@ -119,8 +121,10 @@ class AgentSession:
         """
         if not question.strip():
             raise ValueError("an empty question cannot be answered")
-        result = None if result_type is str else ResultType(result_type)
-        asked = QuestionAsked(content=question, result_schema=result.schema if result else None)
+        if result_type is str:
+            return self._effects.watch(self._events(QuestionAsked(content=question), None))
+        result = ResultType(result_type)
+        asked = QuestionAsked(content=question, result_schema=result.schema)
         return self._effects.watch(self._events(asked, result))
 
     def go_on(self, *, result_type: object = str) -> AsyncGenerator[Recorded, None]:
@@ -135,7 +139,9 @@ class AgentSession:
         """
         if not self.can_go_on:
             raise ValueError("there is nothing to go on with: the last question is done")
-        result = self._result if result_type is str else ResultType(result_type)
+        result = self._result
+        if result_type is not str:
+            result = ResultType(result_type)
         return self._effects.watch(self._events(Resumed(), result))
 
     @overload
@@ -152,8 +158,10 @@ class AgentSession:
         """Return the outcome of *question*, by default of continuing the last one; see
         `Agent.answer`.
         """
-        given = {"result_type": result_type}
-        events = self.go_on(**given) if question is None else self.run(question, **given)
+        if question is None:
+            events = self.go_on(result_type=result_type)
+        else:
+            events = self.run(question, result_type=result_type)
         async with aclosing(events):
             async for event in events:
                 if isinstance(event, Ended):
@@ -186,7 +194,9 @@ class AgentSession:
         """Apply an event of an earlier run."""
         self._state.apply(event)
         if isinstance(event, QuestionAsked):
-            self._result = ResultType(event.result_schema) if event.result_schema else None
+            self._result = None
+            if event.result_schema:
+                self._result = ResultType(event.result_schema)
         elif isinstance(event, ToolsListed):
             self._tools = event
 

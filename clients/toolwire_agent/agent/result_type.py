@@ -39,8 +39,9 @@ class ResultType:
         def final_answer(result: Any) -> None:
             self._value = result
 
-        arguments = wrap_result_schema(kind) if isinstance(kind, dict) else kind
-        self._tool = build_typed_tool(final_answer, "result", arguments)
+        if isinstance(kind, dict):
+            kind = wrap_result_schema(kind)
+        self._tool = build_typed_tool(final_answer, "result", kind)
         described = self._tool.describe()["inputSchema"]
         self.schema: dict[str, Any] = dict(described["properties"]["result"])
         if "$defs" in described:
@@ -84,8 +85,10 @@ def _readings(text: str) -> Iterator[Any]:
     if not text:
         yield from ("", None)
         return
+    inner = text
     fence = _FENCE.fullmatch(text)
-    inner = fence[1] if fence else text
+    if fence is not None:
+        inner = fence[1]
     try:
         value = codec.decode(inner)
     except codec.DecodingError:

@@ -110,8 +110,9 @@ class ToolSearch:
         tools = []
         for entry in entries:
             name: str = entry["name"]
-            source = sources.get(name, "")
-            group = source if has_servers and source != LOCAL else ""
+            group = sources.get(name, "")
+            if not has_servers or group == LOCAL:
+                group = ""
             tools.append(NamedTool(entry, group, self.own_names.get(name, name)))
         self.program_names = name_functions(tools)
         about = meta_tools.describe_program(self._search_tool, _find_sandbox())

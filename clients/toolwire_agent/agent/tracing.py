@@ -69,62 +69,67 @@ class TracedEffects(Effects, kw_only=True, eq=False):
         from opentelemetry.trace import set_span_in_context
 
         self.run = None
-        span = self._span(
-            "invoke_agent", self.agent, {"gen_ai.agent.name": self.agent, **self.about_model}
-        )
-        self.run = set_span_in_context(
-            span
-        )  # active in each step, but not in the caller's code between two events
+        facts = {"gen_ai.agent.name": self.agent, **self.about_model}
+        span = self._span("invoke_agent", self.agent, facts)
+        # Active in each step, but not in the caller's code between two events.
+        self.run = set_span_in_context(span)
         try:
             async with aclosing(recorded):
                 async for event in recorded:
                     if isinstance(event, events.Ended):
-                        failure = event.status if event.status in _FAILURES else None
-                        tracing.note(
-                            span,
-                            {"toolwire.outcome": event.status, **_tokens(event.usage)},
-                            failure,
-                        )
+                        self._note_end(span, event)
                     yield event
         finally:
             span.end()
 
+    def _note_end(self, span: Span, end: events.Ended) -> None:
+        failure = None
+        if end.status in _FAILURES:
+            failure = end.status
+        tracing.note(span, {"toolwire.outcome": end.status, **_tokens(end.usage)}, failure)
+
     async def _ask_model(self, state: RunState, step: AskModel) -> Recorded:
-        with self._step(
-            "chat", self.about_model["gen_ai.request.model"] or "", self.about_model
-        ) as span:
+        model = self.about_model["gen_ai.request.model"] or ""
+        with self._step("chat", model, self.about_model) as span:
             event = await super()._ask_model(state, step)
             if isinstance(event, events.ModelReplied):
+                facts: dict[str, Any] = {**_tokens(event.reply.usage)}
                 reason = event.reply.finish_reason
-                ended = {"gen_ai.response.finish_reasons": None if reason is None else [reason]}
-                tracing.note(span, {**ended, **_tokens(event.reply.usage)})
+                if reason is not None:
+                    facts["gen_ai.response.finish_reasons"] = [reason]
+                tracing.note(span, facts)
             elif isinstance(event, events.ModelFailed):
-                tracing.note(span, {}, "timeout" if event.out_of_time else "model_error")
+                failure = "model_error"
+                if event.out_of_time:
+                    failure = "timeout"
+                tracing.note(span, {}, failure)
             return event
 
     async def call(
         self, state: RunState, step: CallTool, aside: Callable[[Recorded], object]
     ) -> Recorded:
         """As `Effects.call`."""
-        with self._step(
-            "execute_tool", step.action.tool, {"gen_ai.tool.name": step.action.tool}
-        ) as span:
+        tool = step.action.tool
+        with self._step("execute_tool", tool, {"gen_ai.tool.name": tool}) as span:
             event = await super().call(state, step, aside)
-            has_failed = isinstance(event, events.CallFinished) and not event.success
-            tracing.note(span, {}, "tool_error" if has_failed else None)
+            if isinstance(event, events.CallFinished) and not event.success:
+                tracing.note(span, {}, "tool_error")
             return event
 
     async def call_for_program(self, tool: str, params: dict[str, Any]) -> CallResult:
         """As `Effects.call_for_program`."""
         with self._step("execute_tool", tool, {"gen_ai.tool.name": tool}) as span:
             result = await super().call_for_program(tool, params)
-            tracing.note(span, {}, "tool_error" if result.is_error else None)
+            if result.is_error:
+                tracing.note(span, {}, "tool_error")
             return result
 
     def _span(self, operation: str, name: str, facts: Mapping[str, Any]) -> Span:
         from opentelemetry.trace import SpanKind
 
-        kind = SpanKind.CLIENT if operation == "chat" else SpanKind.INTERNAL
+        kind = SpanKind.INTERNAL
+        if operation == "chat":
+            kind = SpanKind.CLIENT
         span = self.tracer.start_span(f"{operation} {name}".strip(), self.run, kind)
         tracing.note(span, {"gen_ai.operation.name": operation, **facts})
         return span

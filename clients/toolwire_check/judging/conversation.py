@@ -74,7 +74,9 @@ class ProcessEnded(msgspec.Struct, frozen=True):
     stderr: str = ""
 
     def __str__(self) -> str:
-        return f"{self.how}; the end of its stderr: {self.stderr}" if self.stderr else self.how
+        if not self.stderr:
+            return self.how
+        return f"{self.how}; the end of its stderr: {self.stderr}"
 
     @property
     def how(self) -> str:
@@ -194,8 +196,10 @@ def _parse_frame(frame: bytes) -> Received | Noise:
         value = decode(frame)
     except DecodingError as error:
         return Noise(_cut_middle(frame), f"no JSON: {error}")
+    members = [value]
     is_batch = isinstance(value, list) and value != []
-    members = value if is_batch else [value]
+    if is_batch:
+        members = value
     if all(map(_is_message, members)):
         return Received(frame, value)
     return Noise(_cut_middle(frame), "JSON, but no JSON-RPC message")
@@ -299,7 +303,9 @@ def _escape(data: bytes, size: int) -> str:
     start = data.rstrip(b"\n")[: 4 * _MAX_CHARS + 4]
     text = ""
     for char in start.decode(errors="backslashreplace"):
-        text += char if char.isprintable() else json.dumps(char)[1:-1]
+        if not char.isprintable():
+            char = json.dumps(char)[1:-1]
+        text += char
     if len(text) <= _MAX_CHARS:
         return text
     return f"{text[:_MAX_CHARS]}… ({size:,} bytes)"

@@ -94,7 +94,10 @@ def _describe_answer(step: Step) -> str:
     ways = []
     if "result" in step:
         result = step["result"]
-        ways.append("a result" if result is True else f"a result: {_describe_schema(result)}")
+        if result is True:
+            ways.append("a result")
+        else:
+            ways.append(f"a result: {_describe_schema(result)}")
     if step.get("tool_error"):
         ways.append("a result with isError, and text that says why")
     if "error" in step:

@@ -147,7 +147,9 @@ def _compare_lists(_: Sequence[Event], lists: ToolLists) -> str | None:
     first_names, second_names = _names_of(first), _names_of(second)
     if first_names != second_names:
         return f"first {_join_names(first_names)}; then {_join_names(second_names)}"
-    return None if first == second else "the same names, but other descriptions"
+    if first != second:
+        return "the same names, but other descriptions"
+    return None
 
 
 def _names_of(tools: Sequence[Any]) -> list[Any]:

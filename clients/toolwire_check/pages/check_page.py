@@ -120,10 +120,13 @@ def rule_html(case: str) -> Html | None:
 
 def _mark_code(text: str) -> list[str]:
     """Return the parts of *text*; those in backticks as code."""
-    parts = []
+    parts: list[str] = []
     is_code = False
     for part in text.split("`"):
-        parts.append(element("code", part) if is_code else part)
+        if is_code:
+            parts.append(element("code", part))
+        else:
+            parts.append(part)
         is_code = not is_code
     return parts
 
@@ -223,9 +226,12 @@ def check_page(report: Report, *, again: Again | None = None) -> str:
 
 
 def _head(report: Report) -> Html:
-    facts = []
+    facts: list[tuple[str, str]] = []
     for name, value in _facts(report):
-        facts.append((name, code(value, _MAX_CHARS) if name == "command" else value))
+        if name == "command":
+            facts.append((name, code(value, _MAX_CHARS)))
+        else:
+            facts.append((name, value))
     bar, numbers = _counts(report)
     return element(
         "header",
@@ -272,6 +278,9 @@ def _facts(report: Report) -> list[tuple[str, str]]:
     tokens = report.describe_tokens()
     if tokens:
         tools += f", {tokens}"
+    seed = ""
+    if report.seed is not None:
+        seed = str(report.seed)
     closed = [f"The gap {gap} is closed: remove it from the baseline." for gap in report.outdated]
     return [
         ("speaks", speaks),
@@ -279,7 +288,7 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         ("tools", tools),
         ("took", duration(report.seconds)),
         ("command", shlex.join(report.command)),
-        ("seed", "" if report.seed is None else str(report.seed)),
+        ("seed", seed),
         ("closed", " ".join(closed)),
     ]
 
@@ -311,7 +320,9 @@ def _cost_rows(report: Report) -> Iterator[list[str]]:
 
 
 def _cost_row(cost: ToolCost) -> list[str]:
-    exact = f"{cost.exact_tokens:,}" if cost.exact_tokens else ""
+    exact = ""
+    if cost.exact_tokens:
+        exact = f"{cost.exact_tokens:,}"
     row = [cost.name[:_MAX_NAME_CHARS], f"{cost.tokens:,}", exact, size(cost.bytes)]
     if cost.calls:
         row.append(str(cost.calls))
@@ -409,5 +420,9 @@ def _with_code(rows: Iterable[Sequence[str]]) -> list[list[str]]:
 
 def _link_markdown(verdict: Verdict) -> str:
     name = as_code(verdict.case)
-    address = rule_url(verdict.case) if rule(verdict.case) else None
-    return f"[{name}]({address})" if address else name
+    if not rule(verdict.case):
+        return name
+    address = rule_url(verdict.case)
+    if not address:
+        return name
+    return f"[{name}]({address})"

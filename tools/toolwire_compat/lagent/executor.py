@@ -48,7 +48,9 @@ class InvalidAction(BaseAction):
     ) -> None:
         super().__init__(description, parser, enable=False, lang=lang)
         with speaking(self.__toolwire_language__):
-            self._err_msg = say(self._usual) if err_msg is None else err_msg
+            if err_msg is None:
+                err_msg = say(self._usual)
+        self._err_msg = err_msg
 
     @tool_api
     def run(self, err_msg: Any = None) -> ActionReturn:
@@ -244,10 +246,15 @@ class ActionExecutor:
 
         *message* and *command* are Lagent's other keywords for the same two.
         """
-        call = name if message is None else message
-        arguments = inputs if command is None else command
+        call, arguments = name, inputs
+        if message is not None:
+            call = message
+        if command is not None:
+            arguments = command
         execution = self._execute(call, arguments, session_id)
-        return execution if isinstance(self, AsyncActionExecutor) else run_to_end(execution)
+        if isinstance(self, AsyncActionExecutor):
+            return execution
+        return run_to_end(execution)
 
     async def _execute(self, call: Any, inputs: Any, session_id: int) -> Any:
         """Execute a message, or a call by name: waits only for what is asynchronous."""
@@ -265,7 +272,9 @@ class ActionExecutor:
             answer = AgentMessage(answer, sender=type(self).__name__)
         for hook in self._hooks_with("after_action"):
             answer = await _wait_for(hook(self, answer, session_id), answer)
-        return answer.content if is_by_name else answer
+        if is_by_name:
+            return answer.content
+        return answer
 
     def forward(self, name: str, parameters: Any) -> Any:
         """Call an action without hooks."""
@@ -305,7 +314,10 @@ class ActionExecutor:
             action, api = found
             return action, parameters, api
         if name == self.no_action.name:
-            return self.no_action, parameters if isinstance(parameters, str) else None, RUN
+            answer = None
+            if isinstance(parameters, str):
+                answer = parameters
+            return self.no_action, answer, RUN
         if name == self.finish_action.name:
             return self.finish_action, parameters, RUN
         words = getattr(self.invalid_action, "_err_msg", "")
@@ -346,4 +358,6 @@ async def _wait_for(value: Any, default: Any = None) -> Any:
     """Return *value*, awaited if that is possible; *default* instead of None."""
     if inspect.isawaitable(value):
         value = await value
-    return default if value is None else value
+    if value is None:
+        return default
+    return value

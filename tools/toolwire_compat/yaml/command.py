@@ -43,8 +43,12 @@ class Place(msgspec.Struct, frozen=True):
         if value is None:
             return None
         if self.instead is not None:
-            return None if value is False else self.instead
-        return value if isinstance(value, str) else encode(value).decode()
+            if value is False:
+                return None
+            return self.instead
+        if isinstance(value, str):
+            return value
+        return encode(value).decode()
 
 
 class WordTemplate(msgspec.Struct, frozen=True):
@@ -61,7 +65,10 @@ class WordTemplate(msgspec.Struct, frozen=True):
         """Return the text with *arguments* in their places; None if one of these is absent."""
         texts = []
         for part in self.parts:
-            text = part if isinstance(part, str) else part.fill(arguments)
+            if isinstance(part, str):
+                texts.append(part)
+                continue
+            text = part.fill(arguments)
             if text is None:
                 return None
             texts.append(text)
@@ -99,7 +106,10 @@ def find_unquoted(script: str) -> Iterator[str]:
     at = 0
     while True:
         is_in_quotes = open_marks[-1] == '"'
-        found = (_QUOTED if is_in_quotes else _UNQUOTED).search(script, at)
+        pattern = _UNQUOTED
+        if is_in_quotes:
+            pattern = _QUOTED
+        found = pattern.search(script, at)
         if found is None:
             return
         token = found[0]
@@ -207,8 +217,10 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
             faults += self._find_faults(template, values, is_word=self.shell)
         if faults:
             raise ArgumentsError(dict.fromkeys(faults))
-        stdin = None if self.stdin is None else self.stdin.fill(values)
-        return Invocation(argv, self.cwd, env, (stdin or "").encode(), self.max_output_bytes)
+        stdin = ""
+        if self.stdin is not None:
+            stdin = self.stdin.fill(values) or ""
+        return Invocation(argv, self.cwd, env, stdin.encode(), self.max_output_bytes)
 
     def _find_faults(
         self, template: WordTemplate, values: Mapping[str, Any], *, is_word: bool
@@ -261,7 +273,9 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def _called(self) -> str:
-        return "the script" if self.shell else os.path.basename(self.program)
+        if self.shell:
+            return "the script"
+        return os.path.basename(self.program)
 
     def _failure(self, finished: CommandResult) -> str:
         lines = [f"{self._called} {describe_exit(finished.status)}."]

@@ -214,7 +214,9 @@ def tools_in(module: ModuleType) -> Offer:
     tools = []
     for name, function in _select(module, _is_own).items():
         try:
-            tools.append(make_tool(function))
+            # A lambda keeps its own, which is refused: it was hardly meant as a tool.
+            is_lambda = getattr(function, "__name__", "") == "<lambda>"
+            tools.append(make_tool(function, name=None if is_lambda else name))
         except RegistrationError as error:  # it was not listed by name, so it is not an error
             skipped.append(Skipped(name, str(error)))
     return Offer(distinct(tools), skipped)
@@ -322,7 +324,7 @@ def _withheld(module: ModuleType, name: str, value: Any) -> str | None:
 
 def _is_own(module: ModuleType, name: str, value: Any) -> bool:
     """True for a public function that the module, not an import, has defined."""
-    if not _is_function(value):
+    if not (_is_function(value) or issubclass(type(value), BuiltinFunctionType)):
         return False
     if "__all__" in vars(module):
         return name in _exported(module) and _within(module, value.__module__)

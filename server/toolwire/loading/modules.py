@@ -64,7 +64,7 @@ def _exists(name: str) -> bool:
     if parent:
         is_in_package = _exists(parent) and hasattr(_import(parent), "__path__")
         if not is_in_package:
-            return False
+            return name in sys.modules  # as os.path is
     return name in sys.modules or find_spec(name) is not None
 
 

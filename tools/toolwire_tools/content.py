@@ -57,6 +57,8 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
     priority: float | None = None
 
     def __post_init__(self) -> None:
+        if self.audience is None and self.priority is None:  # as nearly all are
+            return
         name, audience, priority = type(self).__name__, self.audience, self.priority
         listed = [audience] if isinstance(audience, str) else audience
         is_list = isinstance(listed, Sequence) and listed
@@ -75,6 +77,8 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
         raise NotImplementedError
 
     def _annotate(self, block: dict[str, Any]) -> dict[str, Any]:
+        if self.audience is None and self.priority is None:
+            return block
         audience = [self.audience] if isinstance(self.audience, str) else self.audience
         given = {"audience": audience and list(audience), "priority": self.priority}
         if annotations := {name: value for name, value in given.items() if value is not None}:

@@ -42,6 +42,8 @@ def by_looks(value: Any, builtins: Callable[[Any], Any]) -> Result:
         return {"content": [{"type": "text", "text": value}], "isError": False}
     if _shows_itself(value):
         return by_looks(value.to_content(), builtins)
+    if isinstance(value, Content):
+        return {"content": [value.block()], "isError": False}
     blocks = _blocks(value, builtins)
     if blocks is not None:
         return {"content": blocks, "isError": False}

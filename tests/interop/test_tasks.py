@@ -31,6 +31,7 @@ def start(name: str, **options: Any) -> PendingConnection:
     [python, _] = python_driver(name, "")
     if name == "fastmcp":
         need_fastmcp_tasks()
+        options["era"] = "modern"  # its imports may take longer than a probe waits
     return connect([python, str(SERVERS / f"{name}_tasks_server.py")], **options)
 
 

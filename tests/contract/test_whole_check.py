@@ -10,6 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from support import SUPPORT
+from support.sandbox_runs import need_sandbox
 from toolwire.cli import example_tools
 from toolwire_check import CheckSettings, Report, Verdict, check
 from toolwire_check.playing.plan import select_cases
@@ -49,6 +50,17 @@ def note(name: str) -> str:
 def plan(day: Literal["today", "tomorrow"]) -> str:
     return f"Plan {day}."
 """
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("show", ["search", "code"])
+def test_server_with_meta_tools_keeps_the_contract(tmp_path: Path, show: str) -> None:
+    if show == "code":
+        need_sandbox()
+    tools = tmp_path / "documents.py"
+    tools.write_text(DOCUMENTS, "utf-8")
+    report = check([sys.executable, "-m", "toolwire", "serve", str(tools), "--show", show])
+    assert report.failures("advice") == []
 
 
 @pytest.fixture(scope="module")

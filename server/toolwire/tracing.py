@@ -102,9 +102,7 @@ class _Traces:
         given = params.get("_meta")
         meta: dict[str, Any] = given if type(given) is dict else {}
         method = request.method if request.method in self._protocol.methods else "_OTHER"
-        version = meta.get(
-            META_VERSION, params.get("protocolVersion", self._protocol._eras.version)
-        )
+        version = meta.get(META_VERSION, params.get("protocolVersion", self._protocol.eras.version))
         is_call = method == "tools/call"
         facts = {
             "mcp.method.name": method,

@@ -269,7 +269,7 @@ def test_a_mistake_on_the_command_line_is_one_sentence_with_its_remedy(
         (["call", "tools.py", "add", "3"], 2, "name=value"),
         (["call", "Calculater", "1/3"], 2, "did you mean 'Calculator'"),
         (["list", "--", "no-such-program"], 2, "no-such-program"),
-        (["list", "https://example.com/mcp"], 2, "after --, as in `list -- COMMAND`"),
+        (["list", "https://example.com/mcp", "tools.py"], 2, "a remote server is named alone"),
         (["list", "tols.py"], 2, "did you mean 'tools.py'"),
         (["call", "Calculator", "1/3"], 2, "if that is an argument, give its name: expression=1/3"),
         (["call", "Files", "write"], 2, "writing needs a setting: --set Files.writable=true"),

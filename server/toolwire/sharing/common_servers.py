@@ -24,6 +24,7 @@ from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
 from .. import log
 from .common_conversation import CommonConversation
+from .idle_end import IdleEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -55,8 +56,8 @@ class CommonServers:
 
     def __init__(self, start: Start, timers: Timers, idle_seconds: float) -> None:
         self.timers = timers
+        self.idle_seconds = idle_seconds
         self._start = start
-        self._idle_seconds = idle_seconds
         self._lock = threading.Lock()
         self._by_handshake: dict[bytes, CommonServer] = {}
         self._modern: CommonServer | None = None
@@ -124,14 +125,6 @@ class CommonServers:
         with self._lock:
             self._servers = [other for other in self._servers if other is not server]
 
-    def close_later(self, server: CommonServer) -> None:
-        """End *server* if no session has used it for a while."""
-
-        def close() -> None:
-            in_daemon_thread(server.close_if_unused)
-
-        self.timers.after(self._idle_seconds, close)
-
     def close(self) -> None:
         """End all servers."""
         for server in list(self._servers):
@@ -144,6 +137,7 @@ class CommonServer:
     def __init__(self, servers: CommonServers, transport: Transport, *, is_private: bool) -> None:
         self._servers = servers
         self._is_private = is_private
+        self._idle_end = IdleEnd(servers.timers, self._close_if_unused)
         self._transport = transport
         self._lock = threading.RLock()
         self._conversation = CommonConversation(self._refuse_later)
@@ -173,6 +167,7 @@ class CommonServer:
         with self._lock:
             if self._has_ended:
                 return False
+            self._idle_end.cancel()
             self._sessions.append(session)
             self._conversation.join(session)
             return True
@@ -189,7 +184,7 @@ class CommonServer:
         if not is_unused or self._has_ended:
             return False
         if self.is_open:
-            self._servers.close_later(self)
+            self._idle_end.schedule(self._servers.idle_seconds)
             return False
         return True
 
@@ -202,13 +197,13 @@ class CommonServer:
             receivers = self._sort(deliveries, more_follows=more_follows)
         _deliver(receivers)
 
-    def close_if_unused(self) -> None:
-        """End it, unless a session has joined."""
+    def _close_if_unused(self) -> None:
+        """End it, unless a session has joined. Never blocks."""
         with self._lock:
             if self._sessions:
                 return
             self._has_ended = True
-        self.close()
+        in_daemon_thread(self.close)
 
     def close(self) -> None:
         """End it, and wait for that."""

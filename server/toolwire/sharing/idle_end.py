@@ -1,4 +1,4 @@
-"""The end of a shared process that no session uses."""
+"""The end of a shared process, or of a server of others in it, that no session uses."""
 
 from __future__ import annotations
 

@@ -227,6 +227,7 @@ def _start(place: Place, words: Sequence[str], is_alone: bool) -> None:
                 (os.POSIX_SPAWN_DUP2, log, 1),
                 (os.POSIX_SPAWN_DUP2, log, 2),
             ],
+            setsid=True,  # since hosts kill the process group of a session
         )
         os.close(theirs)
         theirs = -1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,15 @@ from typing import Any
 import pytest
 from support.server_process import Process, call, request
 from support.shared_processes import SharedProcesses, is_running, shared_processes
+from toolwire.sharing import starting
+from toolwire.sharing.place import Place
 
 pytestmark = pytest.mark.process
 
 ROOT = Path(__file__).parents[3]
 TOOLS = '''
 import os
+import sys
 
 def pid() -> int:
     """Return the number of this process."""
@@ -133,6 +137,21 @@ def test_option_that_cannot_be_shared_is_refused(
     one = open_session(processes, *options)
     assert one.wait() == 2
     assert expected in one.stderr()
+
+
+def test_host_that_kills_its_process_group_spares_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    program = tmp_path / "python"
+    program.write_text(
+        f"#!/bin/sh\nps -o sid= -p $$ > {tmp_path}/session\necho listening >&3\n", encoding="utf-8"
+    )
+    program.chmod(0o700)
+    monkeypatch.setattr(sys, "executable", str(program))
+    place = Place(str(tmp_path), "key")
+    starting._start(place, ["serve", "--share", "tools.py"], is_alone=False)
+    session = int((tmp_path / "session").read_text(encoding="utf-8"))
+    assert session != os.getsid(0)
 
 
 def test_clock_that_is_set_back_ends_nothing(processes: SharedProcesses) -> None:

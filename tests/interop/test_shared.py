@@ -21,8 +21,8 @@ WRAP = [sys.executable, "-m", "toolwire", "wrap"]
 def test_a_client_sees_the_same_of_a_shared_process(
     driver: Callable[[], list[str]], mode: str, kind: str, tmp_path: Path
 ) -> None:
-    # The name of a variable makes it a process of this test.
-    options = ["--share", "--idle", "1", "--share-env", f"OF_{tmp_path.name}"]
+    # The name of a variable makes it a process of this test: `attend.py` kills what stays.
+    options = ["--share", "--idle", "1", "--share-env", str(tmp_path).replace("/", "_")]
     server = peers.serve(*options)
     if kind == "wrap":
         server = [*WRAP, *options, "--", *peers.serve()]

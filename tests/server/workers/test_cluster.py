@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
+from server.tasks.tasking import META
 from support.running_processes import parent_of
 from support.server_process import Process, call, request, running, served, wait_until
 from toolwire.settings import settings_of
@@ -57,6 +58,11 @@ def allocate(bytes: int) -> int:
 def forever(path: str) -> None:
     note(path)
     threading.Event().wait()
+
+@tool_api(runs_in="there", task="always")
+def job(path: str, context: Context) -> None:
+    context.status("running")
+    forever(path)
 
 @tool_api(runs_in="there", timeout_seconds=1.5)
 def too_long(path: str) -> None:
@@ -330,6 +336,30 @@ def test_the_local_cluster_listens_on_no_address_of_others(tmp_path: Path) -> No
         value_of(process.ask(call("pid")))
 
         assert listening(process.popen.pid) == {"0100007F"}
+
+
+@pytest.mark.parametrize("engine", ["dask", "submitit:local"])
+def test_a_task_on_an_engine_is_cancelled(shared: Cluster, tmp_path: Path, engine: str) -> None:
+    if engine == "dask":
+        engine = f"dask:{shared.address}"
+    with serving(tmp_path, engine) as process:
+        path = tmp_path / "job"
+        task = about_tasks(process, "tools/call", name="job", arguments={"path": str(path)})
+        there = noted(path)
+        state = about_tasks(process, "tasks/get", taskId=task["taskId"])
+
+        about_tasks(process, "tasks/cancel", taskId=task["taskId"])
+
+        wait_until_gone(there)
+        assert state["status"] == "working"
+        assert state["statusMessage"] == "running"
+        state = about_tasks(process, "tasks/get", taskId=task["taskId"])
+        assert state["status"] == "cancelled"
+
+
+def about_tasks(process: Process, method: str, **params: Any) -> Any:
+    """Return the result of a request of a client that can have tasks."""
+    return process.ask(request(method, {**params, "_meta": META}))["result"]
 
 
 # On a Dask cluster

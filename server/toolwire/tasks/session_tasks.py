@@ -91,6 +91,9 @@ _NOTIFICATION_BYTES = 400
 """About the size of a notification without an outcome."""
 
 
+_IMMEDIATE = ("always", "required")
+"""What `Options.task` says of tools whose calls become tasks at once."""
+
 _MAX_STATE_BYTES = 4096
 """Up to this size, a state is kept as it was sent: a larger one has a result, and is asked for
 once."""
@@ -124,6 +127,7 @@ class SessionTasks:
         self._in_flight = protocol.in_flight
         self._identity = protocol.identity
         self._settings = settings
+        self._makes_all_tasks = settings.task_after_seconds == 0
         self._lock = threading.Lock()
         self._tasks: dict[str, Task] = {}  # the oldest first
         self._states: dict[tuple[str, bool], KnownState] = {}  # by task and form
@@ -156,6 +160,12 @@ class SessionTasks:
         Raises:
             RequestError: if it has to be a task, or must not be one; it has ended then.
         """
+        support = call.entry.options.task
+        is_immediate = support in _IMMEDIATE or self._makes_all_tasks
+        if call.origin.modern and not is_immediate:
+            # The way of most calls: whether this one may become a task is asked if it takes long.
+            self._slow_calls.watch()
+            return ()
         if call.id is None:
             return ()
         begun = self._in_flight.get(call.id)  # if *call* continues a parked one, that
@@ -175,15 +185,10 @@ class SessionTasks:
     def _begin_modern(self, call: Call) -> Decisions:
         if not _may_become_task(call):
             return ()
-        support = call.entry.options.task
-        is_immediate = support in ("always", "required") or not self._settings.task_after_seconds
-        if not is_immediate:
-            self._slow_calls.watch()
-            return ()
         task = self._detach(call, self._settings.task_ttl_seconds)
         if task is not None:
             return (Send(self._created(task)),)
-        if support == "required":
+        if call.entry.options.task == "required":
             raise self._no_task()
         return ()
 
@@ -191,7 +196,7 @@ class SessionTasks:
         if self._protocol.eras.version != TASKS_REVISION or call.origin.recipient is not None:
             return ()  # a batch, or a revision in which the parameter means nothing
         keep_seconds = self._read_ttl(asked)
-        if call.entry.options.task not in ("auto", "always", "required"):
+        if call.entry.options.task not in ("auto", *_IMMEDIATE):
             raise RequestError(
                 METHOD_NOT_FOUND, f"{call.entry.name} cannot be a task: call it without `task`"
             )

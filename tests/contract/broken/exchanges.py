@@ -139,6 +139,8 @@ def lines(case: Case, exchange: Sequence[str]) -> list[str]:
     answered = [line for line in exchange if line[:2] == "<-" and _PROBE.search(line)]
     found = [_GOES_ON if line in answered[:1] else without_chance(line) for line in exchange]
     found = [line for line in found if not _PROBE.search(line)]
+    # A task may report its state before the answer is judged, or after it.
+    found = [line for line in found if "notifications/tasks/status" not in line]
     if case.area != "modern":
         found = [line.replace(_META, "…") for line in found]
     if case.process != "fresh":
@@ -168,6 +170,8 @@ def without_chance(text: str) -> str:
         r"(the process ends within )\d\S* s", r"\g<1>5 s", text
     )  # more on a machine where it starts slowly
     text = re.sub(r'"(list-\w+)-\d+"', r'"\1"', text)
+    text = re.sub(r'"taskId":"[0-9a-f]{32}"', f'"taskId":"{"0" * 32}"', text)
+    text = re.sub(r'"(createdAt|lastUpdatedAt)":"[^"]*"', r'"\1":"2026-11-28T10:00:00Z"', text)
     return re.sub(r'("name":"[^"]*","version":)"[^"]*"', r'\1"1.0"', text)
 
 

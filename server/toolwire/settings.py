@@ -215,6 +215,7 @@ SETTINGS = {
         "SECONDS",
         "--task-after",
         may_be_zero=True,
+        is_rare=True,
     ),
     "max_tasks": Setting("tasks of a client, with those whose results are kept", "NUMBER"),
     "max_task_bytes": Setting("results of tasks that are kept for a client", "SIZE"),

@@ -249,10 +249,13 @@ class InFlight:
         """
         if not self.end(call):
             return None
-        from .lookup import log_failure
+        try:
+            from .lookup import log_failure
 
-        log_failure(call, error, mask=self._mask_errors)
-        return self._failure(call, error)
+            log_failure(call, error, mask=self._mask_errors)
+            return self._failure(call, error)
+        except ImportError as missing:  # Toolwire was upgraded while it runs: see `upgrades.py`
+            return self._error(call, INTERNAL_ERROR, str(missing))
 
     def expire(self, call: Call, seconds: float) -> bytes | None:
         """Respond that the tool has taken longer than *seconds*."""

@@ -163,7 +163,7 @@ def test_types_that_no_schema_tells_apart_are_shown_and_not_sent(command_line: C
     lines = " ".join(command_line("list", "tools.py").stdout.split())
     assert (
         lines
-        == "put(data: bytes, when: datetime, where: list[Path], day: date | None = None, took:"
+        == "put( data: bytes, when: datetime, where: list[Path], day: date | None = None, took:"
         " timedelta | None = None) -> Path look(key: UUID, here: datetime) -> datetime"
     )
     assert "x-toolwire-type" not in command_line("list", "tools.py", "--json").stdout

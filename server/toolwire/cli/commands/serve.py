@@ -66,7 +66,11 @@ COMMAND = Command(
             "version of the server (default: that of the module or its distribution)",
             is_rare=True,
         ),
-        Option("--instructions TEXT", "instructions for clients on how to use the tools"),
+        Option(
+            "--instructions TEXT",
+            "instructions for clients on how to use the tools",
+            is_rare=True,
+        ),
         Option(
             "--for HOST",
             "name tools, and write their schemas, as this host or vendor takes them, as in vscode"

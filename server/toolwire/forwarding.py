@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_client.errors import CallCancelled, ClientError, RequestFailed
 from toolwire_client.session.elicitation import ElicitationHandler, NoAnswer
-from toolwire_client.session.request import RequestHandle, complete
+from toolwire_client.session.request import RequestHandle, complete, is_final
 from toolwire_client.waiting.base import Waiting
 from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.meta_tools import META_PROGRAM
@@ -33,6 +33,7 @@ from .protocol import log_messages
 from .protocol.elicitation import COULD_NOT_ASK
 from .protocol.in_flight import make_cancelled_error
 from .protocol.lifecycle import can_elicit
+from .transport.polled_outputs import deliver, flush_soon, has_next
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -62,13 +63,13 @@ async def forward(
     call: Call,
     connection: Connection,
     params: dict[str, Any],
-    opened: Callable[[RequestHandle], object] = lambda handle: None,
+    open_requests: dict[Call, RequestHandle] | None = None,
 ) -> dict[str, Any]:
     """Send the request with *params* that runs *call* over there, and return its
     result as it came.
 
-    Only for the thread that runs the call, which may suspend this once (`ThreadlessWait`). *opened*
-    gets the request, which may log.
+    Only for the thread that runs the call, which may suspend this once (`ThreadlessWait`).
+    *open_requests* has the request, which may log, while it is open.
 
     Raises:
         UpstreamError: if the response is a JSON-RPC error.
@@ -76,26 +77,18 @@ async def forward(
             ended.
         Cancelled: if the call has ended.
     """
-    method, waiting = METHODS[call.entry.kind], getattr(connection.transport, "waiting", BLOCKING)
-    # A modern client may repeat a call with a token. A task shows progress as its status.
-    wants_progress = call.token is not None or call.sent or call.task is not None
-    on_progress = call.progress if wants_progress else None
+    handle = _open_request(call, connection)
+    open_requests = {} if open_requests is None else open_requests
+    open_requests[call] = handle
+    # A worker process has one call at a time, and so at most one thread.
+    is_threadless = call.handler.gate is None and (len(open_requests) > 1 or has_next(call))
     try:
-        on_log = partial(pass_on_log, call)
-        with RequestHandle(
-            connection, waiting, _Questions(call, connection), on_progress, on_log
-        ) as handle:
-            opened(handle)
+        with handle:
             call.stop = partial(handle.cancel, "the call was cancelled or ran out of time")
             if call.ended:
                 raise make_cancelled_error(call)
             params = _with_meta(call, connection, params)
-            # A worker process has one call at a time, and so at most one thread.
-            is_threadless = call.handler.gate is None and call.host.has_other_calls()
-            handle.begin(method, params, more_follows=is_threadless)
-            if is_threadless:
-                await ThreadlessWait(handle)
-            result = await complete(handle, method, params, Deadline(None))
+            result = await _send(call, handle, params, is_threadless=is_threadless)
     except CallCancelled:
         raise make_cancelled_error(call) from None
     except RequestFailed as error:
@@ -106,29 +99,60 @@ async def forward(
         raise ToolError(f"{call.entry.name}: {error}") from None
     finally:
         call.stop = None
+        del open_requests[call]
     if not isinstance(result, dict) or result.pop("resultType", "complete") != "complete":
         raise ToolError(f"{call.entry.name}: the server's result is not an object of a known type")
     return result
 
 
+async def _send(
+    call: Call, handle: RequestHandle, params: dict[str, Any], *, is_threadless: bool
+) -> Any:
+    """Send the request with *params*, and return its result."""
+    method = METHODS[call.entry.kind]
+    handle.begin(method, params, more_follows=is_threadless)
+    if is_threadless:
+        flush_soon(call, handle.connection.transport)
+        if await ThreadlessWait(handle):
+            return handle.take_event().result
+    return await complete(handle, method, params, Deadline(None))
+
+
+def _open_request(call: Call, connection: Connection) -> RequestHandle:
+    """Return the request that is to run *call* over there."""
+    waiting = getattr(connection.transport, "waiting", BLOCKING)
+    # A modern client may repeat a call with a token. A task shows progress as its status.
+    wants_progress = call.token is not None or call.sent or call.task is not None
+    on_progress = call.progress if wants_progress else None
+    questions = _Questions(call, connection)
+    return RequestHandle(connection, waiting, questions, on_progress, partial(pass_on_log, call))
+
+
 class ThreadlessWait:
-    """Suspends a call until the first message about the request of *handle*."""
+    """Suspends a call until the first message about the request of *handle*; awaiting it returns
+    whether that is the result.
+    """
 
     def __init__(self, handle: RequestHandle) -> None:
         self._handle = handle
+        self._is_result = False
 
-    def __await__(self) -> Generator[Suspension, None, None]:
+    def __await__(self) -> Generator[Suspension, None, bool]:
         yield self
+        return self._is_result
 
     def notify(self, resume: Callable[[bool], None]) -> bool:
         """As `Suspension.notify`."""
 
-        def resume_after(is_final: bool) -> None:
-            if is_final:  # so that no question keeps the thread that reads
-                self._handle.elicitation = None
-            resume(is_final)
+        def resume_after(event: object) -> None:
+            self._is_result = is_final(event)
+            resume(self._is_result)
 
         return self._handle.notify(resume_after)
+
+    def deliver(self, call: Call, outcome: dict[str, Any] | BaseException) -> None:
+        """As `Suspension.deliver`."""
+        deliver(call, outcome)
 
 
 def pass_on_log(call: Call, entry: LogEntry) -> None:
@@ -156,10 +180,11 @@ def _capabilities_of(call: Call) -> Capabilities:
 
 
 def _with_meta(call: Call, connection: Connection, params: dict[str, Any]) -> dict[str, Any]:
-    meta: dict[str, Any] = {**params.get("_meta", {}), **trace_members(call.meta or {})}
-    program = (call.meta or {}).get(META_PROGRAM)
-    if program is not None and call.id is None:  # so that a recording names it
-        meta[META_PROGRAM] = program
+    meta: dict[str, Any] = dict(params.get("_meta", ()))
+    if call.meta:
+        meta.update(trace_members(call.meta))
+        if call.id is None and META_PROGRAM in call.meta:  # so that a recording names it
+            meta[META_PROGRAM] = call.meta[META_PROGRAM]
     if connection.protocol.is_modern:
         meta[META_CLIENT_CAPABILITIES] = _capabilities_of(call)
     if (level := log_messages.find_wanted_level(call)) is not None:
@@ -167,11 +192,15 @@ def _with_meta(call: Call, connection: Connection, params: dict[str, Any]) -> di
     return {**params, "_meta": meta} if meta else params
 
 
+def _dismiss(question: Elicitation) -> NoAnswer:
+    return NoAnswer.DISMISSED
+
+
 class _Questions(ElicitationHandler):
     """Passes questions that arrive on *connection* to the client that made *call*."""
 
     def __init__(self, call: Call, connection: Connection) -> None:
-        super().__init__(lambda question: NoAnswer.DISMISSED, BLOCKING)
+        super().__init__(_dismiss, BLOCKING)
         self._call = call
         self._connection = connection
 

@@ -169,9 +169,9 @@ def test_no_results_are_read_for_a_host_that_reads_far_too_little(here: Server) 
     limit = 100_000
     session = Server(here.tools, max_unsent_bytes=limit).open_session(write)
     session.feed(b"".join(json.dumps(call("long", id=n)).encode() + b"\n" for n in range(100)))
-    wait_until(lambda: session.writer._unsent_bytes > 2 * limit)
+    wait_until(lambda: session.writer.unsent_bytes > 2 * limit)
 
-    assert session.writer._unsent_bytes < 3 * limit
+    assert session.writer.unsent_bytes < 3 * limit
     reads.set()
     answers = [json.loads(responses.get(timeout=PATIENCE_SECONDS)) for _ in range(100)]
     assert {answer["id"] for answer in answers} == set(range(100))

@@ -157,9 +157,10 @@ class ClientProtocol:
             message = decode(frame)
         except DecodingError as error:
             return [_undecodable(frame, error)]
-        members = [message]
-        if isinstance(message, list):  # revision 2025-03-26 has batches
-            members = message
+        if isinstance(message, dict):
+            event = self._event(message)
+            return [_noise(frame) if event is None else event]
+        members = message if isinstance(message, list) else []  # revision 2025-03-26 has batches
         events = [self._event(member) for member in members]
         return [event for event in events if event is not None] or [_noise(frame)]
 

@@ -96,7 +96,7 @@ class Connection:
     def begin(
         self, request: tuple[int, bytes], inbox: Inbox, *, more_follows: bool = False
     ) -> None:
-        """Send a request, whose events go to *inbox*: soon, if *more_follows*. Raises a
+        """Send a request, whose events go to *inbox*: with more, if *more_follows*. Raises a
         `ClientError` if the conversation has ended.
         """
         number, message = request

@@ -65,8 +65,9 @@ class RequestHandle:
     def begin(
         self, method: str, params: dict[str, Any] | None = None, *, more_follows: bool = False
     ) -> None:
-        """Send a request, and report its progress: soon, if *more_follows*. Raises `EncodingError`
-        if *params* are not JSON, or the error that ended the conversation.
+        """Send a request, and report its progress: with more, if *more_follows*, or at `flush` of
+        the transport. Raises `EncodingError` if *params* are not JSON, or the error that ended the
+        conversation.
         """
         has_progress = self._on_progress is not None
         request = self.connection.protocol.request(
@@ -79,9 +80,13 @@ class RequestHandle:
         self.id = request[0]
         self.connection.begin(request, self._inbox, more_follows=more_follows)
 
-    def notify(self, callback: Callable[[bool], None]) -> bool:
-        """As `Inbox.notify`: *callback* gets whether the event is the final result."""
-        return self._inbox.notify(lambda event: callback(_is_final(event)))
+    def notify(self, callback: Callable[[object], None]) -> bool:
+        """As `Inbox.notify`."""
+        return self._inbox.notify(callback)
+
+    def take_event(self) -> Any:
+        """Return the first event, which has come already."""
+        return self._inbox.take()
 
     def log(self, entry: LogEntry) -> bool:
         """Have `on_log` called by the caller of the request, before its result; false if it is not
@@ -193,7 +198,8 @@ class RequestHandle:
         return arrival
 
 
-def _is_final(event: object) -> bool:
+def is_final(event: object) -> bool:
+    """Return whether *event* is the result of a call, and no question of a modern server."""
     return isinstance(event, Result) and not _asks_first(event.result)
 
 

@@ -23,9 +23,12 @@ class Transport(Protocol):
         """
 
     def send(self, data: bytes, *, more_follows: bool = False) -> None:
-        """Deliver *data* after all data sent before, or soon if *more_follows* that could be
-        delivered with it. Never blocks.
+        """Deliver *data* after all data sent before; if *more_follows*, with more, or at `flush`.
+        Never blocks.
         """
+
+    def flush(self) -> None:
+        """Deliver all data sent before. Never blocks."""
 
     def close(self) -> None:
         """End the server and wait for its end. A second call does nothing."""
@@ -79,6 +82,9 @@ class InMemoryTransport:
                     self._server.feed(self._outbox.popleft())
             finally:
                 self._feeding.release()
+
+    def flush(self) -> None:
+        pass  # nothing is held
 
     def close(self) -> None:
         server, self._server = self._server, None

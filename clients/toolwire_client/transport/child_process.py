@@ -154,6 +154,9 @@ class ServerProcess:
     def send(self, data: bytes, *, more_follows: bool = False) -> None:
         self._writer.send(data, more_follows=more_follows)
 
+    def flush(self) -> None:
+        self._writer.flush()
+
     @property
     def has_lost_input(self) -> bool:
         """Whether some of what was sent has not reached the server's input, since that was
@@ -351,8 +354,7 @@ _WRITE_CHUNK = 64 * 1024
 
 
 class PipeWriter:
-    """Writes to *sink*: at once what the pipe has room for, the rest from a thread, and what more
-    data follows.
+    """Writes to *sink*: at once what the pipe has room for, the rest from a thread.
 
     The thread drops the rest when the other end of *stop*, the reading end of a pipe, is closed.
     """
@@ -361,7 +363,10 @@ class PipeWriter:
         self._sink = sink
         self._stop = stop
         self._changed = threading.Condition()
+        self._held = bytearray()
+        """Data that more follows."""
         self._rest = bytearray()
+        """What the thread writes."""
         self._finished = self._is_used = False
         self.has_dropped = False
         """Whether data was dropped."""
@@ -396,18 +401,32 @@ class PipeWriter:
             if self._finished:
                 return
             self._is_used = True
-            if not (self._rest or more_follows):
-                data = self._not_written_at_once(data)
-                if not data:
-                    return
-            self._rest += data
-            if self._thread is None:
-                self._thread = start_thread(self._work, "toolwire-client-write")
-            self._changed.notify()
+            self._held += data
+            if not more_follows or len(self._held) >= _WRITE_CHUNK:
+                self._write_held()
+
+    def flush(self) -> None:
+        """Write the data that was to be followed by more."""
+        with self._changed:
+            if self._held and not self._finished:
+                self._write_held()
+
+    def _write_held(self) -> None:
+        data, self._held = bytes(self._held), bytearray()
+        if not self._rest:
+            data = self._not_written_at_once(data)
+            if not data:
+                return
+        self._rest += data
+        if self._thread is None:
+            self._thread = start_thread(self._work, "toolwire-client-write")
+        self._changed.notify()
 
     def finish(self) -> None:
         """Close the pipe after all sent data. Does not block."""
         with self._changed:
+            if self._held and not self._finished:
+                self._write_held()
             if not self._finished and self._thread is None:
                 self._close()
             self._finished = True

@@ -3,6 +3,9 @@
 Strategy. To wake a thread takes longer than a quick call. So a thread that waits for a response
 takes the turn to read, if no other has it, and delivers what comes, also to others. The transport's
 own thread reads while no call waits, and looks now and then while calls come one after another.
+
+A call may also wait without a thread. Then a `Borrower`, which polls many outputs on one thread,
+takes turns, too; without one, or while it does not read, the own thread does.
 """
 
 from __future__ import annotations
@@ -12,7 +15,7 @@ import select
 import sys
 import threading
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..waiting.base import Inbox, Waiting
 
@@ -31,6 +34,15 @@ _BUSY_SECONDS = 0.1
 
 _TURN = object()
 """Put into the inbox of a thread that waits, for it to read from now on."""
+
+
+class Borrower(Protocol):
+    """Polls the outputs of several servers."""
+
+    def add(self, source: int, receive: Callable[[], bool]) -> None:
+        """Call *receive* whenever *source* can be read, until that returns false. Never blocks; may
+        be called on any thread, and again.
+        """
 
 
 class SharedReading(Waiting):
@@ -58,6 +70,12 @@ class SharedReading(Waiting):
         """Of threads that sleep while another one reads."""
         self.unattended: set[Inbox] = set()
         """Those whose callers will be notified, so that no thread waits for them."""
+        self.borrower: Borrower | None = None
+        """What may read for these."""
+        self._has_borrower_read = False
+        """Whether it has since the own thread looked."""
+        self._error: Exception | None = None
+        """What went wrong while it read."""
         self._wake, self._wake_writer = os.pipe()
         self._poll = _poll_for_input(source, stop, self._wake, process)
         self._patience = None if process is not None else _LOOK_SECONDS
@@ -71,8 +89,11 @@ class SharedReading(Waiting):
         """Read to the end, on the transport's own thread."""
         try:
             while self._read_in_turn(self._patience):
-                while self._leaves_reading_to_callers():
+                while self._leaves_reading_to_others():
                     time.sleep(_TICK_SECONDS)
+                    if self._has_borrower_read:
+                        self._has_borrower_read = False
+                        continue
                     if not (self._turn.locked() or self._read_in_turn(0)):
                         return
         finally:
@@ -85,8 +106,8 @@ class SharedReading(Waiting):
             os.close(self._wake)
             os.close(self._wake_writer)
 
-    def _leaves_reading_to_callers(self) -> bool:
-        if self.unattended or self._sleeper() is not None:
+    def _leaves_reading_to_others(self) -> bool:
+        if self._sleeper() is not None or (self.unattended and self.borrower is None):
             return False
         return time.monotonic() < self._busy_until
 
@@ -112,6 +133,28 @@ class SharedReading(Waiting):
             if len(inbox) and (sleeper := self._sleeper()) is not None:
                 sleeper.put(_TURN)
 
+    def offer(self) -> None:
+        """Let the borrower, if there is one, read for the callers to be notified."""
+        if self.borrower is not None:
+            self._busy_until = time.monotonic() + _BUSY_SECONDS
+            self.borrower.add(self._source, self._read_for_borrower)
+
+    def _read_for_borrower(self) -> bool:
+        """Deliver what can be read; false if nothing more is to be read by the borrower: another
+        thread reads, no caller is to be notified, or the end has come.
+        """
+        if not self._turn.acquire(blocking=False):
+            return False
+        try:
+            self._has_borrower_read = True
+            self._busy_until = time.monotonic() + _BUSY_SECONDS
+            return not self._is_over and self._receive(0) and bool(self.unattended)
+        except Exception as error:  # it reads for other servers, too: the own thread raises this
+            self._error = error
+            return False
+        finally:
+            self._turn.release()
+
     def _sleeper(self) -> Inbox | None:
         return next((inbox for inbox in tuple(self.waits) if not len(inbox)), None)
 
@@ -129,6 +172,8 @@ class SharedReading(Waiting):
         """Deliver what comes within *seconds*; false if nothing can come any more. Only with the
         turn.
         """
+        if self._error is not None:
+            raise self._error
         ready = {
             descriptor for descriptor, _ in self._poll(None if seconds is None else seconds * 1000)
         }
@@ -163,6 +208,7 @@ class _ReadingInbox(Inbox):
     def notify(self, callback: Callable[[object], None]) -> bool:
         self._reading.unattended.add(self)
         if super().notify(callback):
+            self._reading.offer()
             return True
         self._reading.unattended.discard(self)
         return False

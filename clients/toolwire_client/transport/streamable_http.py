@@ -136,6 +136,9 @@ class StreamableHttp:
     def send(self, data: bytes, *, more_follows: bool = False) -> None:
         self._schedule(partial(self._enqueue, data))
 
+    def flush(self) -> None:
+        pass  # nothing is held
+
     def close(self) -> None:
         if self._thread is None or self._is_closed:
             return

@@ -71,6 +71,10 @@ class Inbox:
             return True
         return False
 
+    def take(self) -> Any:
+        """Return the first event, which has come already."""
+        return self._queue.get_nowait()
+
     def __len__(self) -> int:
         return self._queue.qsize()
 

@@ -31,6 +31,7 @@ from ..protocol import log_messages
 from ..protocol.catalog import LIST_METHODS
 from ..protocol.in_flight import make_cancelled_error
 from ..protocol.lifecycle import can_elicit
+from ..transport.polled_outputs import lend_output
 from .listed_entries import Kept, MountedEntries
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from ..runtime.session import Session
     from .listed_entries import EntryRules
     from .locking import LockedEntries, Refusal
-    from .mounted_entry import Forward
+    from .mounted_entry import Forward, Response
 
 _LIST_SECONDS = 60.0
 _PATIENCE_SECONDS = 2.0
@@ -152,16 +153,9 @@ class Mount:
         except ClientError as error:
             raise ToolError(f"{call.entry.name}: {self.title} does not run: {error}") from None
 
-    async def send(self, running: Running, params: dict[str, Any], call: Call) -> dict[str, Any]:
-        """Return the result of the request with *params*, for *call*; raises what `forward`
-        raises.
-        """
-        try:
-            return await forward(
-                call, running.connection, params, opened=partial(self._open.__setitem__, call)
-            )
-        finally:
-            self._open.pop(call, None)
+    def send(self, running: Running, params: dict[str, Any], call: Call) -> Response:
+        """Return what awaits the result of the request with *params*, for *call*; as `forward`."""
+        return forward(call, running.connection, params, self._open)
 
     def start(self, can_ask: bool = True) -> Future[Running]:
         """Start the server, unless it runs or that is under way, and read its lists.
@@ -191,6 +185,7 @@ class Mount:
             if running.connection.protocol.is_modern:
                 running.tool_list.subscribe(running.connection)
             self._read_lists(running)
+            lend_output(running.connection.transport)
         except (
             Exception
         ) as error:  # the outer edge of a thread: whatever a foreign server causes is its failure

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from ..timers import Timers
     from .locking import LockedEntries, Refusal
     from .mount import Mount
+    from .mounted_entry import Response
 
     Listed = dict[str, Any]
     OpenMount = Callable[["MountedServer"], Mount]
@@ -209,17 +210,26 @@ class MountedServer:
         Raises:
             UpstreamError: if the server that was started for it does not offer what was approved.
         """
+        if self._idle is None:
+            return await self._send(self._mount or self._open(), params, call)
         with self._lock:
             self._calls += 1
             mount = self._provide_mount()
         try:
-            running = mount.ready_for(call)
-            self._check_offered(params, call.entry)
-            return await mount.send(running, params, call)
+            return await self._send(mount, params, call)
         finally:
             with self._lock:
                 self._calls -= 1
                 self._plan_end()
+
+    def _open(self) -> Mount:
+        with self._lock:
+            return self._provide_mount()
+
+    def _send(self, mount: Mount, params: dict[str, Any], call: Call) -> Response:
+        running = mount.ready_for(call)
+        self._check_offered(params, call.entry)
+        return mount.send(running, params, call)
 
     def _check_offered(self, params: dict[str, Any], entry: Entry) -> None:
         """Raise an `UpstreamError` if the lock refuses *entry*, or the server has it no more.

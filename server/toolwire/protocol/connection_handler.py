@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from toolwire_tools import Caller
     from toolwire_tools.handler import Gate
 
+    from .running import Suspension
+
     Result = dict[str, Any]
     Send = Callable[[Any, Call], Coroutine[Any, Any, Result]]
 
@@ -69,11 +71,11 @@ class ConnectionHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
             return done.value
         caller.rest = work
         caller.worker = None  # which runs other calls from now on
-        if not suspension.notify(partial(self._resume, caller)):
-            self._resume(caller, is_final=False)
+        if not suspension.notify(partial(self._resume, caller, suspension)):
+            self._resume(caller, suspension, is_final=False)
         return None
 
-    def _resume(self, call: Call, is_final: bool) -> None:
+    def _resume(self, call: Call, suspension: Suspension, is_final: bool) -> None:
         """Run the rest of *call*, for which a message has come: here if that *is_final*, else on a
         worker, since the rest may block.
         """
@@ -85,8 +87,7 @@ class ConnectionHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
             outcome = self.call(call.arguments, call)
         except BaseException as error:  # the outer edge of the thread that reads
             outcome = error
-        call.host.deliver(call, outcome)
-        call.host.wait_for_room()
+        suspension.deliver(call, outcome)
 
     async def respond(self, call: Call) -> Result:
         """Return the result of *call*."""

@@ -168,10 +168,6 @@ class InFlight:
         """Return whether no call is in flight."""
         return not self._calls
 
-    def has_others(self) -> bool:
-        """Return whether more than one call is in flight."""
-        return len(self._calls) > 1
-
     def notify_when_idle(self, callback: Callable[[], None]) -> None:
         """Call *callback* as soon as no call is in flight: possibly now, possibly more than
         once.

@@ -73,6 +73,11 @@ class Suspension(Protocol):
         It gets whether the message is the result, so that the rest of the call never blocks.
         """
 
+    def deliver(self, call: Any, outcome: dict[str, Any] | BaseException) -> None:
+        """Answer *call*, on the thread that reads the result. It may block only while the host
+        leaves far too many responses unread.
+        """
+
 
 class Elicitor(Protocol):
     """Asks the client of a session.
@@ -121,9 +126,6 @@ class Host(Protocol):
         """Send heartbeats from now on, while calls with a progress token are in flight. Never
         blocks.
         """
-
-    def has_other_calls(self) -> bool:
-        """Return whether more than one call is in flight."""
 
     def accept(self, call: Any) -> None:
         """Keep *call* for a thread that `run_accepted` wakes."""

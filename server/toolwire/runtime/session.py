@@ -54,7 +54,10 @@ if TYPE_CHECKING:
     from .worker_pool import Answers
 
 Outcome = dict[str, Any] | BaseException
-Read = Callable[[], bytes]
+Read = Callable[[], bytes | list[bytes]]
+"""Waits for input of the client, and returns it, nothing at the end; or returns responses to calls
+that are complete now.
+"""
 
 _CLEAN_UP_SECONDS = 0.2
 """The time for `finally` blocks of tools that are cancelled at the end: with the grace, still below
@@ -101,13 +104,12 @@ class Session:
         self._protocol = ServerProtocol(catalog, identity, settings, host=self)
         self.in_flight = self._protocol.in_flight
         self.is_idle = self.in_flight.is_idle
-        self.has_other_calls = self.in_flight.has_others
         self.writer = MessageWriter(
             write, self._framing, self.timers, settings.max_unsent_bytes, self._make_room
         )
         self.wait_for_room = self.writer.wait_for_room
         self._workers = WorkerPool(self._run, self._refuse, self.writer, self.timers, settings)
-        self._backlog = self._workers.backlog
+        self.backlog = self._workers.backlog
         self.loop: EventLoop | None = None
         self._heartbeat: Heartbeat | None = None
         self._open_elicitations: OpenElicitations | None = None
@@ -136,6 +138,8 @@ class Session:
                 if self.writer.is_full:
                     self.writer.wait_for_room()
                 data = read()
+                if isinstance(data, list):
+                    return data
                 if self.is_ending:
                     return None
                 if data:
@@ -298,7 +302,7 @@ class Session:
         if call.handler.is_async:
             self._start_async(call)
         else:
-            self._backlog.append(call)
+            self.backlog.append(call)
 
     def _refuse_if_unread(self) -> None:
         """Refuse requests while the host leaves too many responses unread."""
@@ -358,7 +362,7 @@ class Session:
                 self._leave(outcome)
             message = self.message_of(call, outcome)
             # While more calls wait, responses are collected: one write for many quick calls.
-            if message is not None and not (self._backlog and self.writer.buffer(message)):
+            if message is not None and not (self.backlog and self.writer.buffer(message)):
                 self.writer.write(message)
         if gate is not None:
             self._leave_gate(gate)
@@ -366,7 +370,7 @@ class Session:
     def _leave_gate(self, gate: Gate[Call]) -> None:
         following = gate.leave()
         if following is not None:
-            self._backlog.append(following)
+            self.backlog.append(following)
             self._workers.serve_backlog()
 
     def _refuse(self, call: Call, problem: str) -> None:

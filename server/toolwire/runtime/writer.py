@@ -82,7 +82,7 @@ class MessageWriter:
         self._max_unsent_bytes = max_unsent_bytes
         self._when_there_is_room = when_there_is_room
         self._changed = threading.Condition()  # for the number of bytes
-        self._unsent_bytes = 0
+        self.unsent_bytes = 0
         self.is_full = False
         """Whether more bytes wait for the host than allowed."""
         self._thread: threading.Thread | None = None
@@ -162,8 +162,8 @@ class MessageWriter:
         """
         size += _ITEM_BYTES + (len(item) if isinstance(item, bytes) else 0)
         with self._changed:
-            self._unsent_bytes += size
-            self.is_full = self._unsent_bytes > self._max_unsent_bytes
+            self.unsent_bytes += size
+            self.is_full = self.unsent_bytes > self._max_unsent_bytes
         self._outbox.put((item, size))
         if self._thread is None:
             self._start()
@@ -185,14 +185,14 @@ class MessageWriter:
         """Return at once unless twice the limit waits, and then when the outbox is no longer
         full.
         """
-        if self._unsent_bytes > 2 * self._max_unsent_bytes:
+        if self.unsent_bytes > 2 * self._max_unsent_bytes:
             log.rarely("not reading", f"nothing is read until the host reads: {self.unread()}")
             with self._changed:
                 self._changed.wait_for(lambda: not self.is_full)
 
     def unread(self) -> str:
         """Return how much waits for the host, as a clause."""
-        return f"{self._unsent_bytes} bytes of responses are unread (--limit max_unsent_bytes)"
+        return f"{self.unsent_bytes} bytes of responses are unread (--limit max_unsent_bytes)"
 
     def finish(self, seconds: float) -> None:
         """Let the outbox write the rest, for at most *seconds*."""
@@ -281,8 +281,8 @@ class MessageWriter:
         """Count *sent_bytes* less as unsent."""
         with self._changed:
             was_full = self.is_full
-            self._unsent_bytes -= sent_bytes
-            self.is_full = self._unsent_bytes > self._max_unsent_bytes
+            self.unsent_bytes -= sent_bytes
+            self.is_full = self.unsent_bytes > self._max_unsent_bytes
             is_freed = was_full and not self.is_full
             if is_freed:
                 self._changed.notify_all()

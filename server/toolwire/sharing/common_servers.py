@@ -197,6 +197,10 @@ class CommonServer:
             receivers = self._sort(deliveries, more_follows=more_follows)
         _deliver(receivers)
 
+    def flush(self) -> None:
+        """As `Transport.flush`."""
+        self._transport.flush()
+
     def _close_if_unused(self) -> None:
         """End it, unless a session has joined. Never blocks."""
         with self._lock:
@@ -309,6 +313,11 @@ class SessionTransport:
             self._find_server(line)
         if self.server is not None:
             self.server.send(self, line, more_follows=more_follows)
+
+    def flush(self) -> None:
+        """As `Transport.flush`."""
+        if self.server is not None:
+            self.server.flush()
 
     def _find_server(self, line: bytes) -> None:
         if self._is_closed or self._ended is not None:

@@ -39,7 +39,7 @@ def poll_before(
         now() + _REST_SECONDS
     )  # requests during the start do not show how quick the host is
 
-    def read_soon() -> bytes:
+    def read_soon() -> bytes | list[bytes]:
         nonlocal was_quick, resting_until
         began = now()
         if was_quick and began >= resting_until and may_poll():

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
     from ..runtime.loading_filter import LoadingFilter
-    from ..runtime.session import Session
+    from ..runtime.session import Read, Session
     from ..runtime.writer import Write
     from ..settings import Settings
     from ..watchdog.watchdog import Watchdog
@@ -192,7 +192,8 @@ def serve(
     ended = ProcessEnd()
     if loading is None:
         end_on_signals(ended)  # until then, a signal ends the process at once
-    reader = _Reader(streams.read)
+    global reader  # a process has one standard input
+    reader = Reader(streams.read)
     watchdogs: list[Watchdog] = []  # none, or the one that the first call starts
     session.watch_calls = _watch_calls(session, ended, settings, streams, reader, watchdogs)
     if hasattr(os, "register_at_fork"):
@@ -289,7 +290,7 @@ def _watch_calls(
     ended: ProcessEnd,
     settings: Settings,
     streams: Streams,
-    reader: _Reader,
+    reader: Reader,
     watchdogs: list[Watchdog],
 ) -> Callable[[], None]:
     """Return the function that wakes the watchdog; the first call imports what only calls need."""
@@ -339,7 +340,7 @@ def _detach(session: Session, watchdogs: list[Watchdog]) -> None:
     session.detach_after_fork(leave_copy)
 
 
-def _start_reading(session: Session, read: Callable[[], bytes], at_end: Callable[[], None]) -> None:
+def _start_reading(session: Session, read: Read, at_end: Callable[[], None]) -> None:
     """Start to read; retry while the system allows no more threads."""
     for _ in range(_ATTEMPTS):
         try:
@@ -511,14 +512,15 @@ def _make_blocking(descriptor: int) -> None:
         os.set_blocking(descriptor, True)
 
 
-class _Reader:
+class Reader:
     """Reads *descriptor*, after a check that it is unchanged: while the host is busy anyway."""
 
     def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+        self.descriptor = descriptor
         self._is_unchanged = watch_descriptor(descriptor)
         self._size = _CHUNK_BYTES
-        self._read_next = self._read_some
+        # Waits for input; `polled_outputs.py` replaces it.
+        self.read_next: Read = self.read_some
         self.polls = sys.platform == "win32"  # where pipes cannot be polled
         """Whether `poll` need not be called."""
 
@@ -526,33 +528,38 @@ class _Reader:
         """Poll for the next request of a quick host from now on, while *may_poll* is true."""
         from .busy_poll import make_readiness_check, poll_before
 
-        self._read_next, self.polls = (
-            poll_before(self._read_some, make_readiness_check(self._descriptor), may_poll),
+        self.read_next, self.polls = (
+            poll_before(self.read_some, make_readiness_check(self.descriptor), may_poll),
             True,
         )
 
-    def read(self) -> bytes:
-        """Return some input; nothing at its end, or if the descriptor has changed."""
+    def read(self) -> bytes | list[bytes]:
+        """As `Read`; nothing also if the descriptor has changed."""
         if self._is_unchanged():
-            return self._read_next()
+            return self.read_next()
         log.error(
-            f"a tool closed or replaced descriptor {self._descriptor}, which the server reads from;"
+            f"a tool closed or replaced descriptor {self.descriptor}, which the server reads from;"
             " exiting"
         )
         return b""
 
-    def _read_some(self) -> bytes:
+    def read_some(self) -> bytes:
+        """Wait for input, and return some; nothing at its end."""
         try:
-            data = os.read(self._descriptor, self._size)
+            data = os.read(self.descriptor, self._size)
         except BlockingIOError:
-            _make_blocking(self._descriptor)
-            return self._read_some()
+            _make_blocking(self.descriptor)
+            return self.read_some()
         except OSError:  # the terminal is gone
             return b""
         self._size = (
             _LARGE_CHUNK_BYTES if len(data) == self._size and b"\n" not in data else _CHUNK_BYTES
         )
         return data
+
+
+# What reads standard input, once that is served.
+reader: Reader | None = None
 
 
 def _writer(descriptor: int) -> Write:

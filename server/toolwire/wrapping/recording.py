@@ -240,6 +240,7 @@ class Recorder:
     ) -> None:
         self._transport, self._recording, self._on_end = transport, recording, on_end
         self.close, self.stderr_tail = transport.close, transport.stderr_tail
+        self.flush = transport.flush
         if recording is not None:
             recording.add_start(command)
 

@@ -17,7 +17,7 @@ import pytest
 from support.server_process import PATIENCE_SECONDS, wait_until
 from toolwire_client import CallCancelled, Closed, ServerGone, TimedOut
 from toolwire_client.async_client import AsyncClient, ClientSettings, Running
-from toolwire_client.session.request import RequestHandle
+from toolwire_client.session.request import RequestHandle, is_final
 from toolwire_client.transport.child_process import ServerProcess
 from toolwire_client.waiting.base import Waiting, run
 from toolwire_schemas.deadline import Deadline
@@ -194,6 +194,21 @@ def test_what_a_server_writes_at_its_end_is_read_by_threads_that_are_late() -> N
     assert came == {"output": "first\nlast\n", "stderr": "first\nlast\n"}
 
 
+def test_a_request_that_more_follows_is_sent_by_the_flush(tmp_path: Path) -> None:
+    with started(tmp_path) as running:
+        transport: Any = running.connection.transport
+        handle = RequestHandle(running.connection, transport.waiting)
+        handle.begin(
+            "tools/call", {"name": "add", "arguments": {"a": 1, "b": 2}}, more_follows=True
+        )
+        held = bytes(transport._writer._held)
+
+        transport.flush()
+
+        assert held.endswith(b"}\n")
+        assert result(handle, PATIENCE_SECONDS)["structuredContent"] == {"result": 3}
+
+
 def test_requests_that_more_follow_arrive_in_their_order(tmp_path: Path) -> None:
     with started(tmp_path) as running:
         handles = [RequestHandle(running.connection, Waiting()) for _ in range(50)]
@@ -213,8 +228,8 @@ def test_the_own_thread_reads_for_callers_that_are_notified(tmp_path: Path) -> N
         arrived: SimpleQueue[tuple[bool, str]] = SimpleQueue()
         handle = request(running, name="add", arguments={"a": 1, "b": 2})
 
-        def keep(is_final: bool) -> None:
-            arrived.put((is_final, threading.current_thread().name))
+        def keep(event: object) -> None:
+            arrived.put((is_final(event), threading.current_thread().name))
 
         if handle.notify(keep):
             assert arrived.get(timeout=PATIENCE_SECONDS) == (True, "toolwire-client-read")

@@ -144,6 +144,9 @@ class NodeTransport:
     def send(self, data: bytes, *, more_follows: bool = False) -> None:
         self._unsent.put(frame(DATA, data))
 
+    def flush(self) -> None:
+        pass  # nothing is held
+
     def finish_input(self) -> None:
         """Close the worker's input after all sent data. Never blocks."""
         self._unsent.put(frame())

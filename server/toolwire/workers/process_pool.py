@@ -93,6 +93,10 @@ class ProcessPool(ConcurrencyLimit):
         self._ending: list[Future[None]] = []
         self._changing = threading.Lock()
         self._idle: list[WorkerProcess] = []  # the last used one is the last
+        self._is_end_planned = False
+        """Whether a timer looks for processes that have been idle for long: one for all, since the
+        thread of timers would wake up for each call.
+        """
         self._starting: deque[News] = deque()
         self._retired = False
 
@@ -138,8 +142,6 @@ class ProcessPool(ConcurrencyLimit):
         while True:
             with self._changing:
                 worker = self._idle.pop() if self._idle else None
-            if worker is not None and worker.idle_timer is not None:
-                TIMERS.cancel(worker.idle_timer)
             if worker is None or worker.is_free:
                 return worker
             worker.discard()  # it has ended by itself
@@ -168,23 +170,32 @@ class ProcessPool(ConcurrencyLimit):
     def _put_back(self, worker: WorkerProcess) -> None:
         with self._changing:
             if is_kept := worker.is_free and not self._retired:
-                with suppress(RuntimeError):  # the system allows no more threads: it stays
-                    worker.idle_timer = TIMERS.after(
-                        self._idle_seconds, partial(self._end_idle, worker)
-                    )
+                worker.idle_since = time.monotonic()
                 self._idle.append(worker)
+                if not self._is_end_planned:
+                    self._plan_end(self._idle_seconds)
         if not is_kept:
             worker.discard()
         else:
             with suppress(IndexError):
                 self._starting.popleft().put(None)
 
-    def _end_idle(self, worker: WorkerProcess) -> None:
+    def _plan_end(self, seconds: float) -> None:
+        with suppress(RuntimeError):  # the system allows no more threads; the next call tries again
+            TIMERS.after(seconds, self._end_idle)
+            self._is_end_planned = True
+
+    def _end_idle(self) -> None:
+        """End the processes that no call has used for long."""
         with self._changing:
-            if worker not in self._idle:
-                return
-            self._idle.remove(worker)
-        self._end([worker])
+            self._is_end_planned = False
+            since = time.monotonic() - self._idle_seconds
+            # The first has been idle for the longest time.
+            ending = [worker for worker in self._idle if worker.idle_since <= since]
+            self._idle = self._idle[len(ending) :]
+            if self._idle:
+                self._plan_end(self._idle[0].idle_since - since)
+        self._end(ending)
 
     def _end(self, workers: list[WorkerProcess]) -> list[Future[None]]:
         with suppress(

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
 
     from ..guarded_process import GuardedProcess
     from ..protocol.call import Call
-    from ..timers import Timer
     from .cluster.connections import NodeTransport
 
 _START_SECONDS = 60.0
@@ -70,7 +69,8 @@ class WorkerProcess(Connection):
     transport: GuardedProcess | NodeTransport
 
     def __init__(self, start: Callable[[], GuardedProcess | NodeTransport], call: Call) -> None:
-        self.idle_timer: Timer | None = None
+        self.idle_since = 0.0
+        """When its last call ended, as monotonic time."""
         self._call: Call | None = None
         self._was_sent = self._is_spent = False
         try:

@@ -72,8 +72,11 @@ def make_key(kind: str, **facts: Any) -> str:
 def load(key: str) -> Lists | None:
     """Return the lists that were saved for *key*; `None` without a file that can be trusted."""
     try:
-        folder = _open_folder(create=False)
-        return _decode(_read_private(_path_of(folder, key)))
+        path = _path_of(_open_folder(create=False), key)
+        lists = _decode(_read_private(path))
+        with suppress(OSError):  # a folder that may only be read
+            os.utime(path)  # what is used is not the oldest
+        return lists
     except FileNotFoundError:
         return None
     except (OSError, ValueError) as problem:  # also of msgspec
@@ -82,7 +85,9 @@ def load(key: str) -> Lists | None:
 
 
 def save(key: str, lists: Lists) -> None:
-    """Keep *lists* for *key*, instead of earlier ones. The oldest files make room."""
+    """Keep *lists* for *key*, instead of earlier ones. Those that were not used for the longest
+    time make room.
+    """
     text = msgspec.json.encode(lists)
     data = b"%s\n%s" % (sha256(text).hexdigest().encode(), text)
     try:

@@ -233,6 +233,19 @@ def test_the_oldest_lists_make_room_when_there_are_many(
     assert [key for key in keys if load(key) is not None] == keys[2:]
 
 
+def test_the_oldest_lists_stay_if_they_were_used(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "MAX_FILES", 3)
+    keys = [make_key("serve", number=number) for number in range(4)]
+    save_one_after_the_other(folder, keys[:3])
+
+    load(keys[0])
+    save(keys[3], LISTS)
+
+    assert [load(key) is None for key in keys] == [False, True, False, False]
+
+
 def test_the_oldest_lists_make_room_when_all_take_many_bytes(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -103,6 +103,8 @@ class Connection:
         with self._lock:
             if self.end is not None:
                 raise self.end.again()
+            if self.is_full:
+                raise ClientError("the server does not read its requests")
             self._inboxes[number] = inbox
         self.send(message, more_follows=more_follows)
 
@@ -118,6 +120,11 @@ class Connection:
     def unwatch(self, watch: TaskWatch) -> None:
         with self._lock:
             self._watches.discard(watch)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the server leaves so much unread that no request may be sent."""
+        return getattr(self.transport, "is_full", False)
 
     def cancel(self, number: int, reason: str) -> bool:
         """Cancel request *number* unless its response has arrived; return whether it had none."""

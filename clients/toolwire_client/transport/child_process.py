@@ -158,6 +158,11 @@ class ServerProcess:
         self._writer.flush()
 
     @property
+    def is_full(self) -> bool:
+        """Whether the server leaves so much unread that no request may be sent."""
+        return self._writer.is_full
+
+    @property
     def has_lost_input(self) -> bool:
         """Whether some of what was sent has not reached the server's input, since that was
         closed.
@@ -352,6 +357,11 @@ def _open_pidfd(process: int) -> int | None:
 
 _WRITE_CHUNK = 64 * 1024
 
+MAX_UNREAD_BYTES = 64 * 1024 * 1024
+"""How much may wait for a server that does not read its input, before requests are refused; as much
+as one message. At twice as much, everything is dropped.
+"""
+
 
 class PipeWriter:
     """Writes to *sink*: at once what the pipe has room for, the rest from a thread.
@@ -367,6 +377,7 @@ class PipeWriter:
         """Data that more follows."""
         self._rest = bytearray()
         """What the thread writes."""
+        self._max_unread_bytes = MAX_UNREAD_BYTES
         self._finished = self._is_used = False
         self.has_dropped = False
         """Whether data was dropped."""
@@ -383,6 +394,11 @@ class PipeWriter:
         """
         return self._is_used and not (self._is_unread() or self.has_dropped)
 
+    @property
+    def is_full(self) -> bool:
+        """Whether so much is unread that nothing should be added."""
+        return len(self._rest) > self._max_unread_bytes
+
     def _is_unread(self) -> bool:
         if sys.platform == "win32":
             return False
@@ -396,9 +412,12 @@ class PipeWriter:
                 return False
 
     def send(self, data: bytes, *, more_follows: bool = False) -> None:
-        """Write *data*, or drop it if the other end is closed."""
+        """Write *data*, or drop it if the other end is closed, or reads far too little."""
         with self._changed:
             if self._finished:
+                return
+            if len(self._rest) > 2 * self._max_unread_bytes:
+                self.has_dropped = True
                 return
             self._is_used = True
             self._held += data

@@ -249,6 +249,11 @@ class Recorder:
         return self._transport.pid
 
     @property
+    def is_full(self) -> bool:
+        """As of the transport."""
+        return getattr(self._transport, "is_full", False)
+
+    @property
     def waiting(self) -> Waiting:
         """As of the transport."""
         waiting: Waiting = getattr(self._transport, "waiting", Waiting())

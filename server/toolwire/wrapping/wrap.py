@@ -133,7 +133,7 @@ class Wrap:
         if route is Route.WAIT:
             return self._keep_waiting(frame, head)
         is_passing_request = route is Route.PASS and head.request_id is not None
-        if is_passing_request and (self._of_host.is_full or self._session.writer.is_full):
+        if is_passing_request and self._is_full(running):
             problem = "too many requests are open, or too many responses unread"
             return refuse(head, OVERLOADED, problem)
         # Only what runs has open requests.
@@ -142,6 +142,12 @@ class Wrap:
             self._pass_to_server(frame, head, running)
             return []
         return self._answer(frame, head)
+
+    def _is_full(self, running: Running | None) -> bool:
+        """Return whether no further request may pass."""
+        if self._of_host.is_full or self._session.writer.is_full:
+            return True
+        return running is not None and running.connection.is_full
 
     def _state(self, running: Running | None) -> ServerState:
         if self._waiting is not None:

@@ -31,7 +31,14 @@ SHELVES = {
 # `test_import_budget.py` look at that.
 AT_ONCE = {
     (f"server/toolwire/{room}", package)
-    for room in ("workers/", "mounting/", "forwarding.py", "guarded_process.py", "wrapping/")
+    for room in (
+        "workers/",
+        "mounting/",
+        "forwarding.py",
+        "polled_outputs.py",
+        "guarded_process.py",
+        "wrapping/",
+    )
     for package in ("toolwire_client", "toolwire_dialects")
 }
 # Servers of others in a shared process.

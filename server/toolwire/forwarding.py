@@ -29,11 +29,11 @@ from toolwire_tools import NotAnswered, ToolError
 from toolwire_tools.context.context import LEVELS
 
 from .errors import UpstreamError
+from .polled_outputs import deliver, flush_soon, has_next
 from .protocol import log_messages
 from .protocol.elicitation import COULD_NOT_ASK
 from .protocol.in_flight import make_cancelled_error
 from .protocol.lifecycle import can_elicit
-from .transport.polled_outputs import deliver, flush_soon, has_next
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

@@ -374,9 +374,9 @@ class PipeWriter:
         self._stop = stop
         self._changed = threading.Condition()
         self._held = bytearray()
-        """Data that more follows."""
+        """Data that is sent with more, or by `flush`."""
         self._rest = bytearray()
-        """What the thread writes."""
+        """Data that the pipe had no room for; the thread writes it."""
         self._max_unread_bytes = MAX_UNREAD_BYTES
         self._finished = self._is_used = False
         self.has_dropped = False

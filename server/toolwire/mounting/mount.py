@@ -31,7 +31,6 @@ from ..protocol import log_messages
 from ..protocol.catalog import LIST_METHODS
 from ..protocol.in_flight import make_cancelled_error
 from ..protocol.lifecycle import can_elicit
-from ..transport.polled_outputs import lend_output
 from .listed_entries import Kept, MountedEntries
 
 if TYPE_CHECKING:
@@ -185,7 +184,6 @@ class Mount:
             if running.connection.protocol.is_modern:
                 running.tool_list.subscribe(running.connection)
             self._read_lists(running)
-            lend_output(running.connection.transport)
         except (
             Exception
         ) as error:  # the outer edge of a thread: whatever a foreign server causes is its failure

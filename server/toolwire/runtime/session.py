@@ -82,6 +82,8 @@ class Session:
     are_calls_watched = False
     board: Board | None = None
     log_level: int | None = None
+    reader: Any = None
+    """The `Reader` of standard input, if the client is there."""
     notifies_of_changes = True
     """False while the client cannot have seen a list."""
 

@@ -192,8 +192,7 @@ def serve(
     ended = ProcessEnd()
     if loading is None:
         end_on_signals(ended)  # until then, a signal ends the process at once
-    global reader  # a process has one standard input
-    reader = Reader(streams.read)
+    reader = session.reader = Reader(streams.read)
     watchdogs: list[Watchdog] = []  # none, or the one that the first call starts
     session.watch_calls = _watch_calls(session, ended, settings, streams, reader, watchdogs)
     if hasattr(os, "register_at_fork"):
@@ -556,10 +555,6 @@ class Reader:
             _LARGE_CHUNK_BYTES if len(data) == self._size and b"\n" not in data else _CHUNK_BYTES
         )
         return data
-
-
-# What reads standard input, once that is served.
-reader: Reader | None = None
 
 
 def _writer(descriptor: int) -> Write:

@@ -18,9 +18,8 @@ from typing import TYPE_CHECKING, cast
 
 from toolwire_client.transport.shared_reading import SharedReading
 
-from . import stdio
-from .busy_poll import poll_before
-from .descriptors import private_pipe
+from .transport.busy_poll import poll_before
+from .transport.descriptors import private_pipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,39 +27,45 @@ if TYPE_CHECKING:
 
     from toolwire_client.transport.base import Transport
 
-    from ..protocol.call import Call
-    from ..runtime.session import Session
+    from .protocol.call import Call
+    from .runtime.session import Session
 
 _MAX_WAKE_BYTES = 4096
 
 _polled: PolledOutputs | None = None
-_lending = threading.Lock()
-
-
-def lend_output(transport: Transport) -> None:
-    """Have the thread that reads standard input, if there is one, read the output of another
-    server, too.
-    """
-    global _polled  # a process has one standard input
-    reader = stdio.reader
-    reading = getattr(transport, "waiting", None)
-    if reader is None or not isinstance(reading, SharedReading):
-        return
-    with suppress(OSError), _lending:  # no descriptor is free: a thread of its own reads
-        if _polled is None:
-            _polled = PolledOutputs(reader.descriptor, reader.read_some)
-            reader.read_next, reader.polls = _polled.read, True
-        reading.borrower = _polled
+_borrowing = threading.Lock()
 
 
 def flush_soon(call: Call, transport: Transport) -> None:
     """Have *transport* send what it holds back for *call*: when the calls that have come together
     have run, or now if no outputs are polled.
+
+    The thread that reads standard input, if it is that of the host, reads the output, too.
     """
-    if _polled is None:
+    session = _session_of(call)
+    polled = _find_polled(session)
+    if polled is None:
         transport.flush()
-    else:
-        _polled.flush_soon(call, transport)
+        return
+    reading = getattr(transport, "waiting", None)
+    if isinstance(reading, SharedReading):
+        reading.borrower = polled
+    polled.flush_soon(transport)
+
+
+def _find_polled(session: Session) -> PolledOutputs | None:
+    """Return what polls outputs for *session*; `None` if its client is not at standard input, or no
+    descriptor is free.
+    """
+    global _polled  # a process has one standard input
+    reader = session.reader
+    if reader is None or _polled is not None:
+        return None if reader is None else _polled
+    with suppress(OSError), _borrowing:
+        if _polled is None:
+            _polled = PolledOutputs(reader.descriptor, reader.read_some, session)
+            reader.read_next, reader.polls = _polled.read, True
+    return _polled
 
 
 def has_next(call: Call) -> bool:
@@ -77,14 +82,14 @@ def deliver(call: Call, outcome: dict[str, Any] | BaseException) -> None:
 
 
 class PolledOutputs:
-    """Polls *descriptor*, the host's stream, which *read_host* reads, and what is added
-    (`Borrower`).
+    """Polls *descriptor*, the stream of the host of *session*, which *read_host* reads, and what is
+    added (`Borrower`).
 
     Raises:
         OSError: if no descriptor is free, or pipes cannot be polled.
     """
 
-    def __init__(self, descriptor: int, read_host: Callable[[], bytes]) -> None:
+    def __init__(self, descriptor: int, read_host: Callable[[], bytes], session: Session) -> None:
         if sys.platform == "win32":
             raise OSError("Windows cannot poll pipes")
         import select
@@ -92,9 +97,10 @@ class PolledOutputs:
         self._descriptor = descriptor
         self._read_host = read_host
         self._read_soon = poll_before(self._read, self.is_ready, self._is_idle)
-        self._session: Session | None = None
+        self._session = session
         self._reading_thread = 0
-        self._is_over = False
+        self._is_read = False
+        """Whether `read` has been called, and will be again."""
         self._responses: list[bytes] = []
         self._unflushed: set[Transport] = set()
         self._receivers: dict[int, Callable[[], bool]] = {}
@@ -120,7 +126,7 @@ class PolledOutputs:
     # Reading
 
     def _is_idle(self) -> bool:
-        return self._session is None or self._session.is_idle()
+        return self._session.is_idle()
 
     def is_ready(self) -> bool:
         """Return whether `read` would not wait; if it would, yield the processor."""
@@ -134,6 +140,7 @@ class PolledOutputs:
         are complete by that, else what the host has written.
         """
         self._reading_thread = get_ident()
+        self._is_read = True
         try:
             self._flush()
             return self._read_soon()
@@ -146,8 +153,8 @@ class PolledOutputs:
         if responses or not has_written:
             return responses
         data = self._read_host()
-        if not data or (self._session is not None and self._session.is_ending):
-            self._is_over = True  # it is not called again
+        if not data or self._session.is_ending:
+            self._is_read = False
             self._flush()
         return data
 
@@ -174,23 +181,22 @@ class PolledOutputs:
         if self._reading_thread != get_ident():
             return False
         session = _session_of(call)
-        if session.writer.unsent_bytes:
+        if session is not self._session or session.writer.unsent_bytes:
             return False
         response = session.message_of(call, outcome)
         if response is not None:
             self._responses.append(response)
         return True
 
-    def flush_soon(self, call: Call, transport: Transport) -> None:
+    def flush_soon(self, transport: Transport) -> None:
         """Flush *transport* before the next wait, or now if another thread waits already, or none
         will.
         """
-        self._session = _session_of(call)
         self._unflushed.add(transport)
-        if self._is_over:
-            self._flush()
-        else:
+        if self._is_read:
             self._wake_reader()
+        else:
+            self._flush()
 
     def _flush(self) -> None:
         with suppress(KeyError):  # another thread has taken it

@@ -14,7 +14,7 @@ from support.server_process import wait_until
 if sys.platform == "win32":
     pytest.skip("Windows cannot poll pipes", allow_module_level=True)
 
-from toolwire.transport.polled_outputs import PolledOutputs
+from toolwire.polled_outputs import PolledOutputs
 
 
 class Writer:
@@ -57,8 +57,8 @@ class Streams:
     def __init__(self) -> None:
         self.host, self.host_writer = os.pipe()
         self.output, self.output_writer = os.pipe()
-        self.polled = PolledOutputs(self.host, lambda: os.read(self.host, 100))
         self.call: Any = Call()
+        self.polled = PolledOutputs(self.host, lambda: os.read(self.host, 100), self.call.host)
         self.taken: list[bool] = []
         self.goes_on = True
 
@@ -151,14 +151,30 @@ def test_an_output_that_is_added_wakes_a_thread_that_polls(streams: Streams) -> 
 
 def test_held_data_is_flushed_before_the_next_wait(streams: Streams) -> None:
     transport: Any = Transport()
-    streams.polled.flush_soon(streams.call, transport)
-    before = transport.flushes
     os.write(streams.host_writer, b"request")
     streams.polled.read()
+    streams.polled.flush_soon(transport)
+    before = transport.flushes
     os.write(streams.host_writer, b"request")
     streams.polled.read()
 
     assert (before, transport.flushes) == (0, 1)
+
+
+def test_data_is_flushed_at_once_before_the_first_read(streams: Streams) -> None:
+    transport: Any = Transport()
+    streams.polled.flush_soon(transport)
+
+    assert transport.flushes == 1
+
+
+def test_sessions_elsewhere_answer_by_their_own_outbox(streams: Streams) -> None:
+    streams.call.host = Session()
+    os.write(streams.output_writer, b"result\n")
+    os.write(streams.host_writer, b"request")
+
+    assert streams.polled.read() == b"request"
+    assert streams.taken == [False]
 
 
 def test_held_data_is_flushed_while_another_thread_waits(streams: Streams) -> None:
@@ -171,7 +187,7 @@ def test_held_data_is_flushed_while_another_thread_waits(streams: Streams) -> No
     thread = threading.Thread(target=read_to_the_end)
     thread.start()
     wait_until(lambda: bool(streams.polled._reading_thread))
-    streams.polled.flush_soon(streams.call, transport)
+    streams.polled.flush_soon(transport)
     wait_until(lambda: transport.flushes == 1)
     os.write(streams.host_writer, b"the end")
     thread.join(10)
@@ -183,8 +199,10 @@ def test_data_is_flushed_at_once_when_nothing_more_is_read(
     streams: Streams, is_ending: bool
 ) -> None:
     transport: Any = Transport()
+    os.write(streams.host_writer, b"request")
+    streams.polled.read()
     streams.call.host.is_ending = is_ending
-    streams.polled.flush_soon(streams.call, transport)
+    streams.polled.flush_soon(transport)
     if is_ending:
         os.write(streams.host_writer, b"too late")
     else:
@@ -192,6 +210,6 @@ def test_data_is_flushed_at_once_when_nothing_more_is_read(
         os.dup2(null, streams.host_writer)
         os.close(null)
     streams.polled.read()
-    streams.polled.flush_soon(streams.call, transport)
+    streams.polled.flush_soon(transport)
 
     assert transport.flushes == 2

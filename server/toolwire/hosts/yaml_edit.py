@@ -79,49 +79,59 @@ class _Member(NamedTuple):
 
 
 def _edit(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
-    import yaml
-
-    newline = find_newline(text)
-    if len(path) == 1:
-        return _replace_mapping(text, path[0], value)
-    holder_name, name = path
-    holder = _find_members(yaml.compose(text, yaml.SafeLoader)).get(holder_name)
+    *holders, name = path
+    members = _read_members(text)
+    if not holders:
+        return _replace_or_append(text, members.get(name), dumps(path, value))
+    holder = members.get(holders[0])
     if holder is None:
-        gap = "" if not text or text.endswith("\n") else newline
-        return text + gap + dumps(path, value).replace("\n", newline) + newline
-
-    lines = dumps([name], value).split("\n")
+        return _append(text, dumps(path, value))
     members = _find_members(holder.value)
-    if not members:  # `extensions:` without a value, or `{}`
-        indent = newline + "  "
-        start = holder.key.end_mark.index + 1  # after the colon
-        end = _find_end(holder.value, start)
-        return replace_range(text, start, end, indent + indent.join(lines))
-
-    indent = newline + " " * holder.value.start_mark.column
+    lines = dumps([name], value).split("\n")
+    if not members:
+        return _fill(text, holder, lines)
+    column = holder.value.start_mark.column
+    indent = find_newline(text) + " " * column
     made = indent.join(lines)
     old = members.get(name)
+    if old is not None:
+        return _replace(text, old, made)
+    start = holder.value.start_mark.index
+    return replace_range(text, start, start, made + indent)
+
+
+def _replace_or_append(text: str, old: _Member | None, made: str) -> str:
     if old is None:
-        start = holder.value.start_mark.index
-        return replace_range(text, start, start, made + indent)
+        return _append(text, made)
+    return _replace(text, old, made.replace("\n", find_newline(text)))
+
+
+def _append(text: str, made: str) -> str:
+    newline = find_newline(text)
+    is_line = not text or text.endswith("\n")
+    gap = "" if is_line else newline
+    return text + gap + made.replace("\n", newline) + newline
+
+
+def _replace(text: str, old: _Member, made: str) -> str:
     start = old.key.start_mark.index
-    end = _find_end(old.value, old.key.end_mark.index + 1)
+    after_colon = old.key.end_mark.index + 1
+    end = _find_end(old.value, after_colon)
     return replace_range(text, start, end, made)
 
 
-def _replace_mapping(text: str, name: str, value: dict[str, Any]) -> str:
-    """Return *text* with *value* as its mapping *name*, a line for each member."""
+def _fill(text: str, holder: _Member, lines: Sequence[str]) -> str:
+    """Return *text* with *lines* in a member that has no value, or `{}`."""
+    indent = find_newline(text) + "  "
+    after_colon = holder.key.end_mark.index + 1
+    end = _find_end(holder.value, after_colon)
+    return replace_range(text, after_colon, end, indent + indent.join(lines))
+
+
+def _read_members(text: str) -> dict[str, _Member]:
     import yaml
 
-    newline = find_newline(text)
-    made = dumps([name], value).replace("\n", newline)
-    old = _find_members(yaml.compose(text, yaml.SafeLoader)).get(name)
-    if old is None:
-        gap = "" if not text or text.endswith("\n") else newline
-        return text + gap + made + newline
-    start = old.key.start_mark.index
-    end = _find_end(old.value, old.key.end_mark.index + 1)
-    return replace_range(text, start, end, made)
+    return _find_members(yaml.compose(text, yaml.SafeLoader))
 
 
 def _find_members(node: Any) -> dict[str, _Member]:

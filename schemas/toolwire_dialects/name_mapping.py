@@ -144,9 +144,12 @@ def _called(names: list[str], rule: NameRule) -> dict[str, str]:
         if len(claimants) == 1 and nearest not in called:
             called[claimants[0]] = nearest
     taken = set(called.values())
-    for name in (name for claimants in wanted.values() for name in claimants if name not in called):
-        called[name] = _with_digest(name, rule, taken)
-        taken.add(called[name])
+    for claimants in wanted.values():
+        for name in claimants:
+            if name in called:
+                continue
+            called[name] = _with_digest(name, rule, taken)
+            taken.add(called[name])
     return {name: called[name] for name in names}
 
 

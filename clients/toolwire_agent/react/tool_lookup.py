@@ -53,8 +53,11 @@ class Tools:
         everything = tuple(entries)
         self.all_names = tuple(map(_name, everything))
         self._entries = dict(zip(self.all_names, everything, strict=True))
-        self.names = tuple(name for name in self.all_names if not shown or name in shown)
-        self.entries = tuple(self._entries[name] for name in self.names)
+        names = self.all_names
+        if shown:
+            names = tuple(name for name in names if name in shown)
+        self.names = names
+        self.entries = tuple(self._entries[name] for name in names)
         self._call_tool = call_tool
         self._validators: dict[str, LenientValidator] = {}
         if len(self._entries) < len(self.all_names):

@@ -225,18 +225,28 @@ def _cases_of_kinds(nodes: tuple[SchemaNode, ...], is_described: bool) -> list[V
     listed: list[list[Any]] = []
     for node in nodes:
         listed += listed_by(node)
-    if not listed:
-        found = []
-        for name in KINDS:
-            for value in _VALUES.get(name, (msgspec.UNSET,)):
-                found.append(ValueCase(name, nodes, is_described, value))
-        return [case for case in found if case.kind in kinds]
+    cases = []
+    if listed:
+        for value in _find_common(listed):
+            kind = kind_of(value)
+            if kind in kinds:
+                cases.append(ValueCase(kind, nodes, is_described, value))
+        return cases
+    for name in KINDS:
+        if name not in kinds:
+            continue
+        for value in _VALUES.get(name, (msgspec.UNSET,)):
+            cases.append(ValueCase(name, nodes, is_described, value))
+    return cases
+
+
+def _find_common(listed: list[list[Any]]) -> list[Any]:
+    """Return the values that all lists have, in the order of the first."""
     values = {identity(value): value for value in listed[0]}
     for others in listed[1:]:
         common = [one for one in map(identity, others) if one in values]
         values = {one: values[one] for one in common}
-    found = [ValueCase(kind_of(value), nodes, is_described, value) for value in values.values()]
-    return [case for case in found if case.kind in kinds]
+    return list(values.values())
 
 
 _VALUES: dict[str, tuple[Any, ...]] = {"null": (None,), "boolean": (False, True)}

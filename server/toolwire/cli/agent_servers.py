@@ -29,7 +29,9 @@ class ServersToStart:
         if len(self._trust) > 1 and not {"yes", "no"}.isdisjoint(self._trust):
             raise UsageError("--trust-hints takes servers, or else yes or no alone")
         self._config: str | None = words.options.get("config")
-        self._commands = {text: split_command(text) for text in words.options.get("server", ())}
+        self._commands: dict[str, list[str]] = {}
+        for text in words.options.get("server", ()):
+            self._commands[text] = split_command(text)
         if words.command is not None:
             self._commands[shlex.join(words.command)] = words.command
         if [] in self._commands.values():

@@ -97,11 +97,6 @@ def _read_status(path: str) -> os.stat_result | None:
         return None
 
 
-def _has_status(path: str, before: tuple[int, ...]) -> bool:
-    status = _read_status(path)
-    return status is not None and _summarize(status) == before
-
-
 def _summarize(status: os.stat_result) -> tuple[int, ...]:
     times = (status.st_mtime_ns, status.st_ctime_ns)
     return (status.st_mode, status.st_dev, status.st_ino, status.st_size, *times)

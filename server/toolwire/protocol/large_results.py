@@ -112,19 +112,15 @@ class LargeResults:
         self, entry: Entry, result: dict[str, Any], limit: str, room: int
     ) -> dict[str, Any] | None:
         """Return *result* with content of at most *room* bytes; `None` if that is too little."""
-        content, ending = (
-            result["content"],
-            f" A result of {entry.name[:60]} may take {limit}.",
-        )
-        unstructured = {
-            member: value for member, value in result.items() if member != "structuredContent"
-        }
+        content = result["content"]
+        ending = f" A result of {entry.name[:60]} may take {limit}."
+        unstructured = dict(result)
+        unstructured.pop("structuredContent", None)
         has_promise = "structuredContent" in result and "outputSchema" in entry.shown
         if has_promise:
-            structured = len(encode_plain(result["structuredContent"])) + len(
-                ',"structuredContent":'
-            )
-            made = self._fit(entry, content, room - structured, _COMPLETE + ending, always=True)
+            structured = b',"structuredContent":' + encode_plain(result["structuredContent"])
+            left = room - len(structured)
+            made = self._fit(entry, content, left, _COMPLETE + ending, always=True)
             if made is not None:
                 return {**result, "content": made}
             unstructured["isError"] = True
@@ -147,37 +143,35 @@ class LargeResults:
         self, entry: Entry, blocks: list[Block], room: int, ending: str, *, always: bool = False
     ) -> list[Block] | None:
         """Return *blocks*, made smaller, with a note about it; `None` if that is not possible."""
-        sizes = [len(encode_plain(block)) + 1 for block in blocks]
-        costs = [
-            min(size, self._cost(block, size)) for block, size in zip(blocks, sizes, strict=True)
-        ]
+        sizes = []
+        costs = []
+        for block in blocks:
+            size = len(encode_plain(block)) + 1
+            sizes.append(size)
+            costs.append(min(size, self._cost(block, size)))
         left, rest = _fill(room - _NOTE_BYTES - sum(costs), sizes, costs)
-        if left < 0 or (
-            self._keeps and sum(sizes[at] for at in rest) > self._settings.max_kept_bytes
-        ):
+        kept_bytes = sum(sizes[at] for at in rest)
+        if left < 0 or (self._keeps and kept_bytes > self._settings.max_kept_bytes):
             return None
         if not (rest or always):
             return blocks
+
         blocks = [*blocks]
         made = {at: [block] for at, block in enumerate(blocks)}
         for at in rest:
-            blocks[at] = decode(
-                encode_plain(blocks[at])
-            )  # as the client would read it: pairs of surrogates are joined
+            # As the client would read it: pairs of surrogates are joined.
+            blocks[at] = decode(encode_plain(blocks[at]))
             made[at] = self._links(entry, blocks[at], sizes[at])
         uris = [link["uri"] for at in sorted(rest) for link in made[at]]
-        empty = {at: {**blocks[at], "text": ""} for at in rest if blocks[at]["type"] == "text"}
-        spare = {at: left - len(encode_plain(block)) for at, block in empty.items()}
-        cut = next((at for at in spare if spare[at] >= 0), None)
-        if not always and cut is None and not any(made.values()):  # only pictures, for example
-            return None
+        cut, spare = _find_text_to_cut(blocks, rest, left)
         if cut is None:
+            if not always and not any(made.values()):  # only pictures, for example
+                return None
             note = f"[{_note(blocks, rest, '', uris)}{ending}]"
             made[len(blocks)] = [{"type": "text", "text": note}]
         else:  # the note is where the text ends
-            head = beginning(
-                blocks[cut]["text"], min(spare[cut], _PREVIEW_BYTES) if self._keeps else spare[cut]
-            )
+            most = min(spare, _PREVIEW_BYTES) if self._keeps else spare
+            head = beginning(blocks[cut]["text"], most)
             text = f"{head}\n[{_note(blocks, rest, head, uris)}{ending}]"
             made[cut] = [{**blocks[cut], "text": text}, *made[cut]]
         return [block for at in sorted(made) for block in made[at]]
@@ -209,13 +203,12 @@ class LargeResults:
         if not contents:
             return []
         text = contents.get("text", "")
-        pieces = (
-            [{"text": piece} for piece in _pieces(text, self._part_bytes)] if text else [contents]
-        )
-        parts = [
-            {member: value.encode() for member, value in {**contents, **piece}.items()}
-            for piece in pieces
-        ]
+        pieces = [contents]
+        if text:
+            pieces = [{**contents, "text": piece} for piece in _pieces(text, self._part_bytes)]
+        parts = []
+        for piece in pieces:
+            parts.append({member: value.encode() for member, value in piece.items()})
         id = os.urandom(16).hex()  # random, since a client that knows it can read the result
         with self._lock:
             self._kept[id], self._sizes[id] = parts, size
@@ -249,27 +242,42 @@ def _fill(room: int, sizes: list[int], costs: list[int]) -> tuple[int, list[int]
     return room, rest
 
 
+def _find_text_to_cut(blocks: list[Block], rest: list[int], left: int) -> tuple[int | None, int]:
+    """Return the first text of *rest* whose beginning fits into the bytes that are *left*, and how
+    many bytes of it; None without one.
+    """
+    for at in rest:
+        if blocks[at]["type"] != "text":
+            continue
+        spare = left - len(encode_plain({**blocks[at], "text": ""}))
+        if spare >= 0:
+            return at, spare
+    return None, 0
+
+
 def _note(blocks: list[Block], rest: list[int], head: str, uris: list[str]) -> str:
+    """Return what of *blocks* is shown, and how to get the others."""
     total = sum(len(block["text"]) for block in blocks if block["type"] == "text")
-    hidden = sum(len(blocks[at]["text"]) for at in rest if blocks[at]["type"] == "text")
-    others = {blocks[at]["type"] for at in rest} - {"text"}
-    said = (
-        [f"{total - hidden + len(head):,} of {total:,} characters of text shown"] if hidden else []
-    )
+    hidden = 0
+    others = []
+    for at in rest:
+        if blocks[at]["type"] == "text":
+            hidden += len(blocks[at]["text"])
+        else:
+            others.append(blocks[at]["type"])
+    said = []
+    if hidden:
+        said.append(f"{total - hidden + len(head):,} of {total:,} characters of text shown")
     if others:
-        number = sum(blocks[at]["type"] != "text" for at in rest)
-        said.append(f"{number} of {len(blocks)} blocks left out ({', '.join(sorted(others))})")
+        kinds = ", ".join(sorted(set(others)))
+        said.append(f"{len(others)} of {len(blocks)} blocks left out ({kinds})")
     if not said:
         return "All text is shown."
-    advice = (
-        f" Read the rest with resources/read: {' to '.join(dict.fromkeys((uris[0], uris[-1])))}."
-        if uris
-        else ""
-    )
-    return (
-        "Cut:"
-        f" {'; '.join(said)}.{advice or ' Ask for less, such as a part, a page or fewer fields.'}"
-    )
+    advice = "Ask for less, such as a part, a page or fewer fields."
+    if uris:
+        first_and_last = dict.fromkeys((uris[0], uris[-1]))
+        advice = f"Read the rest with resources/read: {' to '.join(first_and_last)}."
+    return f"Cut: {'; '.join(said)}. {advice}"
 
 
 def beginning(text: str, most: int) -> str:

@@ -544,7 +544,9 @@ def _complete(kind: str, own: T, options: dict[str, Any]) -> T:
     if isinstance(own, ResourceOptions):
         members["uri"] = own.uri
     read = checked(members, type(own), f"mcp.{kind}")
-    return replace(own, **{name: getattr(read, name) for name in changes})
+    for name in changes:
+        changes[name] = getattr(read, name)
+    return replace(own, **changes)
 
 
 def _read_hints(annotations: Any) -> dict[str, Any]:

@@ -115,23 +115,21 @@ class UriTemplate:
     def _match_path(self, given: list[str]) -> dict[str, str] | None:
         extra = len(given) - len(self._parts)
         place = next((place for place, part in enumerate(self._parts) if part.spans), None)
-        if place is None or extra <= 0:
-            if extra:
-                return None
-        else:
-            given[place : place + extra + 1] = ["/".join(given[place : place + extra + 1])]
+        if place is not None and extra > 0:
+            end = place + extra + 1
+            given[place:end] = ["/".join(given[place:end])]
+        elif extra:
+            return None
         values: dict[str, str] = {}
         for part, text in zip(self._parts, given, strict=True):
             found = part.match(text)
-            decoded = None
-            if found is not None:
-                decoded = {name: _decoded(value) for name, value in found.items()}
-            if decoded is None or None in decoded.values():
+            if found is None:
                 return None
-            known = {name: value for name, value in decoded.items() if value is not None}
-            if not part.spans and any("/" in value for value in known.values()):
-                return None
-            values |= known
+            for name, value in found.items():
+                decoded = _decoded(value)
+                if decoded is None or ("/" in decoded and not part.spans):
+                    return None
+                values[name] = decoded
         return values
 
     def _check(self) -> None:

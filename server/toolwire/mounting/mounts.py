@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from ..protocol.call import Call
     from ..protocol.catalog import Catalog
-    from ..protocol.running import Host
+    from ..protocol.running import CallServices
     from ..runtime.session import Session
     from ..settings import Settings
     from ..timers import Timers
@@ -93,7 +93,7 @@ class Mounts:
         self._sessions = sessions
         self._mounts: dict[MountedServer, Callable[[Tool], bool]] = {}
         self._timers: Timers | None = None
-        self._listed: WeakKeyDictionary[Host, set[str]] = WeakKeyDictionary()
+        self._listed: WeakKeyDictionary[CallServices, set[str]] = WeakKeyDictionary()
 
     def add_all(self, servers: Iterable[MountArguments]) -> None:
         """Mount each of *servers*; raises what `add` raises."""
@@ -311,7 +311,7 @@ class Mounts:
                     f"{both}: tools of both could have the same name; give one another name"
                 )
 
-    def has_listed(self, method: str, params: dict[str, Any], host: Host) -> bool:
+    def has_listed(self, method: str, params: dict[str, Any], host: CallServices) -> bool:
         """Return whether the list of *method* waits for no server: all have listed what they have,
         or have it in a lock.
         """
@@ -324,10 +324,10 @@ class Mounts:
         self._note_listed(method, host)
         return True
 
-    def _note_listed(self, method: str, host: Host) -> None:
+    def _note_listed(self, method: str, host: CallServices) -> None:
         self._listed.setdefault(host, set()).add(method.partition("/")[0])
 
-    def select_news(self, host: Host, changed: list[str]) -> list[str]:
+    def select_news(self, host: CallServices, changed: list[str]) -> list[str]:
         """Return those of the *changed* lists that the client of *host* has seen: others are no
         news.
         """

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from ..timers import Timer
     from .lifecycle import Capabilities
-    from .running import Host, Recipient, RunningTask, Suspension, Worker
+    from .running import CallServices, Recipient, RunningTask, Suspension, Worker
 
 
 class Request(msgspec.Struct, gc=False):
@@ -102,7 +102,7 @@ class Call(msgspec.Struct, eq=False):
     """Those of the client."""
     strict_arguments: bool
     """As in `Settings`."""
-    host: Host
+    host: CallServices
     token: Id | None = None
     """The client's progress token; `None` if it wants no progress."""
     ended: bool = False

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from toolwire_tools import Entry, Handler, Tool
 
     from .described import Described
-    from .running import Host
+    from .running import CallServices
 
 LISTS = {
     "tools": ("tools",),
@@ -52,19 +52,19 @@ class Late(Protocol):
     def handler(self) -> Handler:
         """What answers it."""
 
-    def has_listed(self, method: str, params: dict[str, Any], host: Host) -> bool:
+    def has_listed(self, method: str, params: dict[str, Any], host: CallServices) -> bool:
         """Return whether the list of *method* is complete, so that *host* gets it at once.
 
         Must not block.
         """
 
-    def select_news(self, host: Host, changed: list[str]) -> list[str]:
+    def select_news(self, host: CallServices, changed: list[str]) -> list[str]:
         """Return those of the *changed* lists that the client of *host* has seen: others are no
         news.
         """
 
 
-class Door(Protocol):
+class CallToolDoor(Protocol):
     """The tool `call_tool` of a search, whose calls are those of tools that no list shows."""
 
     @property
@@ -98,7 +98,7 @@ class Catalog:
         page_size: int | None = None,
         late: Late | None = None,
         hidden: Iterable[Tool] = (),
-        door: Door | None = None,
+        door: CallToolDoor | None = None,
         is_fixed: bool = False,
     ) -> None:
         kinds = [*LIST_METHODS.values(), "methods"]

@@ -15,7 +15,7 @@ from ..errors import RequestError
 
 if TYPE_CHECKING:
     from .call import Call
-    from .running import Host
+    from .running import CallServices
 
 MAX_LOG_BYTES = 64 * 1024
 """The length at which a log message is cut: it is for a person to read, and must not fill the
@@ -34,7 +34,7 @@ def severity(level: object, where: str) -> int:
     return LEVELS.index(level)
 
 
-def set_level(host: Host, params: dict[str, Any], *, modern: bool) -> None:
+def set_level(host: CallServices, params: dict[str, Any], *, modern: bool) -> None:
     """Have *host* send the messages of at least the level in *params* to its client.
 
     Raises:
@@ -67,7 +67,7 @@ def send(call: Call, params: dict[str, Any]) -> None:
     )
 
 
-def stray(host: Host, level: str, logger: str | None, data: Any) -> bytes | None:
+def stray(host: CallServices, level: str, logger: str | None, data: Any) -> bytes | None:
     """Return the log message of no call for the client of *host*; `None` if the client does not
     want it.
     """

@@ -92,7 +92,7 @@ class Elicitor(Protocol):
         """Ask the client's user, on the event loop."""
 
 
-class Host(Protocol):
+class CallServices(Protocol):
     """The services of a session for a running call. Every method may be called from any
     thread.
     """

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from .call import Decision
     from .catalog import Catalog, Late
     from .elicitation import Elicitations, Response
-    from .running import Host, Recipient
+    from .running import CallServices, Recipient
     from .slow_path import SlowPath
 
     Route = Callable[[Request, dict[str, Any], Origin], tuple[Decision, ...]]
@@ -69,7 +69,12 @@ class ServerProtocol:
     """
 
     def __init__(
-        self, catalog: Catalog, identity: lifecycle.Identity, settings: Settings, *, host: Host
+        self,
+        catalog: Catalog,
+        identity: lifecycle.Identity,
+        settings: Settings,
+        *,
+        host: CallServices,
     ) -> None:
         self.in_flight = InFlight(settings, identity)
         self._max_batch_elements = settings.max_batch_elements

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .call import Origin
     from .in_flight import InFlight
     from .lifecycle import Identity
-    from .running import Host
+    from .running import CallServices
 
 
 TASK = "task:"
@@ -42,7 +42,7 @@ def begin(
     params: dict[str, Any],
     origin: Origin,
     lists: Collection[str],
-    host: Host,
+    host: CallServices,
 ) -> bytes:
     """Add a subscription to some of *lists*, and of the tasks of *host*.
 
@@ -95,7 +95,7 @@ def take_open_requests(in_flight: InFlight, topic: str) -> list[Id]:
     return [id for id in found if in_flight.subscriptions.pop(id, None) is not None]
 
 
-def changes(before: Any, after: Any, host: Host) -> list[str]:
+def changes(before: Any, after: Any, host: CallServices) -> list[str]:
     """Return the capabilities of which a list differs between two catalogs, as far as the client of
     *host* cares.
     """

@@ -24,7 +24,7 @@ from _thread import allocate_lock, start_new_thread
 
 from .open_requests import OpenRequests
 from .place import CannotShare, find_place
-from .starting import NotStarted, Refused, connect
+from .starting import ProcessNotStarted, SessionRefused, connect
 from .stateful_servers import find_state, is_always_shared
 from .words import own_words
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
     from .place import Place
-    from .starting import Connection
+    from .starting import SharedConnection
 
 _CHUNK_BYTES = 64 * 1024
 _EXIT_SECONDS = 0.5
@@ -69,9 +69,9 @@ def carry(words: Sequence[str]) -> str:
     try:
         place = find_place(words)
         connection = connect(place, words)
-    except NotStarted as problem:
+    except ProcessNotStarted as problem:
         _leave(2, str(problem))
-    except (CannotShare, Refused) as problem:
+    except (CannotShare, SessionRefused) as problem:
         return str(problem)
     except OSError as error:
         return f"{error.filename or 'a socket'}: {error.strerror}"
@@ -82,7 +82,7 @@ def carry(words: Sequence[str]) -> str:
 class Carrier:
     """One session: the host at descriptors 0 and 1, the shared process at *connection*."""
 
-    def __init__(self, place: Place, words: Sequence[str], connection: Connection) -> None:
+    def __init__(self, place: Place, words: Sequence[str], connection: SharedConnection) -> None:
         self._place = place
         self._words = words
         self._connection = connection
@@ -127,7 +127,7 @@ class Carrier:
             pass
         self._hang_up()
 
-    def _send(self, connection: Connection, data: bytes) -> None:
+    def _send(self, connection: SharedConnection, data: bytes) -> None:
         """Send *data*, and notice if the host hangs up before all is sent."""
         rest = memoryview(data)
         stream = connection.socket
@@ -143,7 +143,7 @@ class Carrier:
             if self._has_hung_up:
                 self._end_within_grace()
 
-    def _wait_until_read(self, connection: Connection) -> None:
+    def _wait_until_read(self, connection: SharedConnection) -> None:
         poll = select.poll()
         poll.register(connection.socket.fileno(), select.POLLOUT)
         if not self._has_hung_up:
@@ -170,7 +170,7 @@ class Carrier:
 
     # From the shared process
 
-    def _carry_responses(self, connection: Connection) -> None:
+    def _carry_responses(self, connection: SharedConnection) -> None:
         receive = connection.socket.recv
         while True:
             try:
@@ -185,7 +185,7 @@ class Carrier:
                 self._requests.receive(data)
             _write(data)
 
-    def _obey(self, connection: Connection, data: bytes) -> bytes:
+    def _obey(self, connection: SharedConnection, data: bytes) -> bytes:
         """Act on the control lines in *data*; return the rest."""
         messages, _, control = data.partition(_CONTROL)
         while b"\n" not in control:
@@ -226,12 +226,12 @@ class Carrier:
             response = {"jsonrpc": "2.0", "id": id, "error": error}
             _write(_encode(response))
 
-    def _restore(self) -> Connection:
+    def _restore(self) -> SharedConnection:
         """Connect again, and repeat what the session has set; in the thread that reads the host."""
         try:
             connection = connect(self._place, self._words)
             self._repeat_settings(connection)
-        except (CannotShare, NotStarted, Refused, OSError) as problem:
+        except (CannotShare, ProcessNotStarted, SessionRefused, OSError) as problem:
             _leave(2, f"the shared process cannot be started again: {problem}")
         with self._lock:
             self._connection = connection
@@ -239,7 +239,7 @@ class Carrier:
         self._connected.release()
         return connection
 
-    def _repeat_settings(self, connection: Connection) -> None:
+    def _repeat_settings(self, connection: SharedConnection) -> None:
         stream = connection.socket
         waiting: set[object] = set()
         for number, message in enumerate(self._requests.settings()):
@@ -253,7 +253,7 @@ class Carrier:
         while waiting:
             data = stream.recv(_CHUNK_BYTES)
             if not data:
-                raise NotStarted("it has ended")
+                raise ProcessNotStarted("it has ended")
             if _CONTROL in data:
                 data = self._obey(connection, data)
             *lines, buffer = (buffer + data).split(b"\n")

@@ -42,11 +42,11 @@ _REPORT = 3
 """The descriptor through which a new process reports that it listens, or why it does not."""
 
 
-class NotStarted(Exception):
+class ProcessNotStarted(Exception):
     """The shared process ended before it listened; the text is its reason."""
 
 
-class Refused(Exception):
+class SessionRefused(Exception):
     """The shared process takes no further session; the text says why."""
 
 
@@ -54,7 +54,7 @@ class NotShared(Exception):
     """The tools must not be shared; the text says so."""
 
 
-class Connection:
+class SharedConnection:
     """A session with a shared process, which gives calls *grace_seconds* after its end.
 
     While *alive* is open, the watchdog of the process knows that there is a session.
@@ -74,14 +74,14 @@ class Connection:
         os.close(self._alive)
 
 
-def connect(place: Place, words: Sequence[str]) -> Connection:
+def connect(place: Place, words: Sequence[str]) -> SharedConnection:
     """Return a session with the shared process of *place*, which the first one starts with
     *words*. If the tools must not be shared, it is a process for this session.
 
     Raises:
         CannotShare: if another user listens there, or the process comes and goes.
-        NotStarted: if it cannot be started.
-        Refused: if it has as many sessions as it may have.
+        ProcessNotStarted: if it cannot be started.
+        SessionRefused: if it has as many sessions as it may have.
         OSError: if the folder cannot be used.
     """
     try:
@@ -92,7 +92,7 @@ def connect(place: Place, words: Sequence[str]) -> Connection:
         return connection
 
 
-def _connect(place: Place, words: Sequence[str], *, is_alone: bool) -> Connection:
+def _connect(place: Place, words: Sequence[str], *, is_alone: bool) -> SharedConnection:
     for _ in range(_ATTEMPTS):
         connection = _connect_to_running(place)
         if connection is not None:
@@ -147,7 +147,7 @@ def read_line(stream: socket) -> bytes:
     return line
 
 
-def _connect_to_running(place: Place) -> Connection | None:
+def _connect_to_running(place: Place) -> SharedConnection | None:
     """Return a session with the process that listens at *place*, if there is one that takes it."""
     try:
         alive = _open_alive(place)
@@ -158,7 +158,7 @@ def _connect_to_running(place: Place) -> Connection | None:
         if stream is not None:
             grace_seconds = _greet(stream, os.fstat(alive).st_ino)
             if grace_seconds is not None:
-                connection = Connection(stream, alive, grace_seconds)
+                connection = SharedConnection(stream, alive, grace_seconds)
                 stream, alive = None, -1
                 return connection
     finally:
@@ -192,11 +192,11 @@ def _greet(stream: socket, alive: int) -> float | None:
         stream.settimeout(None)
         return float(text)
     if status == "full":
-        raise Refused(text)
+        raise SessionRefused(text)
     if status == "alone":
         raise NotShared(text)
     if status == "failed":
-        raise NotStarted(text)
+        raise ProcessNotStarted(text)
     return None  # its files have changed, or they are not those of this place any more
 
 
@@ -248,5 +248,7 @@ def _wait_for_report(report: int) -> None:
         if text == b"listening\n":
             return
         if not piece:
-            raise NotStarted(text.decode("utf-8", "replace").strip() or "the process has ended")
-    raise NotStarted(f"the process did not listen within {_START_SECONDS:g} seconds")
+            raise ProcessNotStarted(
+                text.decode("utf-8", "replace").strip() or "the process has ended"
+            )
+    raise ProcessNotStarted(f"the process did not listen within {_START_SECONDS:g} seconds")

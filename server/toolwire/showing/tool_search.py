@@ -2,8 +2,9 @@
 
 Theory of operation. A catalog that hides tools still has them by their names. `search_tools` finds
 them; a call of `call_tool` becomes, before it starts, the call of the tool that it names (see
-`Door` and `ServerProtocol`), so that its arguments, threads, limits, progress, elicitations and
-errors are those of that tool. With `--show code`, programs call the tools: see tool_programs.py.
+`SearchDoor` and `ServerProtocol`), so that its arguments, threads, limits, progress, elicitations
+and errors are those of that tool. With `--show code`, programs call the tools: see
+tool_programs.py.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ class ChosenTools(NamedTuple):
 
     shown: Sequence[Tool]
     hidden: Sequence[Tool] = ()
-    door: Door | None = None
+    door: SearchDoor | None = None
 
 
 class _SearchedTools:
@@ -115,7 +116,7 @@ class ToolSearch:
         tokens = estimate_list_tokens(tool.describe() for tool in tools)
         return tokens <= self._settings.show_tokens
 
-    def _make_tools(self, tools: Sequence[Tool]) -> tuple[Tool, Door]:
+    def _make_tools(self, tools: Sequence[Tool]) -> tuple[Tool, SearchDoor]:
         """Return `search_tools` and `call_tool`, under names that no other tool has."""
         search_name, call_name = _find_names(tools, "search_tools", "call_tool")
         search = self._make_search(tools, search_name, f"call it with {call_name}")
@@ -129,7 +130,7 @@ class ToolSearch:
                 structured=False,
             ),
         )
-        return search, Door(call, self._settings.strict_arguments)
+        return search, SearchDoor(call, self._settings.strict_arguments)
 
     def _make_program_tools(self, tools: Sequence[Tool]) -> tuple[Tool, Tool]:
         """Return `search_tools` and `run_program`, under names that no other tool has."""
@@ -197,7 +198,7 @@ def _find_names(tools: Sequence[Tool], *wanted: str) -> list[str]:
     return [meta_tools.find_free_name(name, taken) for name in wanted]
 
 
-class Door:
+class SearchDoor:
     """Lets calls of `call_tool` through to the tools that they name."""
 
     def __init__(self, tool: Tool, strict_arguments: bool) -> None:

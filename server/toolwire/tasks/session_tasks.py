@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from ..timers import Timers
     from .store import TaskStore
-    from .task import Outcome
+    from .task import TaskOutcome
 
     Decisions = tuple[Decision, ...]
     AnyTask = Task | StoredTask
@@ -475,7 +475,7 @@ class SessionTasks:
         with suppress(StoreError):
             self._store.release(self._session)
 
-    def _save_outcome(self, task: Task, end: Outcome) -> bool:
+    def _save_outcome(self, task: Task, end: TaskOutcome) -> bool:
         """Write the *end* of *task* into the store, if there is one; return whether it has it."""
         if self._store is None:
             return False

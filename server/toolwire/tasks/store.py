@@ -28,7 +28,7 @@ from .stored_task import StoredTask, StoreError, interruption
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .task import Outcome, Task
+    from .task import Task, TaskOutcome
 
 _APPLICATION_ID: Final = 0x54774B73
 """Marks the files of this module (`PRAGMA application_id`)."""
@@ -120,7 +120,7 @@ class TaskStore:
         values = (*row, task.created, task.updated, task.keep_seconds, b"")
         self._write(f"INSERT INTO tasks VALUES ({', '.join('?' * len(values))})", values)
 
-    def finish(self, id: str, end: Outcome) -> None:
+    def finish(self, id: str, end: TaskOutcome) -> None:
         """Keep the end of a task."""
         values = (end.status, end.message, end.at, end.member, id)
         self._write(

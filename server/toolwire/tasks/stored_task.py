@@ -47,7 +47,7 @@ class StoredTask(msgspec.Struct):
         return describe(self)
 
 
-class Described(Protocol):
+class DescribedTask(Protocol):
     """A task whose state can be described."""
 
     id: str
@@ -62,7 +62,7 @@ class Described(Protocol):
         """As `Task.is_final`."""
 
 
-def describe(task: Described) -> dict[str, Any]:
+def describe(task: DescribedTask) -> dict[str, Any]:
     """Return what both forms on the wire show of *task*, under the names of the newer one."""
     shown: dict[str, Any] = {"taskId": task.id, "status": task.status}
     if task.message is not None:

@@ -37,7 +37,7 @@ MAX_MESSAGE_CHARACTERS = 2000
 """How much of a status message is kept: it is a line for a person, sent with every answer."""
 
 
-class Outcome(NamedTuple):
+class TaskOutcome(NamedTuple):
     """The end of a task."""
 
     status: Status
@@ -64,7 +64,7 @@ class Task:
         call: Call,
         keep_seconds: float,
         changed: Callable[[Task], None],
-        save: Callable[[Task, Outcome], bool],
+        save: Callable[[Task, TaskOutcome], bool],
     ) -> None:
         assert call.id is not None
         self.id = id
@@ -109,9 +109,9 @@ class Task:
         outcome = response[self._head_bytes : -1]
         self._finish("completed" if outcome.startswith(b'"result"') else "failed", outcome)
 
-    def outcome_to_save(self) -> Outcome:
+    def outcome_to_save(self) -> TaskOutcome:
         """Return the end of the task, which is final."""
-        return Outcome(self.status, self.message, self.updated, self.outcome)
+        return TaskOutcome(self.status, self.message, self.updated, self.outcome)
 
     def without_outcome(self) -> Task:
         """Return the same task, whose outcome is in a store. Readers of this one still have it."""
@@ -167,7 +167,7 @@ class Task:
     def _finish(self, status: Status, outcome: bytes) -> None:
         if self.is_final:
             return
-        end = Outcome(status, self.message, time.time(), outcome)
+        end = TaskOutcome(status, self.message, time.time(), outcome)
         is_stored = self._save(self, end)
         with self._lock:
             if self.is_final:

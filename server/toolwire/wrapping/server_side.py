@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from ..mounting.listed_entries import EntryRules
     from ..mounting.locking import LockedEntries
-    from ..protocol.catalog import Door
+    from ..protocol.catalog import CallToolDoor
     from ..protocol.lifecycle import Capabilities
     from ..showing.tool_search import ToolSearch
     from .host_side import HostDeclaration
@@ -98,7 +98,7 @@ class WrappedCatalog(Catalog):
         theirs: Capabilities,
         *,
         hidden: Iterable[Tool] = (),
-        door: Door | None = None,
+        door: CallToolDoor | None = None,
     ) -> None:
         super().__init__(tools, hidden=hidden, door=door)
         self._theirs = theirs

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_bundled.programs.door import _MAX_CONCURRENT, Door, DoorLimits
+from toolwire_bundled.programs.door import _MAX_CONCURRENT, DoorLimits, ProgramDoor
 from toolwire_bundled.programs.frames import (
     MAX_CALL_BYTES,
     BrokenDoor,
@@ -109,7 +109,7 @@ def test_result_that_is_no_json_is_a_failure() -> None:
 class Inside:
     """The end of the program."""
 
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: ProgramDoor) -> None:
         self._socket = socket.socket(fileno=socket.dup(door.inside))
         self._socket.settimeout(10)
         door.let_go()
@@ -137,17 +137,17 @@ class Inside:
         return data
 
 
-Opening = Callable[..., tuple[Door, Inside, "SimpleQueue[ProgramCall]"]]
+Opening = Callable[..., tuple[ProgramDoor, Inside, "SimpleQueue[ProgramCall]"]]
 
 
 @pytest.fixture
 def opened() -> Iterator[Opening]:
     """Open doors that put calls into a queue, or answer them at once if *answers*."""
-    doors: list[tuple[Door, Inside]] = []
+    doors: list[tuple[ProgramDoor, Inside]] = []
 
     def open_door(
         answers: bool = True, **limits: int
-    ) -> tuple[Door, Inside, SimpleQueue[ProgramCall]]:
+    ) -> tuple[ProgramDoor, Inside, SimpleQueue[ProgramCall]]:
         calls: SimpleQueue[ProgramCall] = SimpleQueue()
 
         def start(wanted: ProgramCall) -> None:
@@ -155,7 +155,7 @@ def opened() -> Iterator[Opening]:
             if answers:
                 door.answer(wanted, Outcome(wanted.arguments))
 
-        door = Door(start, DoorLimits(**limits))
+        door = ProgramDoor(start, DoorLimits(**limits))
         doors.append((door, Inside(door)))
         return *doors[-1], calls
 

@@ -1,4 +1,4 @@
-"""The door of a program whose interpreter stops at each call, in place of a socket (`Door`)."""
+"""The door of a program whose interpreter stops at each call; `ProgramDoor` has a socket."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def describe_size(limits: DoorLimits) -> str:
     return f"The calls of this program and their results take more than {limit}."
 
 
-class Door:
+class ProgramDoor:
     """Passes the calls of one program to *start*, which answers each by `answer`, from any
     thread.
 

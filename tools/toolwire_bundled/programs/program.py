@@ -16,7 +16,7 @@ from ..python_interpreter.outcome import outcome
 from ..python_interpreter.process import code_of, execute
 from ..python_interpreter.sandbox_probe import protection
 from ..requirements import how_to_install
-from .door import Door
+from .door import ProgramDoor
 from .limits import MAX_PROCESSES, ProgramLimits, ToolFunction
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .direct_door import DirectDoor
     from .frames import ProgramCall
 
-    AnyDoor = Door | DirectDoor
+    AnyDoor = ProgramDoor | DirectDoor
 
 Sandbox = Literal["bubblewrap", "monty"]
 
@@ -91,7 +91,7 @@ class Program:
         """
         if self._sandbox == "monty":
             return self._run_in_monty(start, attach, end_calls, check)
-        door = Door(start, self._limits.door)
+        door = ProgramDoor(start, self._limits.door)
         attach(door)
         job = self._job(door.inside)
         try:

@@ -323,12 +323,16 @@ def _withheld(module: ModuleType, name: str, value: Any) -> str | None:
 
 
 def _is_own(module: ModuleType, name: str, value: Any) -> bool:
-    """True for a public function that the module, not an import, has defined."""
-    if not (_is_function(value) or issubclass(type(value), BuiltinFunctionType)):
+    """True for a public function that the module, not an import, has defined: also a method of an
+    object, as in the standard library's `random`.
+    """
+    is_bound = issubclass(type(value), BuiltinFunctionType | MethodType)
+    if not (is_bound or _is_function(value)):
         return False
+    origin = value.__module__ or type(value.__self__).__module__  # a method in C has no module
     if "__all__" in vars(module):
-        return name in _exported(module) and _within(module, value.__module__)
-    return not name.startswith("_") and value.__module__ == module.__name__
+        return name in _exported(module) and _within(module, origin)
+    return not name.startswith("_") and origin == module.__name__
 
 
 def _is_function(value: Any) -> bool:

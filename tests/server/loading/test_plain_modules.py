@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 from toolwire import Server
+from toolwire.errors import LoadError
+from toolwire.loading.diagnostics.not_offered import explain
 from toolwire.loading.targets import load
 
 
@@ -17,6 +19,7 @@ from toolwire.loading.targets import load
         ("hashlib", {"new", "file_digest"}),
         ("json", {"dumps", "loads"}),
         ("statistics", {"mean", "median"}),
+        ("random", {"randint", "choice", "random"}),
     ],
 )
 def test_functions_of_a_module_of_the_library_are_tools(module: str, names: set[str]) -> None:
@@ -59,3 +62,75 @@ def test_a_function_is_called_what_the_module_calls_it(tmp_path: Path) -> None:
 
     assert names >= {"shown", "first", "second"}
     assert not names & {"_hidden", "inner"}
+
+
+MIXED = """
+from os.path import basename
+from toolwire import tool_api
+
+@tool_api
+def add(a: int, b: int) -> int: return a + b
+
+def helper(a: int) -> int: return a
+
+def _hidden(): pass
+
+class Plain: pass
+
+class Caller:
+    def __call__(self): pass
+
+caller = Caller()
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "reasons"),
+    [
+        (
+            MIXED,
+            {
+                "basename": "it is imported from posixpath",
+                "tool_api": "it is imported from toolwire_tools.decorator",
+                "helper": "other names of the module are decorated",
+                "_hidden": "its name begins with an underscore",
+                "Plain": "it is a class",
+                "Caller": "it is a class",
+                "caller": "it is an object of the class Caller",
+            },
+        ),
+        (
+            "__all__ = ['first', 'second']\n"
+            "def first(a: int) -> int: return a\n"
+            "def second(*a): return a\n"
+            "def third(a: int) -> int: return a\n",
+            {"second": "tool 'second', parameter '*a'", "third": "the module's __all__ does not"},
+        ),
+        (
+            "__tools__ = ['first']\n"
+            "def first(a: int) -> int: return a\n"
+            "def second(a: int) -> int: return a\n",
+            {"second": "__tools__ does not list it"},
+        ),
+    ],
+    ids=["decorated", "exported", "listed"],
+)
+def test_each_name_that_is_no_tool_has_a_reason(
+    tmp_path: Path, text: str, reasons: dict[str, str]
+) -> None:
+    file = tmp_path / "why.py"
+    file.write_text(text)
+
+    found = dict(explain(str(file)))
+
+    assert list(found) == list(reasons)
+    for name, reason in reasons.items():
+        assert found[name].startswith(reason)
+
+
+@pytest.mark.parametrize("text", ["Clock", "tools.yaml"])
+def test_only_modules_are_explained(tmp_path: Path, text: str) -> None:
+    (tmp_path / "tools.yaml").write_text("tools: []")
+
+    with pytest.raises(LoadError, match="is no module: --why explains"):
+        explain(text if text == "Clock" else str(tmp_path / text))

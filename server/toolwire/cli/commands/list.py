@@ -55,6 +55,7 @@ COMMAND = Command(
             " markdown, or that of an installed extension",
         ),
         Option("--strict", "with --as openai: make functions strict where they can be"),
+        Option("--why", "list the names of a module that are no tools, and why"),
         Option("--tokens", "show how many tokens of a model's context each tool takes"),
         JSON,
         Option("--timeout SECONDS", "time limit, including the start of the server"),
@@ -65,6 +66,7 @@ COMMAND = Command(
         "toolwire list --lint -- npx -y some-mcp-server",
         "toolwire list tools.py --as openai --strict",
         "toolwire list --tokens --mount-config .mcp.json",
+        "toolwire list my_package.module --why",
     ),
 )
 
@@ -78,6 +80,8 @@ def run(words: Words) -> int:
     _check_forms(words.options)
     if "bundled" in words.options:
         return _list_bundled(words)
+    if "why" in words.options:
+        return _explain_names(words)
     if "lint" in words.options:
         return _lint(words)
     if "resources" in words.options:
@@ -89,7 +93,7 @@ def run(words: Words) -> int:
     return _list_tools(words)
 
 
-_FORMS = ("bundled", "resources", "prompts", "as", "lint", "tokens", "json")
+_FORMS = ("bundled", "resources", "prompts", "why", "as", "lint", "tokens", "json")
 """The options of which only one can be given; JSON is a form of all but --as, too."""
 
 
@@ -215,6 +219,27 @@ def _format_name(entry: Entry) -> tuple[str, str]:
         mark = "" if argument.get("required") else "?"
         arguments.append(argument["name"] + mark)
     return entry["name"], ", ".join(arguments)
+
+
+# --- names that are no tools ---
+
+
+def _explain_names(words: Words) -> int:
+    """Import the targets in this process, and print which of their names are no tools."""
+    from ...loading.diagnostics.not_offered import explain
+
+    if words.command is not None or not words.words:
+        raise UsageError("--why goes with files and modules, as in `toolwire list math --why`")
+    found = []
+    for target in words.words:
+        found += explain(target)
+    if "json" in words.options:
+        print_data(format_json([{"name": name, "reason": reason} for name, reason in found]))
+    elif found:
+        print_report(format_table(("name", "why it is no tool"), found))
+    else:
+        print_report("Each name that can be called is a tool.")
+    return 0
 
 
 # --- tokens ---

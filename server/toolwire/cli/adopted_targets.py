@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
 
 from toolwire_compat.fastmcp.programs import find_program
 
 from ..errors import UsageError
-
-if TYPE_CHECKING:
-    from .options import Words
+from .options import Words
 
 
 def list_targets(words: Words) -> list[str]:
-    """Return the targets: the words after one target and `--` are its arguments; `-- -m package` is
-    a module.
+    """Return the targets: the words after one target, or after `-m MODULE`, and `--` are its
+    arguments; `-- -m package` is a module.
 
     Raises:
-        UsageError: if a program is to be reloaded, which starts once.
+        UsageError: if a program is to be reloaded, which starts once, or there is a module and no
+            `--adopt`, or another target.
     """
+    module = words.options.get("module")
+    if module is not None:
+        words = _name_module(words, module)
     targets = [*words.words, *(words.command or [])]
     if words.command and len(words.words) == 1:
         targets = [f"{words.words[0]} {shlex.join(words.command)}"]
@@ -31,3 +32,14 @@ def list_targets(words: Words) -> list[str]:
                 f"--reload is for files: leave it out, since {target} starts only once"
             )
     return targets
+
+
+def _name_module(words: Words, module: str) -> Words:
+    """Return *words* as if they were `-- -m module arguments`."""
+    if "adopt" not in words.options:
+        raise UsageError(
+            f"-m goes with --adopt; to serve the functions of a module, write `serve {module}`"
+        )
+    if words.words:
+        raise UsageError(f"-m {module} is one target, and {words.words[0]} another: name one")
+    return Words(words.options, [], ["-m", module, *(words.command or [])])

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from support.command_line import CommandLine
 from support.recording_caller import RecordingCaller
 from support.server_process import call, request, running
 from toolwire.errors import LoadError
@@ -283,3 +284,50 @@ def test_an_installed_command_is_served_and_its_prints_never_reach_standard_outp
 
     assert [tool["name"] for tool in listed["result"]["tools"]] == ["words_given"]
     assert called["result"]["structuredContent"]["result"] == ["a", "--word", "a"]
+
+
+UNIT = """
+import sys
+from mcp.server.fastmcp import FastMCP
+
+mcp = FastMCP("strange")
+
+@mcp.tool()
+def arguments() -> list[str]: return sys.argv[1:]
+
+mcp.run()
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("words", "arguments"), [((), []), (("--", "--unit", "km"), ["--unit", "km"])]
+)
+def test_a_module_is_run_with_the_arguments_after_two_dashes(
+    tmp_path: Path, words: tuple[str, ...], arguments: list[str]
+) -> None:
+    package = tmp_path / "strange_units"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text(UNIT)
+    command = ("-m", "toolwire", "serve", "--adopt", "-m", "strange_units", *words)
+    with running(*command, env={**os.environ, "PYTHONPATH": str(tmp_path)}) as server:
+        called = server.ask(call("arguments"))
+
+    assert called["result"]["structuredContent"]["result"] == arguments
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        (("-m", "json"), "-m goes with --adopt; to serve the functions of a module"),
+        (("--adopt", "-m", "json", "tools.py"), "-m json is one target, and tools.py another"),
+    ],
+)
+def test_a_module_without_adopt_or_next_to_a_target_is_refused(
+    command_line: CommandLine, words: tuple[str, ...], problem: str
+) -> None:
+    done = command_line("serve", *words)
+
+    assert done.returncode == 2
+    assert problem in done.stderr

@@ -80,6 +80,11 @@ COMMAND = Command(
         INCLUDE,
         EXCLUDE,
         *LOADING,
+        Option(
+            "-m, --module MODULE",
+            "with --adopt: a module that runs as by `python -m`; its arguments follow `--`",
+            is_rare=True,
+        ),
         LOCK,
         LOCK_TEXTS,
         Option(
@@ -150,12 +155,12 @@ def choose_targets(words: Words) -> list[str]:
         UsageError: if nothing is to be served.
     """
     targets = [*words.words, *(words.command or [])]
-    if not targets and not {"mount", "mount_config"} & words.options.keys():
+    if not targets and not {"mount", "mount_config", "module"} & words.options.keys():
         raise UsageError(
             "name what to serve: a file, a folder, a module or installed tools, as in `serve"
             " tools.py`"
         )
-    if "adopt" in words.options:
+    if {"adopt", "module"} & words.options.keys():
         from ..adopted_targets import list_targets
 
         return list_targets(words)

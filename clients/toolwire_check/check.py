@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import closing
 from typing import TYPE_CHECKING
 
@@ -25,12 +25,13 @@ from .facts.sdks import mark_sdk_gaps
 from .facts.server_facts import find_facts
 from .facts.server_process import ServerUnderTest
 from .judging.costs import find_slowest_calls, measure_costs
+from .playing.early_end import EarlyEnd
 from .playing.generated_calls import GeneratedCalls
 from .playing.open_conversation import CheckContext
 from .playing.plan import plan_plays
 from .playing.play_sequence import Doubt, PlaySequence, play_and_confirm, repeat_doubt
 from .playing.player import Limits
-from .playing.verdicts import judge_silent_server
+from .playing.verdicts import judge_silent_server, make_verdict
 from .playing.whole_run import RunJudge
 from .report import SEVERITIES, Report, is_bad
 
@@ -69,6 +70,7 @@ def check(
     jobs: int | None = None,
     replays: bool = False,
     on_verdict: OnVerdict | None = None,
+    early_end: EarlyEnd | None = None,
 ) -> Report:
     """Return a report on how the server that *command* starts meets the *cases* (default all).
 
@@ -77,7 +79,9 @@ def check(
     failed for lack of time is repeated at the end, while nothing else of the check runs, with waits
     three times as long. *fuzzing* adds calls with generated arguments. Known failures of its SDK
     count as known gaps unless *fold_sdk* is false. *on_verdict* receives each verdict, and the
-    total number, as soon as it is decided; on any thread, one at a time.
+    total number, as soon as it is decided; on any thread, one at a time. *early_end* may end the
+    check before all cases are played; a KeyboardInterrupt ends it so, too, and a second one is
+    raised.
 
     *replays* reproduces a failure, even one that needs another case before it: the *cases* are
     played in sequence, in one process where possible, with all messages. Expectations on the whole
@@ -116,10 +120,11 @@ def check(
         run_plays = {} if replays else _select_for_run(plays)
         run_judge = RunJudge(run_plays, facts.tools)
         context = CheckContext(start, facts, limits, run_judge, sdk, is_replay=replays)
-        run = _Run(context, on_verdict, _count_verdicts(plays, facts, fuzzing))
+        early_end = early_end or EarlyEnd()
+        run = _Run(context, on_verdict, _count_verdicts(plays, facts, fuzzing), early_end)
         run.play(plays, jobs)
         run.repeat_doubts()
-        if fuzzing is not None:
+        if fuzzing is not None and not early_end.reason:
             run.fuzz(fuzzing, settings)
         run.judge_whole()
         verdicts = run.list_verdicts()
@@ -157,8 +162,11 @@ def _count_verdicts(plays: Sequence[Play], facts: Facts, fuzzing: Fuzzing | None
 class _Run:
     """Collects the verdicts of one check, and announces each as soon as it is final."""
 
-    def __init__(self, context: CheckContext, on_verdict: OnVerdict | None, total: int) -> None:
+    def __init__(
+        self, context: CheckContext, on_verdict: OnVerdict | None, total: int, early_end: EarlyEnd
+    ) -> None:
         self._context = context
+        self._early_end = early_end
         self._on_verdict = on_verdict
         self._total = total
         self._announcing = threading.Lock()
@@ -170,13 +178,25 @@ class _Run:
     def play(self, plays: Sequence[Play], jobs: int | None) -> None:
         """Play *plays*, up to *jobs* tasks at once; failures for lack of time stay doubts."""
         restore_hooks()
+        tasks = _make_tasks(plays)
         with ThreadPoolExecutor(jobs or min(_MAX_JOBS, os.cpu_count() or 1)) as pool:
-            for _ in pool.map(self._play_task, _make_tasks(plays)):  # an error of a task ends this
-                pass
+            futures = [pool.submit(self._play_task, task) for task in tasks]
+            try:
+                wait(futures, return_when=FIRST_EXCEPTION)
+            except KeyboardInterrupt:
+                self._early_end.interrupt()
+                wait(futures, return_when=FIRST_EXCEPTION)
+        for future in futures:
+            future.result()  # raises what ended a task
 
     def _play_task(self, task: Task) -> None:
         with closing(PlaySequence(self._context)) as sequence:
             for place, play in task.items():
+                reason = self._early_end.reason
+                if reason:
+                    reason = f"not played: {reason}"
+                    self._add(place, make_verdict(play, "not applicable", reason=reason))
+                    continue
                 result = play_and_confirm(self._context, sequence, play)
                 if isinstance(result, Doubt):
                     self._doubts[place] = result
@@ -187,6 +207,11 @@ class _Run:
         """Repeat the plays that may have failed for lack of time, now that nothing else runs."""
         seconds_left = _MAX_SECONDS_OF_REPEATS
         for place, doubt in sorted(self._doubts.items(), key=_by_severity):
+            reason = self._early_end.reason
+            if reason:
+                reason = f"it failed, maybe for lack of time, and was not repeated: {reason}"
+                self._add(place, make_verdict(doubt.play, "not applicable", reason=reason))
+                continue
             if seconds_left <= 0:
                 self._add(place, doubt.verdict)
                 continue

@@ -24,13 +24,14 @@ from ..options import HTML, JSON, LOADING, MARKDOWN, Option
 from ..printing.layout import find_width, format_table
 from ..printing.output_files import check_folders, write_pages
 from ..printing.progress import ProgressLine
-from ..printing.terminal import format_json, print_data, print_report
+from ..printing.terminal import format_json, print_data, print_remark, print_report
 from . import Command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from toolwire_check import CheckSettings, Fuzzing, Gap, Report, Verdict
+    from toolwire_check.playing.early_end import EarlyEnd
     from toolwire_schemas.cases import Case
 
     from ..options import Words
@@ -66,6 +67,7 @@ COMMAND = Command(
     options=(
         Option("--only PATTERN", "run only cases whose id matches; repeatable", many=True),
         Option("--skip PATTERN", "leave out cases whose id matches; repeatable", many=True),
+        Option("--quick", "play only the cases of what a server must do, for 30 seconds at most"),
         Option("--list", "list the cases and exit"),
         Option(
             "--rule CASE",
@@ -130,8 +132,13 @@ COMMAND = Command(
 )
 
 
+_QUICK_SECONDS = 30.0
+
+
 def run(words: Words) -> int:
     """Print the verdicts, and return 1 if a rule of the chosen severity failed."""
+    from toolwire_check.playing.early_end import EarlyEnd
+
     options = words.options
     if "rule" in options:
         _print_rules(options)
@@ -146,12 +153,18 @@ def run(words: Words) -> int:
         check_target(words)
     check_folders(options, "html", "markdown", "badge", "junit", "write_baseline")
     known_gaps = gaps or _read_written_gaps(options)
-    report = _check(command, cases, gaps, options)
+    if "quick" in options:
+        cases = [case for case in cases if case.severity == "must"]
+    early_end = EarlyEnd(_QUICK_SECONDS if "quick" in options else None)
+    report = _check(command, cases, gaps, options, early_end)
     if "replay" not in options:
         _write_files(options, report, known_gaps)
     has_printed = _write_pages(report, words)
     if not has_printed:
         _print(report, words)
+    if early_end.is_interrupted:
+        print_remark("interrupted: the cases that were not played count as not applicable")
+        raise KeyboardInterrupt
     return 1 if report.failures(options.get("fail_on", "must")) else 0
 
 
@@ -212,7 +225,11 @@ def _wrap_page(page: str) -> str:
 
 
 def _check(
-    command: list[str], cases: Sequence[Case], gaps: Sequence[Gap], options: dict[str, Any]
+    command: list[str],
+    cases: Sequence[Case],
+    gaps: Sequence[Gap],
+    options: dict[str, Any],
+    early_end: EarlyEnd,
 ) -> Report:
     from toolwire_check import MissingHypothesis, UnknownTool, check
     from toolwire_client import NotStarted
@@ -241,6 +258,7 @@ def _check(
             jobs=options.get("jobs"),
             replays="replay" in options,
             on_verdict=None if "replay" in options else on_verdict,
+            early_end=early_end,
         )
     except NotStarted as error:
         raise Failed(str(error), 2) from None

@@ -17,6 +17,7 @@ from toolwire_client.errors import BrokenRules, RequestFailed
 from toolwire_client.remote import as_process
 from toolwire_client.transport.child_process import ServerProcess
 from toolwire_schemas.output import printable
+from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
 from .. import log
 from ..guarded_process import GuardedProcess, start_guarded
@@ -56,7 +57,7 @@ class WrapSettings(msgspec.Struct, frozen=True, kw_only=True):
     refuses tools, *recording* gets the traffic with the server, and *search* chooses which tools
     its list shows; `None` for all. *list_cache* is when lists of the last start may answer, and
     *options* are those of the command line. *launch* returns a transport to the server if it is
-    one of a shared process.
+    one of a shared process. A message of the server has at most *max_message_bytes*.
     """
 
     command: Sequence[str]
@@ -68,6 +69,7 @@ class WrapSettings(msgspec.Struct, frozen=True, kw_only=True):
     list_cache: Literal["late", "always", "never"] = "never"
     options: dict[str, Any] = {}
     launch: Callable[[], Transport] | None = None
+    max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
 
 
 def shorten_command(command: Sequence[str]) -> str:
@@ -146,6 +148,7 @@ class WrappedServer:
                 take_frame=take_frame,
                 first_request_id=FIRST_ID,
                 log_level=None,
+                max_message_bytes=settings.max_message_bytes,
             ),
             on_change,
             list,

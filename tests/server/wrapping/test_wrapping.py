@@ -224,6 +224,17 @@ def test_large_results_become_links_or_stay() -> None:
         assert len(text(process.ask(call("large", {"n": 50_000})))) == 50_000
 
 
+def test_messages_of_both_sides_are_limited_and_the_next_ones_pass() -> None:
+    with opened("--limit", "max_message_bytes=20000") as process:
+        beyond = process.ask(call("large", {"n": 50_000}))
+        assert beyond["result"]["isError"]
+        assert "bytes; the limit is 20000" in text(beyond)
+        refused = process.ask(call("echo", {"n": "x" * 50_000}, id=2))
+        assert refused["error"]["code"] == -32600
+        within = process.ask(call("large", {"n": 10_000}, id=3))
+        assert len(text(within)) == 10_000
+
+
 @pytest.mark.skipif(
     sys.platform != "linux", reason="elsewhere, a process that leaves its group cannot be found"
 )

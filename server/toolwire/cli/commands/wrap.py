@@ -111,7 +111,13 @@ COMMAND = Command(
         "toolwire wrap --share -- npx -y some-mcp-server",
         "toolwire wrap --lock server.lock.json --record server.jsonl -- npx -y some-mcp-server",
     ),
-    limits=("heartbeat_seconds", "max_result_bytes", "max_result_tokens", *OF_PROGRAMS),
+    limits=(
+        "heartbeat_seconds",
+        "max_message_bytes",
+        "max_result_bytes",
+        "max_result_tokens",
+        *OF_PROGRAMS,
+    ),
 )
 
 
@@ -155,6 +161,7 @@ def read_settings(words: Words) -> tuple[WrapSettings, Settings]:
         search=make_search(settings),
         list_cache=options.get("list_cache", "late"),
         options=options,
+        max_message_bytes=settings.max_message_bytes,
     )
     return wrapped, settings
 

@@ -171,8 +171,13 @@ def table_for_host(known_methods: Collection[str]) -> Table:
 
 def route_from_host(table: Table, head: Head, peers: Peers, server: ServerState) -> Route:
     """Return where a message of the host goes, by its *table*."""
-    if server is ServerState.STARTING:  # in their order, but a ping asks whether this process lives
-        return Route.ANSWER if head.method == "ping" else Route.WAIT
+    is_early = server in (ServerState.ABSENT, ServerState.STARTING)
+    if is_early and head.method == "ping":
+        # It asks whether this process lives, and says nothing of its host: the server starts with
+        # the capabilities of the host, which another message has.
+        return Route.ANSWER
+    if server is ServerState.STARTING:  # in their order
+        return Route.WAIT
     if server is ServerState.KNOWN:
         return Route.ANSWER if head.method in _OF_HANDSHAKE_AND_LISTS else Route.WAIT
     if isinstance(head.method, msgspec.UnsetType):

@@ -92,7 +92,7 @@ def test_the_log_level_passes_only_between_legacy_peers(peers: Peers) -> None:
         (request("custom"), WAIT, WAIT, WAIT),
         (request("tools/call", task={}), WAIT, WAIT, WAIT),
         (request("tools/call"), WAIT, WAIT, ANSWER),  # the call starts the server itself
-        (request("ping"), WAIT, ANSWER, ANSWER),
+        (request("ping"), ANSWER, ANSWER, ANSWER),
         (notification("notifications/cancelled", requestId=1), WAIT, WAIT, FOLLOW),
         (RESPONSE, FOLLOW, WAIT, FOLLOW),
         (NO_MESSAGE, ANSWER, WAIT, ANSWER),

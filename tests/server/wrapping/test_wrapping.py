@@ -74,6 +74,14 @@ def test_the_host_sees_the_identity_instructions_and_capabilities_of_the_server(
         assert host["clientInfo"] == {"name": "host", "version": "3"}
 
 
+def test_the_server_sees_a_host_that_pings_before_its_handshake() -> None:
+    with wrapped() as process:
+        assert process.ask(request("ping", id=7))["result"] == {}
+        result = process.ask(initialize())["result"]
+        host = json.loads(result["instructions"].removeprefix("You are "))
+        assert host["capabilities"] == HOST
+
+
 def test_requests_of_the_server_that_only_the_host_understands_pass_both_ways_byte_for_byte() -> (
     None
 ):

@@ -24,8 +24,8 @@ _CHOICE_OF_ENCODER = (
 )
 
 _SAME_BYTES = "a copy, or not, of the same bytes"
-_MAY_BE_DEEP = "if len(data) > 2 * MAX_DEPTH and data.count(b'[') + data.count(b'{') > MAX_DEPTH:"
-_EXACT_DEPTH = "the encoder that follows counts the levels itself"
+_MAY_BE_DEEP = "if len(data) > 400 and data.count(b'[') + data.count(b'{') > MAX_DEPTH:"
+_EXACT_DEPTH = "what follows counts the levels itself"
 
 _EMPTY_RESPONSE = (
     "empty = messages.response(call.id, {**result, 'content': [], 'structuredContent': 0},"
@@ -62,8 +62,6 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         f"{_EMPTY_RESPONSE}: True -> False": _SAME_JSON,
         "message = None if smaller is None else messages.response(call.id, smaller,"
         " is_plain=True): True -> False": _SAME_JSON,
-        "costs = [min(size, self._cost(block, size)) for block, size in zip(blocks, sizes,"
-        " strict=True)]: True -> False": "there is one size for each block",
         "return {} -> return None": TRUTH,
         "id = os.urandom(16).hex(): 16 -> 17": "no less random",
         "data = encode_plain(text[:max(most, 0)])[1:-1][:max(most, 0)]: 0 -> 1": (
@@ -89,8 +87,8 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         f"{_MAY_BE_DEEP}: {_MAY_BE_DEEP[3:-1]} -> {_MAY_BE_DEEP[3:-1].replace(' and ', ' or ')}": (
             _EXACT_DEPTH
         ),
-        f"{_MAY_BE_DEEP}: len(data) > 2 * MAX_DEPTH -> len(data) >= 2 * MAX_DEPTH": _EXACT_DEPTH,
-        f"{_MAY_BE_DEEP}: 2 * MAX_DEPTH -> 2 + MAX_DEPTH": _EXACT_DEPTH,
+        f"{_MAY_BE_DEEP}: len(data) > 400 -> len(data) >= 400": _EXACT_DEPTH,
+        f"{_MAY_BE_DEEP}: 400 -> 401": _EXACT_DEPTH,
         f"{_MAY_BE_DEEP}: data.count(b'[') + data.count(b'{{') > MAX_DEPTH -> "
         "data.count(b'[') + data.count(b'{') >= MAX_DEPTH": _EXACT_DEPTH,
     },

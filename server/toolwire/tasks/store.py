@@ -70,10 +70,19 @@ class TaskStore:
             self._database = sqlite3.connect(
                 self._path, timeout=_BUSY_SECONDS, isolation_level=None, check_same_thread=False
             )
-            self._prepare()
-        self._life = _Life(self._path, self._owner)
-        with _readable(self._path):
-            self._note_interrupted()
+            try:
+                self._prepare()
+                self._life = _Life(self._path, self._owner)
+                self._note_interrupted()
+            except BaseException:
+                self._database.close()
+                raise
+
+    def close(self) -> None:
+        """Close the file. Its tasks that run count as interrupted for others."""
+        with self._lock:
+            self._database.close()
+            self._life.end()
 
     def _prepare(self) -> None:
         """Check what the file is before anything is changed, and make the table in a new one."""
@@ -201,6 +210,10 @@ class _Life:
         self._descriptor = os.open(self._name(owner), os.O_RDWR | os.O_CREAT, 0o600)
         _lock(self._descriptor)
 
+    def end(self) -> None:
+        """Free the lock."""
+        os.close(self._descriptor)
+
     def is_alive(self, owner: str) -> bool:
         """Return whether the process *owner* lives."""
         try:
@@ -252,6 +265,14 @@ def _readable(path: str) -> Iterator[None]:
 
 _stores: dict[str, TaskStore] = {}
 _opening = threading.Lock()
+
+
+def close_stores() -> None:
+    """Close all stores of this process."""
+    with _opening:
+        while _stores:
+            _, store = _stores.popitem()
+            store.close()
 
 
 def open_store(path: str) -> TaskStore:

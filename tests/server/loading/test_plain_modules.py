@@ -16,7 +16,7 @@ from toolwire.loading.targets import load
     [
         ("math", {"sqrt", "pow", "isclose", "factorial"}),
         ("os.path", {"basename", "splitext"}),
-        ("hashlib", {"new", "file_digest"}),
+        ("hashlib", {"file_digest"}),
         ("json", {"dumps", "loads"}),
         ("statistics", {"mean", "median"}),
         ("random", {"randint", "choice", "random"}),

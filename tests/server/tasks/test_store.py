@@ -7,6 +7,7 @@ import sqlite3
 import stat
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,7 @@ from server.tasks.tasking import META, Client, code_of
 from support.command_line import CommandLine
 from support.server_process import Process, request, served
 from toolwire import Context, Server, tool_api
-from toolwire.tasks import store as stores
-from toolwire.tasks.store import TaskStore, open_store
+from toolwire.tasks.store import TaskStore, close_stores, open_store
 from toolwire.tasks.stored_task import StoreError
 
 go = threading.Event()
@@ -46,7 +46,7 @@ def _stop() -> Iterator[None]:
     go.clear()
     yield
     go.set()
-    stores._stores.clear()
+    close_stores()
 
 
 def serve(path: Path) -> Client:
@@ -147,20 +147,20 @@ def _garbage(path: Path) -> None:
 
 
 def _damaged(path: Path) -> None:
-    TaskStore(str(path))._database.close()
+    TaskStore(str(path)).close()
     data = bytearray(path.read_bytes())
     data[4096:4296] = b"\xff" * 200
     path.write_bytes(bytes(data))
 
 
 def _of_another_program(path: Path) -> None:
-    with sqlite3.connect(path) as database:
+    with closing(sqlite3.connect(path)) as database, database:
         database.execute("CREATE TABLE notes (text)")
 
 
 def _of_another_version(path: Path) -> None:
-    TaskStore(str(path))._database.close()
-    with sqlite3.connect(path) as database:
+    TaskStore(str(path)).close()
+    with closing(sqlite3.connect(path)) as database, database:
         database.execute("PRAGMA user_version = 99")
 
 
@@ -188,7 +188,7 @@ def test_a_store_that_is_locked_makes_no_tasks_and_loses_none(tmp_path: Path) ->
     path = tmp_path / "tasks.db"
     client = serve(path)
     first = client.begin("wait")
-    with sqlite3.connect(path, isolation_level=None) as other:
+    with closing(sqlite3.connect(path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         go.set()
 

@@ -146,7 +146,7 @@ def sessions() -> dict[str, list[Block]]:
     """The sessions of each page, in its order: a later one may use the files of an earlier one."""
     pages: dict[str, list[Block]] = {}
     for block in blocks():
-        if block.language == "console":
+        if block.language == "console" and not block.note.startswith("not run: "):
             pages.setdefault(block.place.partition(":")[0], []).append(block)
     return pages
 

@@ -10,6 +10,7 @@ version with it, the import fails with a sentence that says so, and the server g
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
@@ -73,12 +74,19 @@ def _state() -> tuple[int, int, int] | None:
 
 
 def _version_on_disk() -> str:
-    """Return the version that the file has now, or an empty text if it cannot be read."""
+    """Return the version that the file has now, or an empty text if it cannot be read.
+
+    Raises:
+        OSError: if no descriptor is left.
+    """
     try:
         with open(_FILE, encoding="utf-8") as file:
             for line in file:
                 if line.startswith(_START):
                     return line.removeprefix(_START).strip().strip("\"'")
-    except (OSError, ValueError):
+    except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):  # this says nothing about the file
+            raise
+    except ValueError:
         pass
     return ""

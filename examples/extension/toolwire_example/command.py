@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolwire.cli.commands import Command
 from toolwire.cli.options import Words
-from toolwire.cli.printing.output import print_data
+from toolwire.cli.printing.terminal import print_data
 from toolwire.loading.targets import load
 
 COMMAND = Command(

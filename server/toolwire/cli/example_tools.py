@@ -39,7 +39,7 @@ def count_words(text: Annotated[str, "Any text."]) -> Statistics:
     return Statistics(len(words), sum(map(len, words)), max(words, key=len, default=""))
 
 
-@tool_api(read_only=True)
+@tool_api(read_only=True, task="auto")
 async def tell_story(hero: str = "a small teapot") -> AsyncIterator[str]:
     """Tell a story, sentence by sentence."""
     for sentence in (
@@ -51,7 +51,7 @@ async def tell_story(hero: str = "a small teapot") -> AsyncIterator[str]:
         yield sentence
 
 
-@tool_api(read_only=True)
+@tool_api(read_only=True, task="auto")
 def find_primes(below: int, context: Context) -> list[int]:
     """Find all primes below a number, reporting progress. It can be cancelled.
 

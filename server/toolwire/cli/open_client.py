@@ -41,10 +41,8 @@ def make_client(
 
     *env* is added to the environment of a Toolwire server.
     """
-    from toolwire_client.remote import is_address
-
     command = choose_command(words, targets)
-    is_ours = words.command is None and not is_address(command[0])
+    is_ours = is_own_server(words, command)
     more = env if is_ours else None
     return connect_to(command, is_ours=is_ours, limit=limit, env=more, on_ask=on_ask)
 
@@ -118,6 +116,13 @@ def explain_failure(error: ClientError, *, is_ours: bool) -> Failed:
     if isinstance(error, ServerGone):
         return Failed("", 2) if is_ours and error.exit_status == 2 else Failed(error.reason)
     return Failed(str(error), 2 if isinstance(error, NotStarted) else 1)
+
+
+def is_own_server(words: Words, command: list[str]) -> bool:
+    """Return whether *command*, chosen for *words*, starts a Toolwire server for targets."""
+    from toolwire_client.remote import is_address
+
+    return words.command is None and not is_address(command[0])
 
 
 def choose_command(words: Words, targets: list[str]) -> list[str]:

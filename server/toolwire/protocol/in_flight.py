@@ -251,7 +251,9 @@ class InFlight:
             log_failure(call, error, mask=self._mask_errors)
             return self._failure(call, error)
         except ImportError as missing:  # Toolwire was upgraded while it runs: see `upgrades.py`
-            return self._error(call, INTERNAL_ERROR, str(missing))
+            return self._plain_failure(call, str(missing))
+        except OSError:  # no descriptor is left to import them with
+            return self._plain_failure(call, "Internal error" if self._mask_errors else str(error))
 
     def expire(self, call: Call, seconds: float) -> bytes | None:
         """Respond that the tool has taken longer than *seconds*."""
@@ -289,6 +291,14 @@ class InFlight:
             return self._error(call, failed.code, failed.message, failed.data)
         result = _failure_of(error, mask=self._mask_errors, tool=call.entry.name)
         return self._response(call, result, last=last)
+
+    def _plain_failure(self, call: Call, text: str) -> bytes | None:
+        """Respond with *text*, by what every server has imported."""
+        if call.entry.kind != "tools":
+            return self._error(call, INTERNAL_ERROR, text)
+        return self._response(
+            call, {"content": [{"type": "text", "text": text}], "isError": True}, last=True
+        )
 
     def _message(self, call: Call, message: bytes | None) -> bytes | None:
         recipient = call.origin.recipient

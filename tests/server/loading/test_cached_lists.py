@@ -252,7 +252,7 @@ def test_the_handshake_of_a_fastmcp_file_is_that_of_its_last_start(home: Home) -
 
     assert early["serverInfo"] == {"name": "Sums", "version": "3.1"}
     assert early["instructions"] == "Add."
-    assert early["capabilities"].keys() == {"tools", "prompts", "logging"}
+    assert early["capabilities"].keys() == {"tools", "prompts", "logging", "tasks"}
     assert [prompt["name"] for prompt in prompts] == ["greet"]
 
 

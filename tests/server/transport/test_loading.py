@@ -48,7 +48,7 @@ def test_a_file_that_may_have_prompts_is_imported_before_a_handshake(tmp_path: P
     with served(tmp_path, prompt) as process:
         hello = process.ask(INITIALIZE)
 
-    assert hello["result"]["capabilities"].keys() == {"prompts", "tools", "logging"}
+    assert hello["result"]["capabilities"].keys() == {"prompts", "tools", "logging", "tasks"}
 
 
 def test_the_end_of_the_input_ends_an_import(tmp_path: Path) -> None:

@@ -346,13 +346,17 @@ def test_a_task_on_an_engine_is_cancelled(shared: Cluster, tmp_path: Path, engin
         path = tmp_path / "job"
         task = about_tasks(process, "tools/call", name="job", arguments={"path": str(path)})
         there = noted(path)
-        state = about_tasks(process, "tasks/get", taskId=task["taskId"])
+        state: dict[str, Any] = {}
 
+        def says_running() -> bool:
+            state.update(about_tasks(process, "tasks/get", taskId=task["taskId"]))
+            return state.get("statusMessage") == "running"
+
+        wait_until(says_running)
         about_tasks(process, "tasks/cancel", taskId=task["taskId"])
 
         wait_until_gone(there)
         assert state["status"] == "working"
-        assert state["statusMessage"] == "running"
         state = about_tasks(process, "tasks/get", taskId=task["taskId"])
         assert state["status"] == "cancelled"
 

@@ -10,7 +10,14 @@ from ...errors import Failed, UsageError
 from ...loading import argument_text as values
 from ...loading import bundled_targets as bundled
 from ...loading import targets as load
-from ..open_client import ask_user, choose_command, connect_to, is_mounting, make_limit
+from ..open_client import (
+    ask_user,
+    choose_command,
+    connect_to,
+    is_mounting,
+    is_own_server,
+    make_limit,
+)
 from ..options import JSON, LOADING, Option
 from ..printing.call_result import print_result
 from ..printing.progress import ProgressLine
@@ -75,7 +82,8 @@ def run(words: Words) -> int:
         )
     limit = make_limit(words)
     line = ProgressLine(sys.stderr)
-    command, is_ours = choose_command(words, targets), words.command is None
+    command = choose_command(words, targets)
+    is_ours = is_own_server(words, command)
     on_ask = ask_user(before=line.clear)
     with connect_to(command, is_ours=is_ours, limit=limit, on_ask=on_ask) as client:
         tools = client.list_tools(timeout_seconds=limit.left())

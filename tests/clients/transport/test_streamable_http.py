@@ -327,9 +327,12 @@ def test_too_many_open_requests_are_refused(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_too_many_lines_that_wait_end_the_conversation(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(streamable_http, "MAX_WAITING_LINES", 3)
+    may_accept = threading.Event()
 
     def rule(received: Received) -> Any:
-        return events(then="stay") if received.method == "notifications/cancelled" else None
+        if received.method == "notifications/cancelled":
+            may_accept.wait(SECONDS)
+        return None
 
     with RemoteStandIn(rule=rule) as server, connect(server.url, era="legacy") as client:
         first = client.start("add")
@@ -339,6 +342,7 @@ def test_too_many_lines_that_wait_end_the_conversation(monkeypatch: pytest.Monke
         calls = [client.start("add") for _ in range(4)]
         with pytest.raises(Unreachable, match="does not accept messages"):
             calls[0].result(timeout_seconds=SECONDS)
+        may_accept.set()
 
 
 # Sessions

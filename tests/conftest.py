@@ -18,7 +18,11 @@ pytest_plugins = ["pytester", "support.command_line", "support.spans"]
 # `dev` differ from run to run. How long it takes to make an example depends on the machine, too,
 # and how many of fifteen are of use, on chance.
 settings.register_profile(
-    "ci", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+    "ci",
+    deadline=None,
+    derandomize=True,
+    max_examples=50,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.register_profile(
     "dev",

@@ -3563,11 +3563,11 @@ export interface Task {
    */
   statusMessage?: string
   /**
-   * When the task was made.
+   * When the task was made, in ISO 8601.
    */
   createdAt: string
   /**
-   * When its status last changed.
+   * When its status last changed, in ISO 8601.
    */
   lastUpdatedAt: string
   /**
@@ -3735,11 +3735,11 @@ export interface Task20260728 {
    */
   statusMessage?: string
   /**
-   * When the task was made.
+   * When the task was made, in ISO 8601.
    */
   createdAt: string
   /**
-   * When its status last changed.
+   * When its status last changed, in ISO 8601.
    */
   lastUpdatedAt: string
   /**

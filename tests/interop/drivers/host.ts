@@ -49,6 +49,7 @@ export function receive(message: ServerMessage20251125): ClientMessage20251125 |
     case 'notifications/prompts/list_changed':
     case 'notifications/resources/list_changed':
     case 'notifications/tools/list_changed':
+    case 'notifications/tasks/status':
       return undefined
   }
 }
@@ -82,6 +83,7 @@ function text(block: ContentBlock): string {
 /** The call again, with the user's answers; undefined if the tool has answered. */
 export function again(params: ToolsCallParams20260728, result: ToolsCallResult20260728) {
   if (result.resultType === 'complete') return void result.content.length
+  if (result.resultType === 'task') return void result.taskId
   const questions = Object.entries(result.inputRequests ?? {})
   const declined = questions.map(([name]) => [name, { action: 'decline' as const }])
   const next: ToolsCallParams20260728 = { ...params, inputResponses: Object.fromEntries(declined) }

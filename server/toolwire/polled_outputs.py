@@ -81,6 +81,15 @@ def deliver(call: Call, outcome: dict[str, Any] | BaseException) -> None:
     call.host.wait_for_room()
 
 
+def _make_poller() -> tuple[Any, int]:
+    """Return what polls, and the event of a stream that can be read."""
+    if sys.platform == "win32":
+        raise OSError("Windows cannot poll pipes")
+    import select
+
+    return select.poll(), select.POLLIN
+
+
 class PolledOutputs:
     """Polls *descriptor*, the stream of the host of *session*, which *read_host* reads, and what is
     added (`Borrower`).
@@ -90,10 +99,7 @@ class PolledOutputs:
     """
 
     def __init__(self, descriptor: int, read_host: Callable[[], bytes], session: Session) -> None:
-        if sys.platform == "win32":
-            raise OSError("Windows cannot poll pipes")
-        import select
-
+        self._poll, self._readable = _make_poller()
         self._descriptor = descriptor
         self._read_host = read_host
         self._read_soon = poll_before(self._read, self.is_ready, self._is_idle)
@@ -105,8 +111,6 @@ class PolledOutputs:
         self._unflushed: set[Transport] = set()
         self._receivers: dict[int, Callable[[], bool]] = {}
         self._wake, self._wake_writer = private_pipe()
-        self._poll = select.poll()
-        self._readable = select.POLLIN
         self._poll.register(descriptor, self._readable)
         self._poll.register(self._wake, self._readable)
 
@@ -132,7 +136,8 @@ class PolledOutputs:
         """Return whether `read` would not wait; if it would, yield the processor."""
         if self._poll.poll(0):
             return True
-        os.sched_yield()
+        if sys.platform != "win32":
+            os.sched_yield()
         return False
 
     def read(self) -> bytes | list[bytes]:

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from server.tasks.tasking import META, Client, code_of
 from support.command_line import CommandLine
-from support.server_process import Process, request, served
+from support.server_process import Process, request, served, wait_until
 from toolwire import Context, Server, tool_api
 from toolwire.tasks.store import TaskStore, close_stores, open_store
 from toolwire.tasks.stored_task import StoreError
@@ -115,7 +115,8 @@ def test_a_result_is_read_from_the_store_and_not_kept_in_memory(tmp_path: Path) 
     task = client.begin("big", {"size": 1000})
     client.until(task, "completed")
 
-    assert client._session.tasks()._tasks[task].outcome == b""
+    kept = client._session.tasks()._tasks
+    wait_until(lambda: kept[task].outcome == b"")
     assert len(client.get(task)["result"]["content"][0]["text"]) == 1000
     client.end()
 

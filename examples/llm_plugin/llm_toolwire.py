@@ -64,7 +64,7 @@ def _make_call(client: Client, name: str) -> Callable[..., llm.ToolOutput]:
 
 
 def _find_media(result: CallResult) -> list[llm.Attachment]:
-    """Return the pictures and sounds of a result, for models that can see or hear."""
+    """Return the images and audio of a result, for models that take them."""
     media = []
     for block in result.content:
         if block.get("type") in ("image", "audio"):

@@ -24,7 +24,7 @@ def draw() -> Image:
     """Draw a dot."""
     return Image(b"<svg/>", media_type="image/svg+xml")
 '''
-# A model that calls what it is told to, and then repeats the outputs that it gets.
+# A model that makes the calls in standard input, and answers with their outputs.
 CHAIN = """
 import json, sys
 import llm

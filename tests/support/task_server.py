@@ -56,7 +56,7 @@ class TaskServer:
     def connect(self, **options: Any) -> PendingConnection:
         return connect(self, era=self._era, **options)
 
-    def asked(self, method: str) -> list[Message]:
+    def list_requests(self, method: str) -> list[Message]:
         """Return the parameters of the requests of *method*, without `_meta`."""
         found = []
         for request in self.requests:

@@ -98,7 +98,7 @@ def test_resumed_run_waits_for_its_open_task_without_calling_again(
     assert (outcome.status, outcome.result) == ("answered", "all done")
     assert [event.result for event in of(CallFinished, outcome.transcript)] == ["done"]
     assert of(ApprovalAsked, outcome.transcript) == []
-    assert server.asked("tools/call") == []
+    assert server.list_requests("tools/call") == []
     check_transcript(load(interrupted))
     assert kinds(load(interrupted))[-6:-3] == ["Ended", "Resumed", "CallFinished"]
 
@@ -115,7 +115,7 @@ def test_lost_task_is_reported_as_possibly_done_and_not_repeated_unasked(
     finished = of(CallFinished, outcome.transcript)
     assert "There is no such task" in str(finished[0].result)
     assert "Whether the call took effect is not known" in str(finished[0].result)
-    assert server.asked("tools/call") == []
+    assert server.list_requests("tools/call") == []
 
 
 def test_server_without_the_tool_is_a_failed_call(interrupted: Path) -> None:

@@ -46,8 +46,8 @@ def test_task_gives_its_result_when_it_is_awaited(version: str, face: str) -> No
         assert (await task.result()).text == "done"
 
     ask(face, server.connect(), scenario)
-    assert len(server.asked("tasks/get")) == 3
-    assert server.asked("tasks/cancel") == []
+    assert len(server.list_requests("tasks/get")) == 3
+    assert server.list_requests("tasks/cancel") == []
 
 
 @pytest.mark.parametrize("face", FACES)
@@ -151,7 +151,7 @@ def test_task_that_is_not_waited_for_any_longer_goes_on(version: str) -> None:
         task = client.call_tool("work", task=True)
         with pytest.raises(TimedOut, match="the task has not ended"):
             task.result(0.2)
-        assert server.asked("tasks/cancel") == []
+        assert server.list_requests("tasks/cancel") == []
         assert task.read_status().state == "working"
 
 
@@ -159,7 +159,7 @@ def test_plain_call_that_times_out_cancels_its_task() -> None:
     server = TaskServer(working())
     with server.connect() as client, pytest.raises(TimedOut):
         client.call_tool("work", timeout_seconds=0.2)
-    assert server.asked("tasks/cancel") == [{"taskId": "t"}]
+    assert server.list_requests("tasks/cancel") == [{"taskId": "t"}]
 
 
 @pytest.mark.parametrize("version", FORMS)
@@ -196,7 +196,7 @@ def test_questions_of_a_task_are_asked_once_each() -> None:
         assert client.call_tool("work").text == "done"
     accepted = {"action": "accept", "content": {}}
     assert asked == ["work", "work"]
-    assert server.asked("tasks/update") == [
+    assert server.list_requests("tasks/update") == [
         {"taskId": "t", "inputResponses": {"a": accepted}},
         {"taskId": "t", "inputResponses": {"b": accepted}},
     ]
@@ -217,7 +217,7 @@ def test_question_whose_answer_failed_is_asked_by_the_next_wait() -> None:
         with pytest.raises(KeyError):
             task.result()
         assert task.result().text == "done"
-    assert len(server.asked("tasks/update")) == 1
+    assert len(server.list_requests("tasks/update")) == 1
 
 
 def test_legacy_task_asks_while_its_result_is_waited_for() -> None:
@@ -240,7 +240,7 @@ def test_question_that_this_client_did_not_offer_to_ask_ends_the_wait() -> None:
     server = TaskServer(asking("a"))
     with server.connect() as client, pytest.raises(BrokenRules, match="did not offer"):
         client.call_tool("work")
-    assert server.asked("tasks/cancel") == [{"taskId": "t"}]
+    assert server.list_requests("tasks/cancel") == [{"taskId": "t"}]
 
 
 def test_server_that_answers_at_once_gives_a_task_that_has_ended() -> None:
@@ -263,7 +263,7 @@ def test_server_without_tasks_is_not_called() -> None:
             client.call_tool("work", task=True)
         with pytest.raises(NoTasks, match="does not list"):
             client.list_tasks()
-    assert server.asked("tools/call") == []
+    assert server.list_requests("tools/call") == []
 
 
 def test_legacy_tool_that_runs_only_as_a_task_is_called_as_one() -> None:
@@ -281,10 +281,10 @@ def test_legacy_tool_that_runs_only_as_a_task_is_called_as_one() -> None:
     server = Demanding(completed(), version=LEGACY)
     with server.connect() as client:
         assert client.call_tool("work").text == "done"
-        assert ["task" in params for params in server.asked("tools/call")] == [False, True]
+        assert ["task" in params for params in server.list_requests("tools/call")] == [False, True]
         client.list_tools()
         assert client.call_tool("work").text == "done"
-        assert ["task" in params for params in server.asked("tools/call")][2:] == [True]
+        assert ["task" in params for params in server.list_requests("tools/call")][2:] == [True]
 
 
 def test_legacy_server_lists_its_tasks() -> None:
@@ -313,7 +313,7 @@ def test_notification_makes_the_client_ask_at_once() -> None:
     with server.connect() as client:
         task = client.task("t")
         assert task.result(WAIT).text == "done"
-    assert server.asked("subscriptions/listen") == [{"notifications": {"taskIds": ["t"]}}]
+    assert server.list_requests("subscriptions/listen") == [{"notifications": {"taskIds": ["t"]}}]
 
 
 # Hostile servers
@@ -331,14 +331,14 @@ def test_flood_of_notifications_costs_at_most_one_request_in_50_ms() -> None:
     server = Flooding(working(), poll=0)
     with server.connect() as client, pytest.raises(TimedOut):
         client.call_tool("work", timeout_seconds=0.5)
-    assert len(server.asked("tasks/get")) <= 11
+    assert len(server.list_requests("tasks/get")) <= 11
 
 
 def test_endless_task_is_asked_for_no_more_often_than_the_shortest_interval() -> None:
     server = TaskServer(working(), poll=-5)
     with server.connect() as client, pytest.raises(TimedOut):
         client.call_tool("work", timeout_seconds=0.5)
-    assert len(server.asked("tasks/get")) <= 11
+    assert len(server.list_requests("tasks/get")) <= 11
 
 
 def test_task_that_asks_for_ever_is_given_up() -> None:

@@ -258,7 +258,9 @@ def _readable(path: str) -> Iterator[None]:
     """Raise a `StoreError` with a readable text for any error inside the `with` block."""
     try:
         yield
-    except (sqlite3.Error, OSError) as error:
+    except OSError as error:
+        raise StoreError((error.strerror or str(error)).lower()) from None
+    except sqlite3.Error as error:
         reason = str(error).replace(path, "").strip(" :'") or type(error).__name__
         raise StoreError(reason) from None
 

@@ -332,7 +332,11 @@ def _is_own(module: ModuleType, name: str, value: Any) -> bool:
     origin = value.__module__ or type(value.__self__).__module__  # a method in C has no module
     if "__all__" in vars(module):
         return name in _exported(module) and _within(module, origin)
-    return not name.startswith("_") and origin == module.__name__
+    if name.startswith("_"):
+        return False
+    if is_bound:  # `math.gcd` is of `math.integer` since Python 3.15
+        return _within(module, origin)
+    return origin == module.__name__
 
 
 def _is_function(value: Any) -> bool:

@@ -29,6 +29,12 @@ from typing import Any, NamedTuple
 
 PATIENCE_SECONDS = 120.0
 ROUNDS = 10
+SERVER_WORKERS = 2
+"""How many calls a wrapped server runs at once; its threads stay, and their limit is compared."""
+
+SERVERS = 2
+"""A wrapped server has one process for each era."""
+
 TOOLS = '''
 import threading
 import anyio
@@ -89,7 +95,8 @@ class Soak:
         self._toolwire = toolwire
         self.command = [*toolwire, "serve", "--share", "tools.py"]
         if options.wrap:
-            server = [*toolwire, "serve", "tools.py"]
+            limit = f"max_workers={SERVER_WORKERS}"
+            server = [*toolwire, "serve", "--limit", limit, "tools.py"]
             self.command = [*toolwire, "wrap", "--share", "--list-cache", "never", "--", *server]
         self.environment = {**os.environ, "XDG_RUNTIME_DIR": str(folder)}
 
@@ -140,7 +147,9 @@ class Session:
         try:
             if not self._is_modern:
                 self._shake_hands()
-            for _ in range(self._chance.randint(1, 12)):
+            self._make_calls()  # however slow the machine is
+            self._settle()
+            for _ in range(self._chance.randrange(12)):
                 if time.monotonic() > deadline:
                     break
                 self._make_calls()
@@ -270,7 +279,13 @@ class Taken(NamedTuple):
     threads: int
 
 
-MARGIN = Taken(processes=0, memory_kib=8 * 1024, descriptors=4, threads=4)
+POOL_GROWTH = SERVER_WORKERS + 1
+"""How many workers a server may have more than at first: it has one at least, and at most two more
+than may run calls (`WorkerPool.wake`). How many there are depends on the speed of the machine; they
+end after 10 idle seconds. Workers of sessions end with them.
+"""
+
+MARGIN = Taken(processes=0, memory_kib=8 * 1024, descriptors=4, threads=SERVERS * POOL_GROWTH)
 
 
 def measure(soak: Soak) -> Taken:

@@ -71,8 +71,9 @@ def connect_to(
     from toolwire_schemas.deadline import Deadline
 
     from ..mounting.foreign_stderr import ForeignStderr
+    from .printing.own_stderr import OwnStderr
 
-    stderr = ForeignStderr()
+    stderr = OwnStderr() if is_ours else ForeignStderr()
     left = limit.left() if limit is not None else None
     opening = connect(
         command,

@@ -18,6 +18,7 @@ from toolwire.cli import commands
 from toolwire.cli.commands import serve
 from toolwire.cli.help import format_help
 from toolwire.cli.main import main
+from toolwire.cli.printing.own_stderr import OwnStderr
 from toolwire.settings import LIMITS
 from toolwire_client import connect
 
@@ -623,14 +624,38 @@ def test_each_command_is_a_file_or_a_folder_of_its_name() -> None:
 def test_a_failure_starts_with_a_red_word_on_a_terminal(
     monkeypatch: pytest.MonkeyPatch, is_terminal: bool, start: str
 ) -> None:
-    class Terminal(io.StringIO):
-        def isatty(self) -> bool:
-            return is_terminal
-
-    stream = Terminal()
-    monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.setenv("TERM", "xterm")
+    stream = replace_stderr(monkeypatch, is_terminal=is_terminal)
 
     assert main(["lsit"]) == 2
     assert stream.getvalue().startswith(start)
+
+
+def replace_stderr(monkeypatch: pytest.MonkeyPatch, *, is_terminal: bool) -> io.StringIO:
+    class Stream(io.StringIO):
+        def isatty(self) -> bool:
+            return is_terminal
+
+    stream = Stream()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    return stream
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("toolwire: no file a.py", "\x1b[31merror:\x1b[0m no file a.py\n"),
+        ("toolwire: warning: a name is taken", "toolwire: warning: a name is taken\n"),
+        ("a line of a tool", "a line of a tool\n"),
+        ("no toolwire: line", "no toolwire: line\n"),
+    ],
+)
+def test_a_target_that_cannot_be_loaded_is_a_red_error_too(
+    monkeypatch: pytest.MonkeyPatch, line: str, shown: str
+) -> None:
+    stream = replace_stderr(monkeypatch, is_terminal=True)
+
+    OwnStderr().line(line)
+
+    assert stream.getvalue() == shown

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolwire_client.pages.markdown import as_code, join_within_limit
 from toolwire_client.pages.markup import Html, code, cut, element, join_html, pairs, table
 from toolwire_client.pages.page import page, section
 from toolwire_dialects.compare.words import HEADINGS, WHOM, sentence
+
+from .side_by_side import side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,9 +21,16 @@ _MAX_ROWS = 1000
 _MAX_CHARS = 2000
 
 
-def diff_html(changes: Sequence[Change], *, old: str, new: str) -> Html:
-    """Return *changes*, breaking ones first, with the verdict; *old* and *new* say where the lists
-    come from.
+def diff_html(
+    changes: Sequence[Change],
+    *,
+    old: str,
+    new: str,
+    old_tools: Sequence[Any] = (),
+    new_tools: Sequence[Any] = (),
+) -> Html:
+    """Return *changes*, breaking ones first, with the verdict, and below them the texts and schemas
+    of *old_tools* and *new_tools* side by side. *old* and *new* say where the lists come from.
     """
     level, _, verdict = sentence(changes).partition(": ")
     colour = _COLOURS.get(changes[0].level, "") if changes else "good"
@@ -36,12 +45,21 @@ def diff_html(changes: Sequence[Change], *, old: str, new: str) -> Html:
     for each_level, heading in HEADINGS.items():
         changes_table = _make_table(heading, _select(changes, each_level))
         sections.append(section(heading, changes_table))
+    sections.append(section("Side by side", side_by_side(old_tools, new_tools)))
     return join_html(head, *sections)
 
 
-def diff_page(changes: Sequence[Change], *, old: str, new: str) -> str:
+def diff_page(
+    changes: Sequence[Change],
+    *,
+    old: str,
+    new: str,
+    old_tools: Sequence[Any] = (),
+    new_tools: Sequence[Any] = (),
+) -> str:
     """Return `diff_html` as a page."""
-    return page("Changes of tools", diff_html(changes, old=old, new=new))
+    content = diff_html(changes, old=old, new=new, old_tools=old_tools, new_tools=new_tools)
+    return page("Changes of tools", content)
 
 
 def diff_markdown(changes: Sequence[Change]) -> str:

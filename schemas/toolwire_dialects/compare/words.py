@@ -24,7 +24,7 @@ WHOM: dict[Concerns, str] = {
 HEADINGS: dict[Level, str] = {
     "major": "Breaking",
     "unknown": "Perhaps breaking",
-    "minor": "New",
+    "minor": "Compatible",
     "patch": "Other",
 }
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from markdown_it import MarkdownIt
 from support.parsed_html import Parsed, assert_inert, texts
 from toolwire_check.pages.diff_page import diff_markdown, diff_page
+from toolwire_check.pages.side_by_side import align, near_changes, side_by_side
 from toolwire_dialects.compare import Change, between
 from toolwire_schemas.output import printable
 
@@ -33,11 +35,101 @@ def test_a_page_has_the_verdict_first_and_breaking_changes_before_others() -> No
         "a server",
         "Breaking",
         "gone",
-        "New",
+        "Compatible",
         "Other",
     ]
     places = [page.text.index(part) for part in order]
     assert places == sorted(places)
+
+
+def test_what_is_removed_stands_under_no_heading_of_new_things() -> None:
+    result = {"type": "object", "properties": {"a": {"type": "string"}, "b": {"type": "string"}}}
+    shorter = {"type": "object", "properties": {"a": {"type": "string"}}}
+    old = [{"name": "read", "outputSchema": result}]
+    new = [{"name": "read", "outputSchema": shorter}, {"name": "write"}]
+    changes = between(old, new)
+
+    page = Parsed(diff_page(changes, old="a", new="b"))
+
+    minor = [change.text for change in changes if change.level == "minor"]
+    assert any(text.startswith("removed") for text in minor)
+    assert "Compatible" in page.text
+    assert 'aria-label="New"' not in diff_page(changes, old="a", new="b")
+
+
+def test_texts_and_both_schemas_stand_side_by_side() -> None:
+    page = Parsed(side_by_side(TEXTS_OLD, TEXTS_NEW))
+
+    assert_inert(page)
+    assert page.text.index("Description") < page.text.index("Arguments")
+    assert page.text.index("Arguments") < page.text.index("Result")
+    html = side_by_side(TEXTS_OLD, TEXTS_NEW)
+    assert "<code>Add <del>two</del> numbers.</code>" in html
+    assert "<code>Add <ins>whole</ins> numbers.</code>" in html
+    assert html.count("old</th>") == 3
+
+
+TEXTS_OLD = [
+    {
+        "name": "add",
+        "description": "Add two numbers.",
+        "inputSchema": {"type": "object", "properties": {"a": {"type": "number"}}},
+        "outputSchema": {"type": "object", "properties": {"result": {"type": "number"}}},
+    },
+    {"name": "same", "description": "As before."},
+    {"name": "gone"},
+]
+TEXTS_NEW = [
+    {
+        "name": "add",
+        "description": "Add whole numbers.",
+        "inputSchema": {"type": "object", "properties": {"a": {"type": "integer"}}},
+        "outputSchema": {"type": "object", "properties": {"result": {"type": "integer"}}},
+    },
+    {"name": "same", "description": "As before."},
+]
+
+
+def test_equal_tools_and_tools_of_one_list_are_not_compared() -> None:
+    assert side_by_side(TEXTS_OLD, TEXTS_NEW).count("<summary>") == 1
+    assert side_by_side(TEXTS_OLD, TEXTS_OLD) == ""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "rows"),
+    [
+        (["a", "b"], ["a", "c"], [("a", "a"), ("b", "c")]),
+        (["a"], ["a", "b"], [("a", "a"), (None, "b")]),
+        (["a", "b", "c"], ["c"], [("a", None), ("b", None), ("c", "c")]),
+        ([], ["a"], [(None, "a")]),
+    ],
+)
+def test_equal_lines_stand_in_one_row(
+    old: list[str], new: list[str], rows: list[tuple[str | None, str | None]]
+) -> None:
+    assert align(old, new) == rows
+
+
+def test_equal_lines_far_from_a_change_are_counted() -> None:
+    old = [str(number) for number in range(20)]
+    rows = list(near_changes(align(old, [*old[:10], "x", *old[11:]])))
+    assert rows[0] == ("… 7 equal lines", "… 7 equal lines")
+    assert rows[4] == ("10", "x")
+    assert rows[-1] == ("… 6 equal lines", "… 6 equal lines")
+    assert len(rows) == 9
+
+
+@given(texts, texts)
+def test_any_text_in_any_place_of_a_tool_is_text_only(old: str, new: str) -> None:
+    before = [{"name": old, "description": old, "inputSchema": {old: old}}]
+    after = [{"name": old, "description": new, "inputSchema": {new: new}}]
+    assert_inert(Parsed(diff_page([], old="a", new="b", old_tools=before, new_tools=after)))
+
+
+def test_long_texts_are_compared_in_bounded_time() -> None:
+    old = [{"name": "a", "description": "x " * 100_000, "inputSchema": {"enum": ["y"] * 50_000}}]
+    new = [{"name": "a", "description": "z " * 100_000, "inputSchema": {"enum": ["w"] * 50_000}}]
+    assert len(side_by_side(old, new)) < 500_000
 
 
 def test_equal_lists_have_a_short_page() -> None:

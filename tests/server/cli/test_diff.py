@@ -131,8 +131,8 @@ def test_of_many_changes_every_report_ends_with_their_number(
     run = Run(capsys, "many.json", "others.json", *option)
     assert (run.status, run.err) == (1, "")
     assert run.out.count("and 150 more") == 1
-    assert "m99" in run.out
-    assert "m100" not in run.out
+    assert "arguments.m99" in run.out
+    assert "arguments.m100" not in run.out
     if option == ("--json",):
         validator("tool-changes").validate(json.loads(run.out))
     else:

@@ -96,7 +96,7 @@ def run(words: Words) -> int:
     except BadList as error:
         raise Failed(f"{error} (old: {old_name}, new: {new_name})", 2) from None
     report = DiffReport(verdict(changes), old, new, changes)
-    has_printed = _write_pages(report, words.options)
+    has_printed = _write_pages(report, words.options, old_tools, new_tools)
     if has_printed:
         pass
     elif "json" in words.options:
@@ -192,7 +192,9 @@ def _reaches_limit(changes: Sequence[Change], options: dict[str, Any]) -> bool:
     return False
 
 
-def _write_pages(report: DiffReport, options: dict[str, Any]) -> bool:
+def _write_pages(
+    report: DiffReport, options: dict[str, Any], old_tools: list[Any], new_tools: list[Any]
+) -> bool:
     """Write the report as `--html` and `--markdown` ask; return whether that was to standard
     output.
     """
@@ -203,7 +205,11 @@ def _write_pages(report: DiffReport, options: dict[str, Any]) -> bool:
     return write_pages(
         options,
         html=lambda: diff_page(
-            report.changes, old=_describe_list(report.old), new=_describe_list(report.new)
+            report.changes,
+            old=_describe_list(report.old),
+            new=_describe_list(report.new),
+            old_tools=old_tools,
+            new_tools=new_tools,
         ),
         markdown=lambda: diff_markdown(report.changes),
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from .name_mapping import Names
-from .tool_entry import Entry, Schema, required, schema_of, text
+from .tool_entry import Entry, Schema, as_schema, list_required, text
 
 
 def from_entry(entry: Entry) -> dict[str, Any]:
@@ -18,19 +18,19 @@ def from_entry(entry: Entry) -> dict[str, Any]:
     tool: dict[str, Any] = {"name": text(entry.get("name"))}
     if description := text(entry.get("description")):
         tool["description"] = description
-    schema = {"type": "object", **schema_of(entry.get("inputSchema"))}
-    theirs = _parameters(schema).theirs
+    schema = {"type": "object", **as_schema(entry.get("inputSchema"))}
+    theirs = name_parameters(schema).theirs
     if any(name != theirs[name] for name in theirs):
         schema["properties"] = {theirs[name]: inner for name, inner in schema["properties"].items()}
-        schema["required"] = [theirs.get(name, name) for name in required(schema)]
+        schema["required"] = [theirs.get(name, name) for name in list_required(schema)]
     return {**tool, "input_schema": schema}
 
 
-def arguments(given: dict[str, Any], entry: Entry) -> dict[str, Any]:
+def restore_arguments(given: dict[str, Any], entry: Entry) -> dict[str, Any]:
     """Return the arguments of a call of the tool made of *entry* as the tool itself calls them."""
-    ours = _parameters(schema_of(entry.get("inputSchema"))).ours
+    ours = name_parameters(as_schema(entry.get("inputSchema"))).ours
     return {ours.get(name, name): value for name, value in given.items()}
 
 
-def _parameters(schema: Schema) -> Names:
-    return Names(schema_of(schema.get("properties")), "anthropic parameters")
+def name_parameters(schema: Schema) -> Names:
+    return Names(as_schema(schema.get("properties")), "anthropic parameters")

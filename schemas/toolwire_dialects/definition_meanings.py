@@ -24,10 +24,12 @@ def find_meanings(graph: SchemaGraph) -> dict[str, str]:
     for node in graph.nodes():
         if node.reference is not None:
             targets[node.pointer] = node.reference
-    refers = {pointer: _pointers_in(target) & targets.keys() for pointer, target in targets.items()}
+    refers = {
+        pointer: _find_pointers(target) & targets.keys() for pointer, target in targets.items()
+    }
     meanings: dict[str, str] = {}
     # A circle comes after all that it refers to, whose meanings are known by then.
-    for circle in _circles(refers):
+    for circle in _find_circles(refers):
         own = [(pointer, targets[pointer].schema) for pointer in circle]
         others = set[str]().union(*(refers[pointer] for pointer in circle)).difference(circle)
         digest = _digest((own, sorted(meanings[pointer] for pointer in others)))
@@ -36,12 +38,12 @@ def find_meanings(graph: SchemaGraph) -> dict[str, str]:
     return meanings
 
 
-def _pointers_in(target: SchemaNode) -> frozenset[str]:
+def _find_pointers(target: SchemaNode) -> frozenset[str]:
     schemas = [schema for _, schema in walk(target.keywords, "")]
     return frozenset(target.graph.node(schema).pointer for schema in schemas)
 
 
-def _circles(refers: dict[str, frozenset[str]]) -> Iterable[list[str]]:
+def _find_circles(refers: dict[str, frozenset[str]]) -> Iterable[list[str]]:
     circles: dict[str, list[str]] = {}
     for pointer, name in find_circles(refers).items():
         circles.setdefault(name, []).append(pointer)

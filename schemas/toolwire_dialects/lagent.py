@@ -22,7 +22,7 @@ import msgspec
 from toolwire_schemas.json_schema.graph import LIMITS, SchemaGraph, SchemaNode
 from toolwire_schemas.json_schema.subschemas import HOLDING, children
 
-from .tool_entry import Entry, Malformed, Schema, schema_of, text
+from .tool_entry import Entry, Malformed, Schema, as_schema, text
 
 _TO_LAGENT = {
     "string": "STRING",
@@ -71,7 +71,7 @@ def to_entry(description: dict[str, Any]) -> Entry:
     _check_types(description)
     if "api_list" in description:
         raise Malformed("api_list", "this is a toolkit, which is several tools")
-    return _entry(description, "", "")
+    return _make_entry(description, "", "")
 
 
 def to_entries(description: dict[str, Any]) -> list[Entry]:
@@ -82,10 +82,10 @@ def to_entries(description: dict[str, Any]) -> list[Entry]:
     """
     _check_types(description)
     if "api_list" not in description:
-        return [_entry(description, "", "")]
+        return [_make_entry(description, "", "")]
     apis, prefix = description["api_list"], _name(description, "") + "."
-    entries = [_entry(api, f"api_list[{index}].", prefix) for index, api in enumerate(apis)]
-    _by_name(apis, "api_list")
+    entries = [_make_entry(api, f"api_list[{index}].", prefix) for index, api in enumerate(apis)]
+    _index_by_name(apis, "api_list")
     return entries
 
 
@@ -95,9 +95,9 @@ def from_entry(entry: Entry) -> dict[str, Any]:
     `return_data` is there if the output schema has members. Definitions that parameters refer to
     stay under `$defs`.
     """
-    arguments = SchemaGraph(schema_of(entry.get("inputSchema"))).root
-    result = SchemaGraph(schema_of(entry.get("outputSchema"))).root
-    parameters = [_parameter(name, member) for name, member in _members(arguments)]
+    arguments = SchemaGraph(as_schema(entry.get("inputSchema"))).root
+    result = SchemaGraph(as_schema(entry.get("outputSchema"))).root
+    parameters = [_describe_parameter(name, member) for name, member in _list_members(arguments)]
     names = [parameter["name"] for parameter in parameters]
     made: dict[str, Any] = {
         "name": text(entry.get("name")),
@@ -105,15 +105,15 @@ def from_entry(entry: Entry) -> dict[str, Any]:
         "parameters": parameters,
         "required": [name for name in arguments.required if name in names],
     }
-    returned = [_returned(name, member) for name, member in _members(result)]
+    returned = [_describe_result(name, member) for name, member in _list_members(result)]
     if returned:
         made["return_data"] = returned
     if "$defs" in arguments.keywords:
-        made["$defs"] = schema_of(arguments.keywords["$defs"])
+        made["$defs"] = as_schema(arguments.keywords["$defs"])
     return made
 
 
-def _members(node: SchemaNode) -> list[tuple[str, SchemaNode]]:
+def _list_members(node: SchemaNode) -> list[tuple[str, SchemaNode]]:
     return [(name, member) for name, member in node.properties.items() if not member.is_false]
 
 
@@ -125,29 +125,29 @@ def _check_types(description: Any) -> None:
         raise Malformed(where.strip(".`"), problem) from None
 
 
-def _entry(description: dict[str, Any], where: str, prefix: str) -> Entry:
+def _make_entry(description: dict[str, Any], where: str, prefix: str) -> Entry:
     entry: Entry = {"name": prefix + _name(description, where)}
     if description.get("description"):
         entry["description"] = description["description"]
-    entry["inputSchema"] = _input_schema(description, where)
+    entry["inputSchema"] = _make_input_schema(description, where)
     # A result may be described without a name, and then is not a member of an object.
     named = [item for item in description.get("return_data", []) if "name" in item]
-    returned = _by_name(named, f"{where}return_data")
+    returned = _index_by_name(named, f"{where}return_data")
     if returned:
-        properties = {name: _schema(item) for name, item in returned.items()}
+        properties = {name: _make_schema(item) for name, item in returned.items()}
         entry["outputSchema"] = {"type": "object", "properties": properties}
     return entry
 
 
-def _input_schema(description: dict[str, Any], where: str) -> Schema:
-    members = _by_name(description.get("parameters", []), f"{where}parameters")
+def _make_input_schema(description: dict[str, Any], where: str) -> Schema:
+    members = _index_by_name(description.get("parameters", []), f"{where}parameters")
     required = list(description.get("required", []))
     for index, name in enumerate(required):
         if name not in members:
             known = ", ".join(members) or "none"
             problem = f"{name!r} is not a parameter; known: {known}"
             raise Malformed(f"{where}required[{index}]", problem)
-    properties = {name: _schema(parameter) for name, parameter in members.items()}
+    properties = {name: _make_schema(parameter) for name, parameter in members.items()}
     schema: Schema = {"type": "object", "properties": properties}
     if required:
         schema["required"] = list(dict.fromkeys(required))
@@ -155,11 +155,11 @@ def _input_schema(description: dict[str, Any], where: str) -> Schema:
     schema["additionalProperties"] = False
     definitions = description.get("$defs")
     if definitions:
-        schema["$defs"] = {name: _nested(inner) for name, inner in definitions.items()}
+        schema["$defs"] = {name: _translate_types(inner) for name, inner in definitions.items()}
     return schema
 
 
-def _by_name(items: list[dict[str, Any]], where: str) -> dict[str, dict[str, Any]]:
+def _index_by_name(items: list[dict[str, Any]], where: str) -> dict[str, dict[str, Any]]:
     made: dict[str, dict[str, Any]] = {}
     for index, item in enumerate(items):
         name = _name(item, f"{where}[{index}].")
@@ -175,12 +175,12 @@ def _name(item: dict[str, Any], where: str) -> str:
     return str(item["name"])
 
 
-def _schema(item: dict[str, Any]) -> Schema:
-    schema: Schema = _nested({"type": item.get("type")})
+def _make_schema(item: dict[str, Any]) -> Schema:
+    schema: Schema = _translate_types({"type": item.get("type")})
     if item.get("description"):
         schema["description"] = item["description"]
     details = {word: item[word] for word in item if word in _DETAILS or word == "default"}
-    schema |= _nested(details)
+    schema |= _translate_types(details)
     if not isinstance(schema.get("required", []), list):  # people also write "required": True
         del schema["required"]
     if "array" in schema.get("type", ()):
@@ -188,18 +188,18 @@ def _schema(item: dict[str, Any]) -> Schema:
     return schema
 
 
-def _nested(schema: Any) -> Any:
+def _translate_types(schema: Any) -> Any:
     """*schema* with Lagent's types in it replaced by those of JSON Schema."""
     if not isinstance(schema, dict):
         return schema
-    made = children(schema, _nested)
+    made = children(schema, _translate_types)
     if "type" in made:
-        kind = _known(made.pop("type"))
+        kind = _translate_type(made.pop("type"))
         made = {"type": kind, **made} if kind else made
     return made
 
 
-def _known(kind: Any) -> str | list[str] | None:
+def _translate_type(kind: Any) -> str | list[str] | None:
     """JSON Schema's name for a type, or its names for a list of them; None if one is unknown."""
     if isinstance(kind, list):
         names = [_FROM_LAGENT.get(str(one).lower(), "") for one in kind]
@@ -209,10 +209,10 @@ def _known(kind: Any) -> str | list[str] | None:
     return _FROM_LAGENT.get(str(kind).lower())
 
 
-def _parameter(name: str, place: SchemaNode) -> dict[str, Any]:
+def _describe_parameter(name: str, place: SchemaNode) -> dict[str, Any]:
     parameter: dict[str, Any] = {
         "name": name,
-        "type": _type_at(place) or "ANY",
+        "type": _name_type(place) or "ANY",
         "description": place.description,
     }
     wanted = place.besides_null
@@ -225,15 +225,15 @@ def _parameter(name: str, place: SchemaNode) -> dict[str, Any]:
     return parameter
 
 
-def _returned(name: str, place: SchemaNode) -> dict[str, Any]:
+def _describe_result(name: str, place: SchemaNode) -> dict[str, Any]:
     made = {"name": name, "description": place.description}
-    kind = _type_at(place)
+    kind = _name_type(place)
     if kind:
         return {**made, "type": kind}
     return made
 
 
-def _type_at(place: SchemaNode) -> str:
+def _name_type(place: SchemaNode) -> str:
     """Return Lagent's type for *place*; an empty text if it has none."""
     types = place.besides_null.resolved.types
     if len(types) != 1:

@@ -23,7 +23,7 @@ from .shapes import (
     UnionShape,
     ValuesShape,
 )
-from .tool_entry import Entry, as_json, describe, printable
+from .tool_entry import Entry, as_json, describe, make_printable
 from .type_names import Definitions
 from .type_shapes import ToolShapes
 
@@ -34,74 +34,79 @@ _INDENT = "&emsp;"
 def from_entry(entry: Entry) -> str:
     """Return the section about one tool."""
     tool = ToolShapes(entry, Definitions())
-    parts = [f"## {_code(tool.name)}", _quotation(tool.description)]
-    parts.append(_table("parameter", tool.arguments.members) or "No parameters.")
+    parts = [f"## {_quote_code(tool.name)}", _write_quotation(tool.description)]
+    parts.append(_write_table("parameter", tool.arguments.members) or "No parameters.")
     if tool.arguments.rest is not None:
-        parts.append(f"And more of any name: {_type(tool.arguments.rest)}.")
-    parts += map(_definition, tool.argument_types)
+        parts.append(f"And more of any name: {_write_type(tool.arguments.rest)}.")
+    parts += map(_write_definition, tool.argument_types)
     if tool.result:
-        parts.append(_with_description(f"Returns {_type(tool.result)}", tool.about_result))
-        parts.append("" if tool.is_wrapped else _table("member", _inside(tool.result)))
-        parts += map(_definition, tool.result_types)
+        parts.append(_with_description(f"Returns {_write_type(tool.result)}", tool.about_result))
+        parts.append(
+            "" if tool.is_wrapped else _write_table("member", _list_members_inside(tool.result))
+        )
+        parts += map(_write_definition, tool.result_types)
     return "\n\n".join(filter(None, parts))
 
 
 def from_entries(entries: list[Entry], title: str = "Tools") -> str:
     """Return a page about several tools."""
-    return "\n\n".join([f"# {_escaped(title)}", *map(from_entry, entries)])
+    return "\n\n".join([f"# {_escape(title)}", *map(from_entry, entries)])
 
 
-def _definition(definition: Definition) -> str:
-    words = f"{_code(definition.name)} ({_type(definition.shape)})"
+def _write_definition(definition: Definition) -> str:
+    words = f"{_quote_code(definition.name)} ({_write_type(definition.shape)})"
     parts = (
         _with_description(words, definition.description),
-        _table("member", _inside(definition.shape)),
+        _write_table("member", _list_members_inside(definition.shape)),
     )
     return "\n\n".join(filter(None, parts))
 
 
 def _with_description(words: str, description: str) -> str:
-    said = _escaped(description)
+    said = _escape(description)
     if said:
         return f"{words}: {said}"
     return words
 
 
-def _table(what: str, members: list[ShapeMember]) -> str:
+def _write_table(what: str, members: list[ShapeMember]) -> str:
     if not members:
         return ""
-    return "\n".join([_HEAD.format(what), *_rows(members, 0)])
+    return "\n".join([_HEAD.format(what), *_write_rows(members, 0)])
 
 
-def _rows(members: list[ShapeMember], depth: int) -> list[str]:
+def _write_rows(members: list[ShapeMember], depth: int) -> list[str]:
     rows: list[str] = []
     for member in members:
         cells = (
-            _INDENT * depth + _code(member.name),
-            _type(member.shape),
+            _INDENT * depth + _quote_code(member.name),
+            _write_type(member.shape),
             "yes" if member.is_required else "no",
-            _code(as_json(member.schema["default"])) if "default" in member.schema else "",
-            _escaped(describe(member.schema)),
+            _quote_code(as_json(member.schema["default"])) if "default" in member.schema else "",
+            _escape(describe(member.schema)),
         )
-        rows += [f"| {' | '.join(cells)} |", *_rows(_inside(member.shape), depth + 1)]
+        rows += [
+            f"| {' | '.join(cells)} |",
+            *_write_rows(_list_members_inside(member.shape), depth + 1),
+        ]
     return rows
 
 
-def _inside(shape: Shape | None) -> list[ShapeMember]:
+def _list_members_inside(shape: Shape | None) -> list[ShapeMember]:
     """The members of the objects that *shape* consists of, or contains."""
     match shape:
         case ObjectShape(members=[], rest=rest):
-            return _inside(rest)
+            return _list_members_inside(rest)
         case ObjectShape(members=members):
             return members
         case ArrayShape(first=parts, rest=rest):
-            return [member for part in (*parts, rest) for member in _inside(part)]
+            return [member for part in (*parts, rest) for member in _list_members_inside(part)]
         case UnionShape(parts=parts):
-            return [member for part in parts for member in _inside(part)]
+            return [member for part in parts for member in _list_members_inside(part)]
     return []
 
 
-def _type(shape: Shape) -> str:
+def _write_type(shape: Shape) -> str:
     """*shape* in words."""
     match shape:
         case ScalarShape() if shape == ANYTHING:
@@ -109,45 +114,45 @@ def _type(shape: Shape) -> str:
         case ScalarShape(kind=kind):
             return kind
         case ValuesShape(values=values):
-            return " or ".join(_code(as_json(value)) for value in values) or "nothing"
+            return " or ".join(_quote_code(as_json(value)) for value in values) or "nothing"
         case ArrayShape():
-            return _array(shape)
+            return _write_array(shape)
         case ObjectShape(members=[], rest=rest) if rest is not None and rest != ANYTHING:
-            return f"object of any names, each {_part(rest)}"
+            return f"object of any names, each {_write_part(rest)}"
         case ObjectShape():
             return "object"
         case UnionShape(parts=parts):
-            return " or ".join(dict.fromkeys(map(_type, parts)))
+            return " or ".join(dict.fromkeys(map(_write_type, parts)))
         case ReferenceShape(name=name):
-            return _code(name)
+            return _quote_code(name)
 
 
-def _array(shape: ArrayShape) -> str:
+def _write_array(shape: ArrayShape) -> str:
     rest = shape.rest
     if rest is None or shape.first:
-        first = ", ".join(map(_part, shape.first)) or "nothing"
+        first = ", ".join(map(_write_part, shape.first)) or "nothing"
         end = ""
         if rest is not None:
-            end = f", then any number of {_part(rest)}"
+            end = f", then any number of {_write_part(rest)}"
         return f"array of {first}{end}"
     if rest == ANYTHING:
         return "array"
-    return f"array of {_part(rest)}"
+    return f"array of {_write_part(rest)}"
 
 
-def _part(shape: Shape) -> str:
+def _write_part(shape: Shape) -> str:
     is_several = isinstance(shape, UnionShape) or (
         isinstance(shape, ValuesShape) and len(shape.values) > 1
     )
     if is_several:
-        return f"({_type(shape)})"
-    return _type(shape)
+        return f"({_write_type(shape)})"
+    return _write_type(shape)
 
 
 _ANY_MARKUP = re.compile(r"[!-/:-@\[-`{-~]")
 
 
-def _code(words: str) -> str:
+def _quote_code(words: str) -> str:
     """*words* as code, which is shown letter by letter."""
     words = "".join(letter if letter.isprintable() else as_json(letter)[1:-1] for letter in words)
     if words.strip() == words != "" and not set("|`") & set(words):
@@ -155,18 +160,18 @@ def _code(words: str) -> str:
     return f"<code>{_ANY_MARKUP.sub(lambda found: f'&#{ord(found[0])};', words)}</code>"
 
 
-def _escaped(words: str) -> str:
+def _escape(words: str) -> str:
     """*words* as prose in one line: in a table, or after other text."""
-    return "<br>".join(map(_harmless, words.strip().splitlines()))
+    return "<br>".join(map(_disarm, words.strip().splitlines()))
 
 
-def _quotation(words: str) -> str:
-    return "\n".join(f"> {_harmless(line)}".rstrip() for line in words.strip().splitlines())
+def _write_quotation(words: str) -> str:
+    return "\n".join(f"> {_disarm(line)}".rstrip() for line in words.strip().splitlines())
 
 
-def _harmless(line: str) -> str:
+def _disarm(line: str) -> str:
     """*line* with no HTML, images or bars in it; other markup is what its author meant."""
-    line = printable(line.replace("\t", "    "))
+    line = make_printable(line.replace("\t", "    "))
     line = re.sub(
         r"\\(?=[&<>|!])",
         "&#92;",

@@ -41,9 +41,9 @@ class NameRule(msgspec.Struct, frozen=True):
 
     def allows(self, name: str) -> bool:
         """Whether *name* may stay as it is."""
-        return name == self.nearest(name)
+        return name == self.find_nearest(name)
 
-    def nearest(self, name: str, ending: str = "") -> str:
+    def find_nearest(self, name: str, ending: str = "") -> str:
         """The nearest name to *name* that is allowed and has this *ending*."""
         name = self.convention(
             unicodedata.normalize("NFKC", name)
@@ -57,7 +57,7 @@ class NameRule(msgspec.Struct, frozen=True):
         return made
 
 
-def words(name: str) -> list[str]:
+def split_words(name: str) -> list[str]:
     """Return the words of *name*, which may be written in any convention: `getHTTPStatus` has
     three.
     """
@@ -65,20 +65,20 @@ def words(name: str) -> list[str]:
     return _INNER_START.sub(" ", spaced).split()
 
 
-def snake(name: str) -> str:
+def to_snake_case(name: str) -> str:
     """Return *name* as `get_http_status`."""
-    return "_".join(words(name)).lower()
+    return "_".join(split_words(name)).lower()
 
 
-def pascal(name: str) -> str:
+def to_pascal_case(name: str) -> str:
     """Return *name* as `GetHttpStatus`."""
-    return "".join(word[0].upper() + word[1:].lower() for word in words(name))
+    return "".join(word[0].upper() + word[1:].lower() for word in split_words(name))
 
 
-def camel(name: str) -> str:
+def to_camel_case(name: str) -> str:
     """Return *name* as `getHttpStatus`."""
-    first, *others = words(name) or [""]
-    return first.lower() + "".join(map(pascal, others))
+    first, *others = split_words(name) or [""]
+    return first.lower() + "".join(map(to_pascal_case, others))
 
 
 _ASCII = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
@@ -131,15 +131,15 @@ class Names:
             raise ValueError(
                 f"no dialect {dialect!r} has rules for names; those that have: {', '.join(RULES)}"
             )
-        self.theirs = _called(list(dict.fromkeys(names)), rule)
+        self.theirs = _map_names(list(dict.fromkeys(names)), rule)
         self.ours = {theirs: name for name, theirs in self.theirs.items()}
 
 
-def _called(names: list[str], rule: NameRule) -> dict[str, str]:
+def _map_names(names: list[str], rule: NameRule) -> dict[str, str]:
     called = {name: name for name in names if rule.allows(name)}
     wanted: dict[str, list[str]] = {}
     for name in sorted(set(names) - called.keys()):
-        wanted.setdefault(rule.nearest(name), []).append(name)
+        wanted.setdefault(rule.find_nearest(name), []).append(name)
     for nearest, claimants in wanted.items():
         if len(claimants) == 1 and nearest not in called:
             called[claimants[0]] = nearest
@@ -156,6 +156,6 @@ def _called(names: list[str], rule: NameRule) -> dict[str, str]:
 def _with_digest(name: str, rule: NameRule, taken: set[str]) -> str:
     for salt in count():
         digest = hashlib.sha256((name + "'" * salt).encode("utf-8", "surrogatepass")).hexdigest()
-        if (made := rule.nearest(name, f"_{digest[:_DIGITS_OF_DIGEST]}")) not in taken:
+        if (made := rule.find_nearest(name, f"_{digest[:_DIGITS_OF_DIGEST]}")) not in taken:
             break
     return made

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .tool_entry import Entry, Malformed, Schema, schema_of, text
+from .tool_entry import Entry, Malformed, Schema, as_schema, text
 
 
 def from_entry(entry: Entry, *, strict: bool = False, flat: bool = False) -> dict[str, Any]:
@@ -24,14 +24,14 @@ def from_entry(entry: Entry, *, strict: bool = False, flat: bool = False) -> dic
         NotStrict: if it is to be *strict*, and strict mode has no form for its input schema.
     """
     # An object without `properties` is refused ("object schema missing properties").
-    parameters: Schema = {"type": "object", "properties": {}, **schema_of(entry.get("inputSchema"))}
+    parameters: Schema = {"type": "object", "properties": {}, **as_schema(entry.get("inputSchema"))}
     function: dict[str, Any] = {"name": text(entry.get("name"))}
     if description := text(entry.get("description")):
         function["description"] = description
     if strict:
         from . import openai_strict  # imports jsonschema, which is slow
 
-        parameters = openai_strict.strict(parameters)
+        parameters = openai_strict.make_strict(parameters)
     function["parameters"] = parameters
     if strict or flat:
         function["strict"] = strict
@@ -63,7 +63,7 @@ def to_entry(tool: dict[str, Any]) -> Entry:
     return {"name": function["name"], **about, "inputSchema": {"type": "object", **schema}}
 
 
-def arguments(given: dict[str, Any], entry: Entry) -> dict[str, Any]:
+def restore_arguments(given: dict[str, Any], entry: Entry) -> dict[str, Any]:
     """Return the arguments of a call of the strict function made of *entry* as the tool itself
     wants them.
 
@@ -71,4 +71,4 @@ def arguments(given: dict[str, Any], entry: Entry) -> dict[str, Any]:
     """
     from .strict_arguments import restore_arguments
 
-    return restore_arguments(given, schema_of(entry.get("inputSchema")))
+    return restore_arguments(given, as_schema(entry.get("inputSchema")))

@@ -25,7 +25,7 @@ from toolwire_schemas.json_schema.graph import NO_DEFAULT, SchemaGraph, SchemaNo
 from toolwire_schemas.json_schema.subschemas import refer_to_definition
 from toolwire_schemas.portability import COMBINATORS
 
-from .lint.vendors import about_strict
+from .lint.vendors import check_strict
 from .strict_arguments import NodeJudge
 from .tool_entry import FaultAt, Schema, as_json
 
@@ -61,7 +61,7 @@ class NotStrict(FaultAt):
     """
 
 
-def strict(schema: Schema) -> Schema:
+def make_strict(schema: Schema) -> Schema:
     """Return an input schema in the form that strict mode takes.
 
     Raises:
@@ -74,7 +74,7 @@ def strict(schema: Schema) -> Schema:
         raise NotStrict("", "it is nested too deeply") from None
     except CannotJudge as error:
         raise NotStrict("", str(error)) from None
-    for problem in about_strict(made):  # its limits
+    for problem in check_strict(made):  # its limits
         raise NotStrict("", problem.text)
     return made
 
@@ -99,7 +99,7 @@ class _StrictWriter:
         self._definitions: dict[str, Schema] = {}
 
     def write_root(self) -> Schema:
-        made = self._object(self._root, "", may_be_empty=True)
+        made = self._convert_object(self._root, "", may_be_empty=True)
         made = _describe(made, self._root.keywords, "object")
         if self._definitions:
             return {**made, "$defs": self._definitions}
@@ -135,46 +135,48 @@ class _StrictWriter:
     def _write_node(self, node: SchemaNode, keywords: Schema, where: str) -> Schema:
         """Return the strict form of a resolved *node*, described by *keywords*."""
         if node.values is not None:
-            return _describe(self._choice(node, where), keywords)
+            return _describe(self._convert_choice(node, where), keywords)
         types = node.types
         if not types and "properties" in keywords:
             types = ("object",)
         is_open = not types or (types == ("object",) and not node.properties)
         if is_open and node.choices:
-            made = self._alternatives(node, types, where)
+            made = self._convert_alternatives(node, types, where)
             return _describe(made, keywords, but=("anyOf", "oneOf"))
         if not types:
             raise NotStrict(where, "it may be any value, but strict mode requires a type")
         if len(types) == 1:
-            return _describe(self._of_type(types[0], node, where), keywords, types[0])
+            return _describe(self._convert_type(types[0], node, where), keywords, types[0])
         parts = []
         for name in types:
-            part = self._of_type(name, node, where)
+            part = self._convert_type(name, node, where)
             parts.append(_describe(part, {**keywords, "description": ""}, name))
-        return _describe(_either(parts), keywords, but=("anyOf", "oneOf"))
+        return _describe(_unite(parts), keywords, but=("anyOf", "oneOf"))
 
-    def _alternatives(self, node: SchemaNode, types: tuple[str, ...], where: str) -> Schema:
+    def _convert_alternatives(self, node: SchemaNode, types: tuple[str, ...], where: str) -> Schema:
         word = "anyOf" if node.any_of else "oneOf"
         made = []
         for index, variant in enumerate(node.variants):
             if types and not variant.types and variant.link is None:
                 variant = node.graph.node({"type": types[0], **variant.keywords})
             made.append(self._write(variant, f"{where}.{word}[{index}]"))
-        return _either(made)
+        return _unite(made)
 
-    def _of_type(self, name: str, node: SchemaNode, where: str) -> Schema:
+    def _convert_type(self, name: str, node: SchemaNode, where: str) -> Schema:
         match name:
             case "object":
-                return self._object(node, where)
+                return self._convert_object(node, where)
             case "array":
                 return {
                     "type": name,
-                    "items": self._items(node, where),
+                    "items": self._convert_items(node, where),
                     **_select_keywords(node, name),
                 }
         return {"type": name, **_select_keywords(node, name)}
 
-    def _object(self, node: SchemaNode, where: str, *, may_be_empty: bool = False) -> Schema:
+    def _convert_object(
+        self, node: SchemaNode, where: str, *, may_be_empty: bool = False
+    ) -> Schema:
         members = {name: inner for name, inner in node.properties.items() if not inner.is_false}
         is_open = node.additional is not None and not node.additional.is_false
         is_free = not members and node.additional is None and not may_be_empty
@@ -186,7 +188,7 @@ class _StrictWriter:
             at = f"{where}.properties.{name}".removeprefix(".")
             made[name] = self._write(member, at)
             if name not in node.required:
-                made[name] = self._optional(made[name], member)
+                made[name] = self._allow_null(made[name], member)
         return {
             "type": "object",
             "properties": made,
@@ -194,7 +196,7 @@ class _StrictWriter:
             "additionalProperties": False,
         }
 
-    def _optional(self, made: Schema, member: SchemaNode) -> Schema:
+    def _allow_null(self, made: Schema, member: SchemaNode) -> Schema:
         """Return *made*, which may be null now instead of being left out, and says what that
         means.
         """
@@ -204,21 +206,21 @@ class _StrictWriter:
         if self._judge.accepts(member, None):
             return _add_notes(made, default)
         bare = {word: value for word, value in made.items() if word != "description"}
-        nullable = _either([bare, _NULL])
+        nullable = _unite([bare, _NULL])
         if "description" in made:
             nullable["description"] = made["description"]
         return _add_notes(
             nullable, f"null for the {default}" if default else "null to leave it out"
         )
 
-    def _items(self, node: SchemaNode, where: str) -> Schema:
+    def _convert_items(self, node: SchemaNode, where: str) -> Schema:
         places = list(node.prefix_items)
         says_more = node.items is not None and node.items.schema not in (False, {})
         if says_more or not places:
             places.append(node.items or node.graph.anything)
-        return _either([self._write(place, f"{where}.items") for place in places])
+        return _unite([self._write(place, f"{where}.items") for place in places])
 
-    def _choice(self, node: SchemaNode, where: str) -> Schema:
+    def _convert_choice(self, node: SchemaNode, where: str) -> Schema:
         """Return the strict form of listed values, those of each type apart."""
         others = {word: node.keywords[word] for word in node.keywords if word not in _LISTING}
         rest = node.graph.node(others)
@@ -234,7 +236,7 @@ class _StrictWriter:
         parts = []
         for name, values in of_types.items():
             parts.append(_NULL if name == "null" else {"type": name, "enum": values})
-        return _either(parts)
+        return _unite(parts)
 
 
 _LISTING = ("enum", "const")
@@ -248,7 +250,7 @@ def _check_references(place: SchemaNode, where: str) -> None:
             raise NotStrict(where, f"{part.pointer} leads nowhere")
 
 
-def _either(parts: list[Schema]) -> Schema:
+def _unite(parts: list[Schema]) -> Schema:
     """Return one of *parts*, each once; those that are such alternatives themselves are taken
     apart.
     """

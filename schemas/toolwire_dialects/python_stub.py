@@ -57,10 +57,12 @@ def from_entries(entries: list[Entry]) -> str:
     """Return the stubs of several tools. Their functions are called what `Names(names, "python")`
     says.
     """
-    return write_functions(entries, "python", _function, _definition, _IMPORTED, of_objects=True)
+    return write_functions(
+        entries, "python", _write_function, _write_definition, _IMPORTED, of_objects=True
+    )
 
 
-def signature(entry: Entry) -> list[str]:
+def format_signature(entry: Entry) -> list[str]:
     """Return the arguments and the result of one tool for a reader:
     `["(a: int,", "b: {c: str})", "-> int"]`.
 
@@ -75,7 +77,7 @@ def signature(entry: Entry) -> list[str]:
     together = ",\n".join(parameters)
     lines = f"({together})".split("\n")
     if tool.result:
-        lines.append(f"-> {_cut(type_of(tool.result, _named_literal))}")
+        lines.append(f"-> {_cut(write_type(tool.result, _write_named_literal))}")
     return lines
 
 
@@ -83,11 +85,11 @@ def _write(member: ShapeMember) -> str:
     """*member* of arguments or of an object, with its type; one that may be absent has `?` or its
     default.
     """
-    kind = type_of(member.shape, _named_literal)
+    kind = write_type(member.shape, _write_named_literal)
     if member.is_required:
         return f"{member.name}: {kind}"
     if "default" in member.schema:
-        return f"{member.name}: {kind} = {literal(member.schema['default'])}"
+        return f"{member.name}: {kind} = {write_literal(member.schema['default'])}"
     return f"{member.name}?: {kind}"
 
 
@@ -97,53 +99,53 @@ def _cut(words: str) -> str:
     return words[: _LONGEST - 3] + "..."
 
 
-def _function(tool: ToolShapes, name: str) -> str:
+def _write_function(tool: ToolShapes, name: str) -> str:
     members = sorted(tool.arguments.members, key=lambda member: not member.is_required)
     called = Names([member.name for member in members], "python").theirs
-    parameters = [_parameter(member, called[member.name]) for member in members]
+    parameters = [_write_parameter(member, called[member.name]) for member in members]
     if tool.arguments.rest is not None:
         more = "more"
         while more in called.values():
             more += "_"
-        parameters.append(f"**{more}: {type_of(tool.arguments.rest)}")
+        parameters.append(f"**{more}: {write_type(tool.arguments.rest)}")
     returned = ""
     if tool.result:
-        returned = f" -> {type_of(tool.result)}"
+        returned = f" -> {write_type(tool.result)}"
     line = f"def {name}({', '.join(parameters)}){returned}:"
     if len(line) > _LINE and parameters:
         indented_parameters = [f"{_INDENT}{parameter}," for parameter in parameters]
         line = "\n".join([f"def {name}(", *indented_parameters, f"){returned}:"])
     if name != tool.name:
         line = f"# tool {as_json(tool.name)}\n{line}"
-    body = _docstring(tool, members, called)
+    body = _write_docstring(tool, members, called)
     if not body:
         return f"{line} ..."
     return f"{line}\n{body}"
 
 
-def _parameter(member: ShapeMember, name: str) -> str:
-    annotated = f"{name}: {type_of(member.shape)}"
+def _write_parameter(member: ShapeMember, name: str) -> str:
+    annotated = f"{name}: {write_type(member.shape)}"
     if member.is_required:
         return annotated
     if "default" not in member.schema:
         return f"{annotated} = ..."
-    return f"{annotated} = {literal(member.schema['default'])}"
+    return f"{annotated} = {write_literal(member.schema['default'])}"
 
 
-def _docstring(tool: ToolShapes, members: list[ShapeMember], called: dict[str, str]) -> str:
-    sections = [_cleaned(tool.description)]
+def _write_docstring(tool: ToolShapes, members: list[ShapeMember], called: dict[str, str]) -> str:
+    sections = [_clean_docstring(tool.description)]
     arguments = []
     for member in members:
         name = called[member.name]
         note = ""
         if name != member.name:
             note = f"called {as_json(member.name)}"
-        if said := _cleaned(describe(member.schema, note)):
-            arguments.append(indented(f"{name}: {indented(said).lstrip(' ')}"))
+        if said := _clean_docstring(describe(member.schema, note)):
+            arguments.append(indent_lines(f"{name}: {indent_lines(said).lstrip(' ')}"))
     if arguments:
         sections.append("\n".join(["Args:", *arguments]))
-    if returned := _cleaned(tool.about_result):
-        sections.append("Returns:\n" + indented(returned))
+    if returned := _clean_docstring(tool.about_result):
+        sections.append("Returns:\n" + indent_lines(returned))
     text = "\n\n".join(filter(None, sections))
     if text and not sections[0]:
         # Without a first line of its own, the indentation of all the others would not count.
@@ -151,12 +153,12 @@ def _docstring(tool: ToolShapes, members: list[ShapeMember], called: dict[str, s
     return quoted(text)
 
 
-def _cleaned(words: str) -> str:
+def _clean_docstring(words: str) -> str:
     """*words* as Python itself reads a docstring, without spaces at the ends of lines."""
     return "\n".join(line.rstrip() for line in cleandoc(words).split("\n")).strip("\n")
 
 
-def indented(lines: str) -> str:
+def indent_lines(lines: str) -> str:
     """Return *lines* one level deeper."""
     return re.sub("(?m)^(?=.)", _INDENT, lines)
 
@@ -165,15 +167,15 @@ def quoted(words: str) -> str:
     """Return a docstring, indented, that says *words*; nothing if there are no words."""
     if not words:
         return ""
-    printable = "".join(map(_escaped, words))
+    printable = "".join(map(_escape_letter, words))
     # Neither three quotes in a row, nor one at the end.
     escaped = re.sub('"(?="|$)', '\\\\"', printable)
     if "\n" in escaped:
         escaped += "\n"
-    return indented(f'"""{escaped}"""')
+    return indent_lines(f'"""{escaped}"""')
 
 
-def _escaped(letter: str) -> str:
+def _escape_letter(letter: str) -> str:
     if letter.isprintable() or letter == "\n" or unicodedata.category(letter) == "Zs":
         if letter != "\\":
             return letter
@@ -181,18 +183,18 @@ def _escaped(letter: str) -> str:
     return letter.encode("unicode_escape").decode()
 
 
-def _literal_of(shape: ValuesShape) -> str:
-    return _literal(shape.values)
+def _write_literal_type(shape: ValuesShape) -> str:
+    return _write_literal(shape.values)
 
 
-def _named_literal(shape: ValuesShape) -> str:
+def _write_named_literal(shape: ValuesShape) -> str:
     pairs = with_names(shape.values, shape.names)
     if len(pairs) < len(shape.values) or not pairs:
-        return _literal(shape.values)
+        return _write_literal(shape.values)
     return f"Literal[{listing(pairs).removesuffix('.')}]"
 
 
-def type_of(shape: Shape, choice: Callable[[ValuesShape], str] = _literal_of) -> str:
+def write_type(shape: Shape, choice: Callable[[ValuesShape], str] = _write_literal_type) -> str:
     """Return the type of *shape* as Python writes it; *choice* writes a choice of values."""
     match shape:
         case ScalarShape(kind=kind, python=python):
@@ -200,14 +202,14 @@ def type_of(shape: Shape, choice: Callable[[ValuesShape], str] = _literal_of) ->
         case ValuesShape():
             return choice(shape)
         case ArrayShape(first=[], rest=rest) if rest is not None:
-            return f"list[{type_of(rest, choice)}]"
+            return f"list[{write_type(rest, choice)}]"
         case ArrayShape(first=first, rest=rest):
-            parts = [type_of(part, choice) for part in first]
+            parts = [write_type(part, choice) for part in first]
             if rest is not None:
-                parts.append(f"*tuple[{type_of(rest, choice)}, ...]")
+                parts.append(f"*tuple[{write_type(rest, choice)}, ...]")
             return f"tuple[{', '.join(parts) or '()'}]"
         case UnionShape(parts=several):
-            return " | ".join(dict.fromkeys(type_of(part, choice) for part in several))
+            return " | ".join(dict.fromkeys(write_type(part, choice) for part in several))
         case ReferenceShape(name=name):
             return name
         case ObjectShape(
@@ -215,18 +217,18 @@ def type_of(shape: Shape, choice: Callable[[ValuesShape], str] = _literal_of) ->
         ):  # not in a stub, where such objects have names
             return f"{{{', '.join(map(_write, members))}}}"
         case ObjectShape(rest=rest):
-            return f"dict[str, {type_of(rest or NOTHING, choice)}]"
+            return f"dict[str, {write_type(rest or NOTHING, choice)}]"
 
 
-def _definition(definition: Definition) -> str:
+def _write_definition(definition: Definition) -> str:
     name, shape = definition.name, definition.shape
     if not isinstance(shape, ObjectShape) or not shape.members:
-        return f"{name} = {type_of(shape)}"
+        return f"{name} = {write_type(shape)}"
     is_class = all(RULES["python"].allows(member.name) for member in shape.members)
-    body = [_field(member, is_class) for member in shape.members]
+    body = [_write_field(member, is_class) for member in shape.members]
     if shape.rest is not None:
-        body.append(f"{_INDENT}# and others: {type_of(shape.rest)}")
-    description = _cleaned(definition.description)
+        body.append(f"{_INDENT}# and others: {write_type(shape.rest)}")
+    description = _clean_docstring(definition.description)
     if is_class:
         lines = [f"class {name}(TypedDict):", quoted(description), *body]
     else:
@@ -236,28 +238,28 @@ def _definition(definition: Definition) -> str:
     return "\n".join(filter(None, lines))
 
 
-def _field(member: ShapeMember, is_class: bool) -> str:
-    kind = type_of(member.shape)
+def _write_field(member: ShapeMember, is_class: bool) -> str:
+    kind = write_type(member.shape)
     if not member.is_required:
         kind = f"NotRequired[{kind}]"
     field = f"{_INDENT}{member.name}: {kind}"
     if not is_class:
-        field = f"{_INDENT}{literal(member.name)}: {kind},"
+        field = f"{_INDENT}{write_literal(member.name)}: {kind},"
     note = on_one_line(describe(member.schema))
     if note:
         field += f"  # {note}"
     return field
 
 
-def _literal(values: list[Any]) -> str:
+def _write_literal(values: list[Any]) -> str:
     if not values:
         return "Never"
     if values != [None]:
-        return f"Literal[{', '.join(map(literal, values))}]"
+        return f"Literal[{', '.join(map(write_literal, values))}]"
     return "None"
 
 
-def literal(value: Any, depth: int = 0) -> str:
+def write_literal(value: Any, depth: int = 0) -> str:
     """Return a JSON value as Python writes it; `...` for what is nested too deep to be read."""
     if depth > MAX_DEPTH:
         return "..."
@@ -267,10 +269,10 @@ def literal(value: Any, depth: int = 0) -> str:
             return f'"{value}"'
         return repr(value)
     if isinstance(value, list):
-        return f"[{', '.join(literal(item, depth + 1) for item in value)}]"
+        return f"[{', '.join(write_literal(item, depth + 1) for item in value)}]"
     if isinstance(value, dict):
         members = []
         for name, item in value.items():
-            members.append(f"{literal(name)}: {literal(item, depth + 1)}")
+            members.append(f"{write_literal(name)}: {write_literal(item, depth + 1)}")
         return f"{{{', '.join(members)}}}"
     return repr(value)

@@ -87,7 +87,7 @@ NULL = ScalarShape("null")
 NOTHING = ValuesShape([])
 
 
-def one_of(shapes: Iterable[Shape]) -> Shape:
+def unite_shapes(shapes: Iterable[Shape]) -> Shape:
     """Return the shape of values of any of *shapes*."""
     parts: dict[Any, Shape] = {}
     for shape in shapes:
@@ -95,7 +95,7 @@ def one_of(shapes: Iterable[Shape]) -> Shape:
             if part == ANYTHING:
                 return ANYTHING
             if part != NOTHING:
-                parts[_identity(part)] = part
+                parts[_identify(part)] = part
     different = list(parts.values())
     if not different:
         return NOTHING
@@ -104,7 +104,7 @@ def one_of(shapes: Iterable[Shape]) -> Shape:
     return UnionShape(different)
 
 
-def _identity(shape: Shape) -> Any:
+def _identify(shape: Shape) -> Any:
     """Return what is equal for equal simple shapes; a printer compares the others."""
     if isinstance(shape, ScalarShape | ReferenceShape):
         return shape
@@ -121,13 +121,13 @@ def read_as_kinds(shape: Shape) -> Shape:
         if isinstance(value, str):
             texts[value] = None
         else:
-            kind = _kind_of(value)
+            kind = _name_kind(value)
             kinds[str(kind)] = kind
     choice = ValuesShape(list(texts))
-    return one_of([choice, *kinds.values()])
+    return unite_shapes([choice, *kinds.values()])
 
 
-def _kind_of(value: Any) -> Shape:
+def _name_kind(value: Any) -> Shape:
     """Return the kind of a value that is no text."""
     match value:
         case None:

@@ -34,7 +34,7 @@ def text(value: Any) -> str:
     return value
 
 
-def schema_of(value: Any) -> Schema:
+def as_schema(value: Any) -> Schema:
     """Return *value* if it is an object, else an empty schema: `true` and malformed schemas
     restrict nothing.
     """
@@ -43,18 +43,18 @@ def schema_of(value: Any) -> Schema:
     return value
 
 
-def properties(schema: Schema) -> dict[str, Schema]:
+def get_properties(schema: Schema) -> dict[str, Schema]:
     """Return the schemas of an object's members, except for forbidden ones."""
-    members = schema_of(schema.get("properties"))
-    return {name: schema_of(inner) for name, inner in members.items() if inner is not False}
+    members = as_schema(schema.get("properties"))
+    return {name: as_schema(inner) for name, inner in members.items() if inner is not False}
 
 
-def required(schema: Schema) -> list[str]:
+def list_required(schema: Schema) -> list[str]:
     """Return the names of an object's required members."""
-    return [name for name in listed(schema, "required") if isinstance(name, str)]
+    return [name for name in get_list(schema, "required") if isinstance(name, str)]
 
 
-def listed(schema: Schema, word: str) -> list[Any]:
+def get_list(schema: Schema, word: str) -> list[Any]:
     """Return the list under *word*, or an empty list."""
     value = schema.get(word)
     if not isinstance(value, list):
@@ -62,17 +62,17 @@ def listed(schema: Schema, word: str) -> list[Any]:
     return value
 
 
-def limits(schema: Schema) -> str:
+def format_limits(schema: Schema) -> str:
     """Return what narrows the type of *schema*, as in `minimum: 1, maximum: 9`. An empty text if
     nothing does.
     """
     wanted, _ = without_null(schema)
-    items, _ = without_null(schema_of(wanted.get("items")))
-    of_items = [f"each {limit}" for limit in _own_limits(items)]
-    return ", ".join([*_own_limits(wanted), *of_items])
+    items, _ = without_null(as_schema(wanted.get("items")))
+    of_items = [f"each {limit}" for limit in _list_own_limits(items)]
+    return ", ".join([*_list_own_limits(wanted), *of_items])
 
 
-def _own_limits(schema: Schema) -> list[str]:
+def _list_own_limits(schema: Schema) -> list[str]:
     has_prefix = "prefixItems" in schema  # then the type says how many items there are
     found = []
     for word in LIMITS:
@@ -86,8 +86,8 @@ def describe(schema: Schema, *more: str) -> str:
     """Return the description of *schema*, or of a part of it, then in parentheses its limits and
     *more* notes.
     """
-    about = _description_in(schema)
-    notes = "; ".join(filter(None, (limits(schema), *more)))
+    about = _find_description(schema)
+    notes = "; ".join(filter(None, (format_limits(schema), *more)))
     if not notes:
         return about
     if about:
@@ -95,16 +95,16 @@ def describe(schema: Schema, *more: str) -> str:
     return f"({notes})"
 
 
-def _description_in(schema: Schema) -> str:
+def _find_description(schema: Schema) -> str:
     wanted, _ = without_null(schema)
-    parts = [schema, wanted, *map(schema_of, listed(schema, "allOf"))]
+    parts = [schema, wanted, *map(as_schema, get_list(schema, "allOf"))]
     for part in parts:
         description = text(part.get("description")).strip()
         if description:
             return description
     # Names of the values of a list's items say what the list is.
     for part in parts:
-        items = schema_of(part.get("items"))
+        items = as_schema(part.get("items"))
         if names_in(items):
             return text(items["description"])
     return ""
@@ -123,10 +123,10 @@ def as_json(value: Any) -> str:
 
 def on_one_line(words: str) -> str:
     """Return *words* as one line of printable text."""
-    return printable(" ".join(words.split()))
+    return make_printable(" ".join(words.split()))
 
 
-def printable(line: str) -> str:
+def make_printable(line: str) -> str:
     """Return *line* with each unprintable character replaced."""
     if line.isprintable():
         return line

@@ -60,12 +60,12 @@ class Definitions:
         """
         if meaning in self._names:
             return self._names[meaning], False
-        name = self._unique(self._likely(hint))
+        name = self._make_unique(self._choose_likely(hint))
         self._taken.add(name)
         self._names[meaning] = name
         return name, True
 
-    def _likely(self, hint: str) -> str:
+    def _choose_likely(self, hint: str) -> str:
         """Return the shortest name by *hint* that is not contested; the longest if all are."""
         parts = hint.split(_WITHIN)
         for start in range(len(parts) - 1, 0, -1):
@@ -74,7 +74,7 @@ class Definitions:
                 return name
         return self._write(" ".join(parts))
 
-    def _unique(self, likely: str) -> str:
+    def _make_unique(self, likely: str) -> str:
         name = likely
         # Thousands of objects may have one hint, so counting goes on where it ended.
         number = self._numbers.get(likely, 1)
@@ -91,7 +91,7 @@ class Definitions:
             return hint
         words = "".join(letter if letter.isalnum() else " " for letter in hint).split()
         capitalized = "".join(word[0].upper() + word[1:] for word in words)
-        return self._rule.nearest(capitalized or "Type")
+        return self._rule.find_nearest(capitalized or "Type")
 
     def add(self, name: str, shape: Shape, description: str) -> None:
         """Add the definition of a new *name*."""
@@ -114,15 +114,15 @@ class Definitions:
         return new
 
 
-def within(hint: str, name: str) -> str:
+def hint_within(hint: str, name: str) -> str:
     """Return the hint at a type that is called *name* within another."""
     if hint:
         return f"{hint}{_WITHIN}{name[:_MAX_HINT]}"
     return name[:_MAX_HINT]
 
 
-def renamed(hint: str, title: str) -> str:
+def hint_with_title(hint: str, title: str) -> str:
     """Return the hint at a type with a *title* where *hint* would be; *hint* without a title."""
     if title:
-        return within(hint.rpartition(_WITHIN)[0], title)
+        return hint_within(hint.rpartition(_WITHIN)[0], title)
     return hint

@@ -32,11 +32,11 @@ from .shapes import (
     ShapeMember,
     UnionShape,
     ValuesShape,
-    one_of,
     read_as_kinds,
+    unite_shapes,
 )
-from .tool_entry import Entry, Schema, describe, schema_of, text
-from .type_names import Definitions, renamed, within
+from .tool_entry import Entry, Schema, as_schema, describe, text
+from .type_names import Definitions, hint_with_title, hint_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -70,7 +70,7 @@ _TYPES_OF_FORMATS = {
 """The formats of JSON Schema, OpenAPI and pydantic."""
 
 
-def _python_type_of_text(node: SchemaNode) -> str:
+def _find_python_type_of_text(node: SchemaNode) -> str:
     """Return the type of Python that a text is read as; empty if that is `str`."""
     named = node.keywords.get(NAMED_TYPE)
     # A foreign server may write anything there.
@@ -110,10 +110,10 @@ class ShapeReader:
         are put together.
         """
         root = self.graph.root.resolved
-        whole = self._object(root, self._owner)
+        whole = self._read_object(root, self._owner)
         objects = [whole] if whole.members else []
         for group in root.choices:
-            objects += self._in_any(group)
+            objects += self._merge_objects(group)
         self._define_all()
         if objects:
             return _put_together(objects)
@@ -121,24 +121,24 @@ class ShapeReader:
 
     def result(self, place: SchemaNode) -> Shape:
         """Return the shape at *place*, whose description is shown elsewhere."""
-        shape = self._shape(place, self._owner, describes=False)
+        shape = self._read_shape(place, self._owner, describes=False)
         self._define_all()
         return shape
 
-    def _in_any(self, group: Sequence[SchemaNode]) -> list[ObjectShape]:
+    def _merge_objects(self, group: Sequence[SchemaNode]) -> list[ObjectShape]:
         """Return an object with the members of all alternatives, if all are objects."""
         objects: list[ObjectShape] = []
         for variant in group:
             node = variant.resolved
             if node.likely_types != ("object",) or node.values is not None:
                 return []
-            objects.append(self._object(node, self._owner))
+            objects.append(self._read_object(node, self._owner))
         whole = _put_side_by_side(objects)
         if not whole.members:
             return []
         return [whole]
 
-    def _shape(
+    def _read_shape(
         self,
         place: SchemaNode,
         hint: str,
@@ -150,17 +150,17 @@ class ShapeReader:
         link = _link_at(place)
         if link is None and place.resolved in self._open:
             # A circle without a name, made by `allOf`: the first of its parts has one.
-            link = _first_reference(place)
+            link = _find_first_reference(place)
         if link is not None:
-            return self._reference(link, defining)
-        shape = self._unnamed(place.resolved, hint, defining)
-        return self._named(shape, place, hint, describes=describes)
+            return self._refer(link, defining)
+        shape = self._read_unnamed(place.resolved, hint, defining)
+        return self._name_shape(shape, place, hint, describes=describes)
 
-    def _named(
+    def _name_shape(
         self, shape: Shape, place: SchemaNode, hint: str, *, describes: bool = True
     ) -> Shape:
         """Return the shape itself; a reference to it if it has to be named."""
-        wanted = renamed(hint, place.title)
+        wanted = hint_with_title(hint, place.title)
         description = ""
         if describes:
             description = place.description
@@ -183,30 +183,32 @@ class ShapeReader:
         has_null = len(others) < len(shape.parts)
         if len(others) > 1:
             others = [self._with_name(part, f"{wanted} text", "") for part in others]
-        return one_of(others), has_null
+        return unite_shapes(others), has_null
 
     def _with_name(self, shape: Shape, wanted: str, description: str) -> Shape:
         if not self._definitions.wants_name(shape):
             return shape
-        name, is_new = self._definitions.name(_meaning_of(shape), wanted)
+        name, is_new = self._definitions.name(_describe_meaning(shape), wanted)
         if is_new:
             self._definitions.add(name, shape, description)
         return ReferenceShape(name)
 
     # --- nodes ---
 
-    def _unnamed(self, node: SchemaNode, hint: str, defining: tuple[SchemaNode, ...] = ()) -> Shape:
+    def _read_unnamed(
+        self, node: SchemaNode, hint: str, defining: tuple[SchemaNode, ...] = ()
+    ) -> Shape:
         """Return the shape of a resolved *node*; if it is an object or a union, it has no name."""
         if node.is_false:
             return NOTHING
         if node in self._open or len(self._open) > MAX_DEPTH or self._is_too_expensive(node):
             return ANYTHING
         self._open.add(node)
-        shapes = [self._plain(node, hint)]
+        shapes = [self._read_plain(node, hint)]
         for group in node.choices:
-            shapes.append(self._alternatives(group, hint, defining))
+            shapes.append(self._read_alternatives(group, hint, defining))
         self._open.remove(node)
-        return _most_definite(shapes)
+        return _choose_most_definite(shapes)
 
     def _is_too_expensive(self, node: SchemaNode) -> bool:
         if node in self._read:
@@ -214,7 +216,7 @@ class ShapeReader:
         self._read.add(node)
         return self._steps_left < 0
 
-    def _alternatives(
+    def _read_alternatives(
         self, group: Sequence[SchemaNode], hint: str, defining: tuple[SchemaNode, ...]
     ) -> Shape:
         """Return the union of a *group*; values that several alternatives list are one list."""
@@ -225,21 +227,21 @@ class ShapeReader:
         for variant in group:
             link = _link_at(variant)
             if link is not None:
-                shapes.append(self._reference(link, defining))
+                shapes.append(self._refer(link, defining))
                 continue
             own_hint = _hint_of_variant(hint, variant)
-            shape = self._unnamed(variant.resolved, own_hint, defining)
+            shape = self._read_unnamed(variant.resolved, own_hint, defining)
             if not isinstance(shape, ValuesShape):
-                shapes.append(self._named(shape, variant, own_hint))
+                shapes.append(self._name_shape(shape, variant, own_hint))
                 continue
             values_at = values_at if values else len(shapes)
             values += shape.values
             names |= shape.names
-        listed = self._named(ValuesShape(values, names), self.graph.anything, hint)
+        listed = self._name_shape(ValuesShape(values, names), self.graph.anything, hint)
         shapes.insert(values_at, listed)
-        return one_of(shapes)
+        return unite_shapes(shapes)
 
-    def _plain(self, node: SchemaNode, hint: str) -> Shape:
+    def _read_plain(self, node: SchemaNode, hint: str) -> Shape:
         """Return the shape without alternatives."""
         if node.values is not None:
             return ValuesShape(list(node.values), names_in(node.keywords))
@@ -247,56 +249,58 @@ class ShapeReader:
         if not types:
             return ANYTHING
         if len(types) == 1:
-            return self._of_type(types[0], node, hint)
-        return one_of(self._named(self._of_type(name, node, hint), node, hint) for name in types)
+            return self._read_type(types[0], node, hint)
+        return unite_shapes(
+            self._name_shape(self._read_type(name, node, hint), node, hint) for name in types
+        )
 
-    def _of_type(self, name: str, node: SchemaNode, hint: str) -> Shape:
+    def _read_type(self, name: str, node: SchemaNode, hint: str) -> Shape:
         match name:
             case "object":
-                return self._object_or_map(node, hint)
+                return self._read_object_or_map(node, hint)
             case "array":
-                return self._array(node, hint)
+                return self._read_array(node, hint)
             case "string" if self._definitions.tells_texts_apart:
-                return ScalarShape(name, _python_type_of_text(node))
+                return ScalarShape(name, _find_python_type_of_text(node))
         return ScalarShape(name)
 
-    def _object_or_map(self, node: SchemaNode, hint: str) -> ObjectShape:
-        shape = self._object(node, hint)
+    def _read_object_or_map(self, node: SchemaNode, hint: str) -> ObjectShape:
+        shape = self._read_object(node, hint)
         is_closed = node.additional is not None and node.additional.is_false
         if shape.members or is_closed:
             return shape
         return ObjectShape([], shape.rest or ANYTHING)
 
-    def _object(self, node: SchemaNode, hint: str) -> ObjectShape:
+    def _read_object(self, node: SchemaNode, hint: str) -> ObjectShape:
         members = []
         for name, member in node.properties.items():
             if member.is_false:
                 continue
-            shape = self._shape(member, within(hint, name), describes=False)
+            shape = self._read_shape(member, hint_within(hint, name), describes=False)
             members.append(ShapeMember(name, shape, name in node.required, member.keywords))
         if node.additional is None or node.additional.is_false:
             return ObjectShape(members, None)
-        return ObjectShape(members, self._shape(node.additional, f"{hint} value"))
+        return ObjectShape(members, self._read_shape(node.additional, f"{hint} value"))
 
-    def _array(self, node: SchemaNode, hint: str) -> ArrayShape:
+    def _read_array(self, node: SchemaNode, hint: str) -> ArrayShape:
         first = []
         for place, item in enumerate(node.prefix_items, 1):
-            first.append(self._shape(item, f"{hint} {place}"))
+            first.append(self._read_shape(item, f"{hint} {place}"))
         items = node.items or self.graph.anything
         has_all = items.is_false or node.keywords.get("maxItems") == len(first)
         if node.is_tuple and has_all:
             return ArrayShape(first, None)
-        return ArrayShape(first, self._shape(items, f"{hint} item"))
+        return ArrayShape(first, self._read_shape(items, f"{hint} item"))
 
     # --- references ---
 
-    def _reference(self, link: SchemaNode, defining: tuple[SchemaNode, ...]) -> Shape:
+    def _refer(self, link: SchemaNode, defining: tuple[SchemaNode, ...]) -> Shape:
         target = link.reference
         assert target is not None
         if target in defining:
             return ANYTHING
         if target not in self._references:
-            hint = within(self._owner, link.reference_name or "Arguments")
+            hint = hint_within(self._owner, link.reference_name or "Arguments")
             name, is_new = self._definitions.name(self._meanings[link.pointer], hint)
             self._references[target] = ReferenceShape(name)
             if is_new:
@@ -308,14 +312,16 @@ class ShapeReader:
 
     def _define(self, target: SchemaNode, defining: tuple[SchemaNode, ...] = ()) -> None:
         hint = self._waiting.pop(target)
-        shape = self._definition(target, hint, (*defining, target))
+        shape = self._read_definition(target, hint, (*defining, target))
         self._definitions.add(self._references[target].name, shape, target.description)
 
-    def _definition(self, target: SchemaNode, hint: str, defining: tuple[SchemaNode, ...]) -> Shape:
+    def _read_definition(
+        self, target: SchemaNode, hint: str, defining: tuple[SchemaNode, ...]
+    ) -> Shape:
         link = _link_at(target)
         if link is not None:
-            return self._reference(link, defining)
-        shape = self._unnamed(target.resolved, hint, defining)
+            return self._refer(link, defining)
+        shape = self._read_unnamed(target.resolved, hint, defining)
         if not self._definitions.of_unions:
             return shape
         shape, has_null = self._without_null(shape, hint)
@@ -351,7 +357,7 @@ def _link_at(place: SchemaNode) -> SchemaNode | None:
     return None
 
 
-def _first_reference(place: SchemaNode) -> SchemaNode | None:
+def _find_first_reference(place: SchemaNode) -> SchemaNode | None:
     for part in place.parts():
         if part.reference is not None:
             return part
@@ -362,7 +368,7 @@ def _says_type(node: SchemaNode) -> bool:
     return bool(node.likely_types or node.choices or node.values is not None)
 
 
-def _most_definite(shapes: list[Shape]) -> Shape:
+def _choose_most_definite(shapes: list[Shape]) -> Shape:
     """Return the first of *shapes*, of which all apply, that restricts more than a type does."""
     shapes = [shape for shape in shapes if shape != ANYTHING] or [ANYTHING]
     for shape in shapes:
@@ -385,17 +391,17 @@ def _put_together(objects: list[ObjectShape]) -> ObjectShape:
     """Return the shape of an object that is each of *objects*."""
     if len(objects) == 1:
         return objects[0]
-    needed = set[str]().union(*map(_required_names, objects))
-    return ObjectShape(_all_members(objects, needed), None)
+    needed = set[str]().union(*map(_list_required_names, objects))
+    return ObjectShape(_merge_members(objects, needed), None)
 
 
 def _put_side_by_side(objects: list[ObjectShape]) -> ObjectShape:
     """Return the shape of an object that is one of *objects*, with the members of all."""
-    first, *others = map(_required_names, objects)
-    return ObjectShape(_all_members(objects, first.intersection(*others)), None)
+    first, *others = map(_list_required_names, objects)
+    return ObjectShape(_merge_members(objects, first.intersection(*others)), None)
 
 
-def _all_members(objects: list[ObjectShape], needed: set[str]) -> list[ShapeMember]:
+def _merge_members(objects: list[ObjectShape], needed: set[str]) -> list[ShapeMember]:
     members: dict[str, ShapeMember] = {}
     for shape in objects:
         for member in shape.members:
@@ -404,11 +410,11 @@ def _all_members(objects: list[ObjectShape], needed: set[str]) -> list[ShapeMemb
     return list(members.values())
 
 
-def _required_names(shape: ObjectShape) -> set[str]:
+def _list_required_names(shape: ObjectShape) -> set[str]:
     return {member.name for member in shape.members if member.is_required}
 
 
-def _meaning_of(shape: Shape) -> str:
+def _describe_meaning(shape: Shape) -> str:
     """Return a text that is the same for shapes that are written and described alike."""
     if not isinstance(shape, ObjectShape):
         return str(shape)
@@ -429,10 +435,10 @@ class ToolShapes:
 
     def __init__(self, entry: Entry, definitions: Definitions) -> None:
         self.name, self.description = text(entry.get("name")), text(entry.get("description"))
-        schema = schema_of(entry.get("inputSchema"))
+        schema = as_schema(entry.get("inputSchema"))
         self.arguments = ShapeReader(schema, definitions, self.name).arguments()
         self.argument_types = definitions.take()
-        output = schema_of(entry.get("outputSchema"))
+        output = as_schema(entry.get("outputSchema"))
         reader = ShapeReader(output, definitions, f"{self.name} result")
         root = reader.graph.root
         # Structured content has to be an object, so any other result is its only member.

@@ -25,7 +25,7 @@ from .shapes import (
     UnionShape,
     ValuesShape,
 )
-from .tool_entry import Entry, as_json, describe, printable
+from .tool_entry import Entry, as_json, describe, make_printable
 from .type_shapes import ToolShapes, write_functions
 
 _SCALARS = {
@@ -47,16 +47,16 @@ def from_entries(entries: list[Entry]) -> str:
     """Return the declarations of several tools. Their functions are called what
     `Names(names, "typescript")` says.
     """
-    return write_functions(entries, "typescript", _function, definition_text)
+    return write_functions(entries, "typescript", _write_function, write_definition)
 
 
-def _function(tool: ToolShapes, name: str) -> str:
+def _write_function(tool: ToolShapes, name: str) -> str:
     given = ""
     if tool.arguments.members or tool.arguments.rest is not None:
         mark = "?"
         if any(member.is_required for member in tool.arguments.members):
             mark = ""
-        given = f"args{mark}: {members_text(tool.arguments)}"
+        given = f"args{mark}: {write_members(tool.arguments)}"
     said = [
         tool.description.strip(),
         f"Tool {as_json(tool.name)}." if name != tool.name else "",
@@ -64,52 +64,52 @@ def _function(tool: ToolShapes, name: str) -> str:
     ]
     returned = "unknown"
     if tool.result:
-        returned = type_text(tool.result)
+        returned = write_type(tool.result)
     return comment(*said) + f"export declare function {name}({given}): Promise<{returned}>;"
 
 
-def definition_text(definition: Definition) -> str:
+def write_definition(definition: Definition) -> str:
     """Return the declaration of a named type, with a comment about it."""
     about, shape = comment(definition.description), definition.shape
     if isinstance(shape, ObjectShape):
-        return f"{about}export interface {definition.name} {members_text(shape)}"
-    return f"{about}export type {definition.name} = {type_text(shape)};"
+        return f"{about}export interface {definition.name} {write_members(shape)}"
+    return f"{about}export type {definition.name} = {write_type(shape)};"
 
 
-def type_text(shape: Shape) -> str:
+def write_type(shape: Shape) -> str:
     """Return *shape* as a type, without a newline at its end."""
     match shape:
         case ScalarShape(kind=kind):
             return _SCALARS.get(kind, "unknown")
         case ValuesShape(values=values):
-            return " | ".join(_literal(value) for value in values) or "never"
+            return " | ".join(_write_literal(value) for value in values) or "never"
         case ArrayShape(first=[], rest=rest) if rest is not None:
-            return f"{_part(rest)}[]"
+            return f"{_write_part(rest)}[]"
         case ArrayShape(first=first, rest=rest):
-            return f"[{', '.join([*map(type_text, first), *([] if rest is None else [f'...{_part(rest)}[]'])])}]"  # noqa: E501
+            return f"[{', '.join([*map(write_type, first), *([] if rest is None else [f'...{_write_part(rest)}[]'])])}]"  # noqa: E501
         case UnionShape(parts=parts):
-            return " | ".join(dict.fromkeys(map(type_text, parts)))
+            return " | ".join(dict.fromkeys(map(write_type, parts)))
         case ReferenceShape(name=name):
             return name
         # A type may refer to itself from within an object, but not as an argument of Record.
         case ObjectShape(members=[], rest=ScalarShape() as rest):
-            return f"Record<string, {type_text(rest)}>"
+            return f"Record<string, {write_type(rest)}>"
         case ObjectShape():
-            return members_text(shape)
+            return write_members(shape)
 
 
-def _part(shape: Shape) -> str:
+def _write_part(shape: Shape) -> str:
     if isinstance(shape, UnionShape | ValuesShape):
-        return f"({type_text(shape)})"
-    return type_text(shape)
+        return f"({write_type(shape)})"
+    return write_type(shape)
 
 
-def members_text(shape: ObjectShape) -> str:
+def write_members(shape: ObjectShape) -> str:
     """Return an object's members in braces: on a line if they fit and have no comments."""
-    members = [_member(member) for member in shape.members]
+    members = [_write_member(member) for member in shape.members]
     if shape.rest is not None:
         members.append(
-            ("", f"[key: string]: {'unknown' if shape.members else type_text(shape.rest)}")
+            ("", f"[key: string]: {'unknown' if shape.members else write_type(shape.rest)}")
         )
     line = f"{{ {'; '.join(member for _, member in members)} }}"
     if not any(about for about, _ in members) and len(line) <= _LINE and "\n" not in line:
@@ -120,7 +120,7 @@ def members_text(shape: ObjectShape) -> str:
     return f"{{\n{indent(body, '  ')}}}"
 
 
-def _member(member: ShapeMember) -> tuple[str, str]:
+def _write_member(member: ShapeMember) -> tuple[str, str]:
     """The comment about a *member*, and its declaration."""
     default = member.schema.get("default")  # null only means that it is optional
     about = comment(
@@ -128,11 +128,11 @@ def _member(member: ShapeMember) -> tuple[str, str]:
     )
     return (
         about,
-        f"{key(member.name)}{'' if member.is_required else '?'}: {type_text(member.shape)}",
+        f"{write_key(member.name)}{'' if member.is_required else '?'}: {write_type(member.shape)}",
     )
 
 
-def key(name: str) -> str:
+def write_key(name: str) -> str:
     """Return *name* as that of a member."""
     is_plain = name.isascii() and name.replace("$", "_").isidentifier()
     if is_plain:
@@ -140,14 +140,16 @@ def key(name: str) -> str:
     return as_json(name)
 
 
-def _literal(value: Any, depth: int = 0) -> str:
+def _write_literal(value: Any, depth: int = 0) -> str:
     """The type of one JSON value alone."""
     if depth > MAX_DEPTH:
         return "unknown"
     if isinstance(value, list):
-        return f"[{', '.join(_literal(item, depth + 1) for item in value)}]"
+        return f"[{', '.join(_write_literal(item, depth + 1) for item in value)}]"
     if isinstance(value, dict):
-        members = (f"{as_json(name)}: {_literal(item, depth + 1)}" for name, item in value.items())
+        members = (
+            f"{as_json(name)}: {_write_literal(item, depth + 1)}" for name, item in value.items()
+        )
         if value:
             return f"{{ {'; '.join(members)} }}"
         return "Record<string, never>"
@@ -158,7 +160,7 @@ def comment(*said: str) -> str:
     """Return a comment with a line for each line of the parts; an empty text if there are no
     parts.
     """
-    lines = [printable(line.strip()) for part in said if part for line in part.split("\n")]
+    lines = [make_printable(line.strip()) for part in said if part for line in part.split("\n")]
     # Nothing may end the comment, or be an instruction to the compiler (`@ts-expect-error`).
     lines = [line.replace("*/", "*\\/").replace("@ts-", "@ ts-") for line in lines]
     if len(lines) < 2:

@@ -28,7 +28,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from toolwire_dialects.compare.tool_lists import between
+from toolwire_dialects.compare.tool_lists import compare_lists
 from toolwire_schemas.wire.messages import LOADING_FAILED
 
 HERE = Path(__file__).parent
@@ -263,7 +263,7 @@ def differences_of(theirs: dict[str, Any], ours: dict[str, Any]) -> list[str]:
             continue
         for name, entry in there.items():
             found += [f"{name}: {difference}" for difference in _entry(entry, here[name])]
-    changes = between(theirs["tools/list"], ours["tools/list"])
+    changes = compare_lists(theirs["tools/list"], ours["tools/list"])
     return found + [
         str(change) for change in changes if change.level == "major" and not _is_known(str(change))
     ]

@@ -22,7 +22,7 @@ from toolwire_dialects import lagent, markdown, python_stub, typescript
 from toolwire_dialects.compare.nodes import ComparedSchema
 from toolwire_dialects.definition_meanings import find_meanings
 from toolwire_dialects.lint.audit import audit
-from toolwire_dialects.openai_strict import NotStrict, strict
+from toolwire_dialects.openai_strict import NotStrict, make_strict
 from toolwire_dialects.typed_clients import generate, list_languages
 from toolwire_schemas.json_schema.graph import SchemaGraph
 
@@ -36,12 +36,12 @@ def write_client(language: str) -> Callable[[Entry], object]:
 
 def write_strict(entry: Entry) -> None:
     with suppress(NotStrict):
-        strict(entry["inputSchema"])
+        make_strict(entry["inputSchema"])
 
 
 VISITORS: dict[str, Callable[[Entry], object]] = {
     "stub": python_stub.from_entry,
-    "signature": python_stub.signature,
+    "signature": python_stub.format_signature,
     "typescript": typescript.from_entry,
     "markdown": markdown.from_entry,
     "strict": write_strict,

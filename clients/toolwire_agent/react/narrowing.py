@@ -14,7 +14,7 @@ from itertools import combinations, permutations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_dialects.tool_entry import properties, required
+from toolwire_dialects.tool_entry import get_properties, list_required
 
 from .evidence import MAX_VALUES, PARTS, WORDS, find_numbers
 from .replies.reply_branches import find_branches, replace_branches
@@ -279,9 +279,9 @@ def _is_numeric(schema: Schema) -> bool:
 
 def _count_numbers(schema: Schema) -> int:
     """Return how many numbers a call requires."""
-    params = properties(schema)
+    params = get_properties(schema)
     count = 0
-    for name in required(schema):
+    for name in list_required(schema):
         if _is_numeric(params.get(name, {})):
             count += 1
     return count

@@ -15,7 +15,13 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from toolwire_dialects import python_stub as python
-from toolwire_dialects.tool_entry import describe, on_one_line, properties, required, schema_of
+from toolwire_dialects.tool_entry import (
+    as_schema,
+    describe,
+    get_properties,
+    list_required,
+    on_one_line,
+)
 
 from .evidence import Evidence
 from .messages import Action, ActionResult, FinalAnswer, Question
@@ -99,10 +105,10 @@ class SmallProtocol(StructuredProtocol):
         """Return a call of the tool as an example: its description as a question, and values to
         copy.
         """
-        schema = schema_of(entry.get("inputSchema"))
+        schema = as_schema(entry.get("inputSchema"))
         params = {}
-        for place, name in enumerate(required(schema)):
-            params[name] = _make_sample(properties(schema).get(name, {}), place)
+        for place, name in enumerate(list_required(schema)):
+            params[name] = _make_sample(get_properties(schema).get(name, {}), place)
         if None in params.values():
             return []
         values = ", ".join(f"{name} = {value}" for name, value in params.items())
@@ -149,4 +155,4 @@ def _lines(entries: list[Entry]) -> str:
 
 
 def _parameters(entry: Entry) -> str:
-    return " ".join(line for line in python.signature(entry) if not line.startswith("->"))
+    return " ".join(line for line in python.format_signature(entry) if not line.startswith("->"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_client.validation import LenientValidator
 from toolwire_dialects.name_mapping import Names
-from toolwire_dialects.tool_entry import listed, properties, required
+from toolwire_dialects.tool_entry import get_list, get_properties, list_required
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 if TYPE_CHECKING:
@@ -107,9 +107,9 @@ class Tools:
     def sample(self) -> tuple[str, Params] | None:
         """Return a call of the first tool with values of the right types; `None` without tools."""
         for name in self.names[:1]:
-            members = properties(self.schema(name))
+            members = get_properties(self.schema(name))
             return name, {
-                each: _sample(members.get(each, {})) for each in required(self.schema(name))
+                each: _sample(members.get(each, {})) for each in list_required(self.schema(name))
             }
         return None
 
@@ -164,7 +164,7 @@ def _decode_object(text: str) -> Any:
 
 
 def _sample(schema: Schema) -> Any:
-    if choices := listed(schema, "enum"):
+    if choices := get_list(schema, "enum"):
         return choices[0]
     values: dict[str, Any] = {
         "integer": 1,

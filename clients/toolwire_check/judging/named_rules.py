@@ -12,7 +12,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolwire_client.validation import LenientValidator, join_errors
-from toolwire_dialects.lint.audit import audit, never_asks, shown_name
+from toolwire_dialects.lint.audit import audit, is_destructive_without_asking, name_entry
 from toolwire_schemas.wire import codec
 
 from .conversation import Sent, find_answers, is_answer, iter_messages, to_text
@@ -179,7 +179,11 @@ def _make_audit_rule(severity: str) -> FindBreach:
 
 
 def _find_silent_destructive_tools(_: Sequence[Event], lists: ToolLists) -> str | None:
-    names = [shown_name(tool, place) for place, tool in enumerate(lists[0]) if never_asks(tool)]
+    names = [
+        name_entry(tool, place)
+        for place, tool in enumerate(lists[0])
+        if is_destructive_without_asking(tool)
+    ]
     if not names:
         return None
     return f"destructive without a question: {', '.join(names)}"

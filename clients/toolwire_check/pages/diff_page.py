@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_client.pages.markdown import as_code, join_within_limit
 from toolwire_client.pages.markup import Html, code, cut, element, join_html, pairs, table
 from toolwire_client.pages.page import page, section
-from toolwire_dialects.compare.words import HEADINGS, WHOM, sentence
+from toolwire_dialects.compare.words import HEADINGS, WHOM, format_verdict
 
 from .side_by_side import side_by_side
 
@@ -32,7 +32,7 @@ def diff_html(
     """Return *changes*, breaking ones first, with the verdict, and below them the texts and schemas
     of *old_tools* and *new_tools* side by side. *old* and *new* say where the lists come from.
     """
-    level, _, verdict = sentence(changes).partition(": ")
+    level, _, verdict = format_verdict(changes).partition(": ")
     colour = _COLOURS.get(changes[0].level, "") if changes else "good"
     head = element(
         "header",
@@ -64,7 +64,7 @@ def diff_page(
 
 def diff_markdown(changes: Sequence[Change]) -> str:
     """Return *changes*, breaking ones first, below the verdict."""
-    level, _, verdict = sentence(changes).partition(":")
+    level, _, verdict = format_verdict(changes).partition(":")
     parts = [f"**{level}**:{verdict}"]
     for each_level, heading in HEADINGS.items():
         selected = _select(changes, each_level)

@@ -103,17 +103,17 @@ def _read(file: Path) -> list[Any]:
 
 def _compare(old: list[Any], new: list[Any], file: Path) -> None:
     __tracebackhide__ = True
-    from toolwire_dialects.compare import BadList, between, verdict
+    from toolwire_dialects.compare import BadList, compare_lists, judge_changes
 
     try:
-        changes = between(old, new)
+        changes = compare_lists(old, new)
     except BadList as error:
         raise SnapshotMismatch(
             f"the tools cannot be compared with those in {file}: {error}"
         ) from None
     if not changes:
         return
-    lines = [f"the tools are not those in {file}; {_SEMVER[verdict(changes)]}"]
+    lines = [f"the tools are not those in {file}; {_SEMVER[judge_changes(changes)]}"]
     lines += map(_format_change, changes)
     lines.append(f"If that is meant, {UPDATE_FLAG} writes the file anew.")
     raise SnapshotMismatch("\n".join(lines), changes)

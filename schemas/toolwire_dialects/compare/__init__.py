@@ -1,9 +1,9 @@
 """What changed between two lists of tools, and whom that breaks.
 
-`between` compares the entries of two `tools/list` results, and `verdict` says what that asks of a
-version's number. `takes_all` is the question beneath: does one JSON Schema take every value that
-another takes? It says yes if that is proved, no with a value that shows it, and else that it is
-unknown; it never guesses.
+`compare_lists` compares the entries of two `tools/list` results, and `judge_changes` says what that
+asks of a version's number. `takes_all` is the question beneath: does one JSON Schema take every
+value that another takes? It says yes if that is proved, no with a value that shows it, and else
+that it is unknown; it never guesses.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from .tool_lists import BadList as BadList
     from .tool_lists import Change as Change
     from .tool_lists import Level as Level
-    from .tool_lists import between as between
-    from .tool_lists import verdict as verdict
+    from .tool_lists import compare_lists as compare_lists
+    from .tool_lists import judge_changes as judge_changes
 
 _MODULES = toolwire_schemas.modules_by_name(
     {
         ".subset": "SubsetVerdict takes_all",
-        ".tool_lists": "LEVELS BadList Change Level between verdict",
+        ".tool_lists": "LEVELS BadList Change Level compare_lists judge_changes",
     }
 )
 """Names imported at first use: a lock needs none of them."""

@@ -328,7 +328,7 @@ def _index(kind: Kind, entries: Sequence[Any]) -> tuple[dict[str, Entry], dict[s
     member, noun = KEYS[kind], _NOUNS[kind]
     counts: Counter[str] = Counter()
     for entry in entries:
-        key = _key_of(entry, member)
+        key = _find_key(entry, member)
         if key is not None:
             counts[key] += 1
     found: dict[str, Entry] = {}
@@ -337,21 +337,21 @@ def _index(kind: Kind, entries: Sequence[Any]) -> tuple[dict[str, Entry], dict[s
         if count > 1:
             faults[key] = f"{count} {noun}s have this {member}"
     for place, entry in enumerate(entries, 1):
-        key = _key_of(entry, member)
+        key = _find_key(entry, member)
         if key is None:
             faults[f"#{place}"] = f"it is not a {noun} with a {member}"
             continue
         if key in faults:
             continue
         try:
-            found[key] = _canonical_entry(entry)
+            found[key] = _normalize_entry(entry)
             encode(found[key])
         except (RecursionError, ValueError):
             faults[key] = _TOO_DEEP
     return found, faults
 
 
-def _key_of(entry: Any, member: str) -> str | None:
+def _find_key(entry: Any, member: str) -> str | None:
     if not isinstance(entry, dict):
         return None
     key = entry.get(member)
@@ -360,9 +360,9 @@ def _key_of(entry: Any, member: str) -> str | None:
     return key
 
 
-def _canonical_entry(entry: Entry) -> Entry:
+def _normalize_entry(entry: Entry) -> Entry:
     """Return *entry* with one form for what hosts do not tell apart."""
-    made = {name: _canonical(value) for name, value in entry.items() if value is not None}
+    made = {name: _normalize(value) for name, value in entry.items() if value is not None}
     if isinstance(made.get("inputSchema"), dict):
         made["inputSchema"] = {"type": "object", **made["inputSchema"]}
     for name in _SCHEMAS:
@@ -371,14 +371,14 @@ def _canonical_entry(entry: Entry) -> Entry:
     return made
 
 
-def _canonical(value: Any) -> Any:
+def _normalize(value: Any) -> Any:
     """Return *value* with one form for each number: 1.0 is 1 in JSON."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     if isinstance(value, list):
-        return list(map(_canonical, value))
+        return list(map(_normalize, value))
     if isinstance(value, dict):
-        return {name: _canonical(inner) for name, inner in value.items()}
+        return {name: _normalize(inner) for name, inner in value.items()}
     return value
 
 
@@ -411,15 +411,15 @@ def _without_texts(entry: Entry, approved: Entry | None = None) -> Entry:
         made["annotations"] = annotations
     for name in _SCHEMAS:
         if name in made:
-            made[name] = _behaviour_of_schema(made[name])
+            made[name] = _strip_texts(made[name])
     return made
 
 
-def _behaviour_of_schema(schema: Any) -> Any:
+def _strip_texts(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     kept = {word: value for word, value in schema.items() if word not in _TEXTS_OF_SCHEMA}
-    return children(kept, _behaviour_of_schema)
+    return children(kept, _strip_texts)
 
 
 def _without_absent(approved: Entry, entry: Entry) -> Entry:

@@ -44,7 +44,7 @@ _NOT_IN_DRAFT_07 = (
 )
 
 
-def kinds_about(word: str) -> tuple[str, ...]:
+def list_kinds_judged(word: str) -> tuple[str, ...]:
     """Return the kinds of values that the keyword *word* may refuse."""
     about = ASSERTIONS[word]
     return _KINDS_OF_TYPES.get(about, (about,))
@@ -162,7 +162,7 @@ def _as_2020_12(schema: Any, ignored: tuple[str, ...]) -> Any:
     return made
 
 
-def applied_nodes(start: SchemaNode) -> Iterator[SchemaNode]:
+def iterate_applied_nodes(start: SchemaNode) -> Iterator[SchemaNode]:
     """Yield *start* and all nodes that apply to the same value: references, alternatives and
     conditions.
     """

@@ -15,8 +15,15 @@ import msgspec
 from toolwire_schemas.json_schema.bounded_validator import identity
 from toolwire_schemas.json_schema.subschemas import COMBINING, HOLDING
 
-from .nodes import Claims, equal, judge, kinds_about
-from .value_cases import ValueCase, elements, find_cases, kinds_of_types, listed_by, own_kinds_of
+from .nodes import Claims, equal, judge, list_kinds_judged
+from .value_cases import (
+    ValueCase,
+    find_cases,
+    find_element_schemas,
+    list_allowed_values,
+    list_kinds_of_types,
+    list_own_kinds,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,9 +65,9 @@ class Proof:
         if not right.assertions or self._restates_any(left, right):
             return True
         claim = frozenset(left), right
-        return self._claims.holds(claim, lambda: self._all_fit(self.find_cases(left), right))
+        return self._claims.holds(claim, lambda: self._do_all_fit(self.find_cases(left), right))
 
-    def _all_fit(self, cases: list[ValueCase], right: SchemaNode) -> bool:
+    def _do_all_fit(self, cases: list[ValueCase], right: SchemaNode) -> bool:
         return all(self._fits(case, right, frozenset()) for case in cases)
 
     def _restates_any(self, left: Iterable[SchemaNode], right: SchemaNode) -> bool:
@@ -135,10 +142,10 @@ class Proof:
         """Return whether *case* fits a keyword about values of all types."""
         match word:
             case "type":
-                return case.kind in kinds_of_types(right.assertions[word])
+                return case.kind in list_kinds_of_types(right.assertions[word])
             case "enum" | "const":
                 is_value = case.value is not msgspec.UNSET
-                return is_value and identity(case.value) in self._listed_under(word, right)
+                return is_value and identity(case.value) in self._list_identities(word, right)
             case "anyOf":
                 return any(self._fits(case, part, followed) for part in right.any_of)
             case "oneOf":
@@ -159,7 +166,7 @@ class Proof:
                 return True
         return False
 
-    def _listed_under(self, word: str, right: SchemaNode) -> set[Any]:
+    def _list_identities(self, word: str, right: SchemaNode) -> set[Any]:
         """Return the identities of the values of `enum`, or of the one of `const`."""
         key = (right, word)
         if key not in self._listed:
@@ -174,7 +181,7 @@ class Proof:
             schema = {word: right.assertions[word] for word in rest}
             return judge(right, schema, case.value, self._budget) is True
         for word in rest:
-            if case.kind not in kinds_about(word):
+            if case.kind not in list_kinds_judged(word):
                 continue
             if not self._fits_word(word, case, right):
                 return False
@@ -235,7 +242,7 @@ class Proof:
             element = case.element(index)
             if not self.find_cases(element):
                 return True  # no array is that long
-            for wanted in elements(right, index):
+            for wanted in find_element_schemas(right, index):
                 if not self.holds(element, wanted):
                     return False
         return True
@@ -249,7 +256,7 @@ class Proof:
 
 def _is_apart(case: ValueCase, part: SchemaNode, other: SchemaNode) -> bool:
     """Return whether no value of *case* that fits *part* fits *other*."""
-    return case.kind not in own_kinds_of(other.target) or are_apart(part, other)
+    return case.kind not in list_own_kinds(other.target) or are_apart(part, other)
 
 
 def are_apart(one: SchemaNode, other: SchemaNode) -> bool:
@@ -259,14 +266,14 @@ def are_apart(one: SchemaNode, other: SchemaNode) -> bool:
     one, other = one.target, other.target
     if _are_disjoint(one, other):
         return True
-    if not own_kinds_of(one) == own_kinds_of(other) == {"object"}:
+    if not list_own_kinds(one) == list_own_kinds(other) == {"object"}:
         return False
-    mine = _required_members(one)
-    theirs = _required_members(other)
+    mine = _list_required_members(one)
+    theirs = _list_required_members(other)
     return any(_are_disjoint(mine[name], theirs[name]) for name in mine.keys() & theirs.keys())
 
 
-def _required_members(node: SchemaNode) -> dict[str, SchemaNode]:
+def _list_required_members(node: SchemaNode) -> dict[str, SchemaNode]:
     """Return the schemas of the members that *node* describes and requires."""
     described = node.under("properties")
     found = {}
@@ -277,8 +284,8 @@ def _required_members(node: SchemaNode) -> dict[str, SchemaNode]:
 
 
 def _are_disjoint(one: SchemaNode, other: SchemaNode) -> bool:
-    mine, theirs = listed_by(one), listed_by(other)
+    mine, theirs = list_allowed_values(one), list_allowed_values(other)
     if mine and theirs:
         my_values = set(map(identity, mine[0]))
         return my_values.isdisjoint(map(identity, theirs[0]))
-    return own_kinds_of(one).isdisjoint(own_kinds_of(other))
+    return list_own_kinds(one).isdisjoint(list_own_kinds(other))

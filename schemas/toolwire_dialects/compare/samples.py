@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from .nodes import NUMBERS
-from .value_cases import OTHER, ValueCase, kind_of, listed_by
+from .value_cases import OTHER, ValueCase, list_allowed_values, name_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,16 +30,16 @@ _FORMATS = (
 _BOUNDS = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
 
 
-def listed_values(nodes: Iterable[SchemaNode]) -> list[Any]:
+def sample_listed_values(nodes: Iterable[SchemaNode]) -> list[Any]:
     """Return the values that *nodes* list."""
     values: list[Any] = []
     for node in nodes:
-        for listed in listed_by(node):
+        for listed in list_allowed_values(node):
             values += listed
     return values
 
 
-def example_values(nodes: Iterable[SchemaNode]) -> Iterator[Any]:
+def sample_examples(nodes: Iterable[SchemaNode]) -> Iterator[Any]:
     """Yield defaults and examples that have no members: these may be such as no schema
     describes.
     """
@@ -53,10 +53,10 @@ def example_values(nodes: Iterable[SchemaNode]) -> Iterator[Any]:
                 yield value
 
 
-def number_values(nodes: Sequence[SchemaNode]) -> Iterator[Any]:
+def sample_numbers(nodes: Sequence[SchemaNode]) -> Iterator[Any]:
     """Yield numbers, those at the bounds of *nodes* among them."""
     yield from _NUMBERS
-    for bound in _bounds_of_numbers(nodes):
+    for bound in _find_bounds_of_numbers(nodes):
         yield bound
         yield bound + 1
         yield bound - 1
@@ -65,42 +65,42 @@ def number_values(nodes: Sequence[SchemaNode]) -> Iterator[Any]:
             yield bound - 0.5
 
 
-def _bounds_of_numbers(nodes: Sequence[SchemaNode]) -> dict[Any, None]:
+def _find_bounds_of_numbers(nodes: Sequence[SchemaNode]) -> dict[Any, None]:
     """Return the numbers at which the verdict about a number may change."""
-    bounds = [value for value in listed_values(nodes) if kind_of(value) in NUMBERS]
+    bounds = [value for value in sample_listed_values(nodes) if name_kind(value) in NUMBERS]
     for word in _BOUNDS:
-        bounds += _assertions(nodes, word)
-    for multiple in _assertions(nodes, "multipleOf"):
+        bounds += _find_assertions(nodes, word)
+    for multiple in _find_assertions(nodes, "multipleOf"):
         bounds += (multiple * 2, multiple * 3, multiple * 7)
     return dict.fromkeys(bounds)
 
 
-def text_values(nodes: Sequence[SchemaNode]) -> Iterator[str]:
+def sample_texts(nodes: Sequence[SchemaNode]) -> Iterator[str]:
     """Yield texts, those of the lengths at the bounds of *nodes* among them."""
     yield from _TEXTS
-    if _assertions(nodes, "format") or _assertions(nodes, "pattern"):
+    if _find_assertions(nodes, "format") or _find_assertions(nodes, "pattern"):
         yield from _FORMATS
-    for size in sizes(nodes, "minLength", "maxLength"):
+    for size in sample_sizes(nodes, "minLength", "maxLength"):
         yield "a" * size
         yield "1" * size
-    for value in listed_values(nodes):
+    for value in sample_listed_values(nodes):
         if isinstance(value, str):
             yield value
             yield f"{value}a"
 
 
-def sizes(nodes: Iterable[SchemaNode], *words: str) -> list[int]:
+def sample_sizes(nodes: Iterable[SchemaNode], *words: str) -> list[int]:
     """Return the lengths at the bounds that *nodes* have under *words*, and small ones."""
     found = {1, 2, 3}
     for word in words:
-        for value in _assertions(nodes, word):
+        for value in _find_assertions(nodes, word):
             bound = int(value)
             found |= {bound - 1, bound, bound + 1}
     possible = [size for size in found if 0 <= size <= MAX_LENGTH]
     return sorted(possible)
 
 
-def _assertions(nodes: Iterable[SchemaNode], word: str) -> list[Any]:
+def _find_assertions(nodes: Iterable[SchemaNode], word: str) -> list[Any]:
     return [node.assertions[word] for node in nodes if word in node.assertions]
 
 

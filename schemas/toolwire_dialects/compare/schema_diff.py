@@ -89,7 +89,7 @@ def find_differences(old: Any, new: Any, place: str, budget: Budget) -> list[Sch
     try:
         before, after = ComparedSchema(old), ComparedSchema(new)
         if before.is_readable and after.is_readable:
-            return _differences_between(before.root, after.root, place, budget)
+            return _find_differences_between(before.root, after.root, place, budget)
     except RecursionError:
         pass
     return [
@@ -97,20 +97,22 @@ def find_differences(old: Any, new: Any, place: str, budget: Budget) -> list[Sch
     ]
 
 
-def _differences_between(
+def _find_differences_between(
     old: SchemaNode, new: SchemaNode, place: str, budget: Budget
 ) -> list[SchemaDifference]:
     walk = _Walk(budget)
-    whole = walk.values(old.target, new.target, place) or SchemaDifference(place, "same", "")
+    whole = walk.compare_values(old.target, new.target, place) or SchemaDifference(
+        place, "same", ""
+    )
     parts = []
-    for below in walk.below(old, new, place):
+    for below in walk.compare_below(old, new, place):
         part = below.within(whole)
         if part is not None:
             parts.append(part)
     found = []
     if budget.is_spent:
         found.append(SchemaDifference(place, "undecided", _WHOLE_CHANGED, UNKNOWN, UNKNOWN))
-    rest = _unexplained(whole, parts)
+    rest = _subtract_parts(whole, parts)
     answers = (rest.new_takes_old.answer, rest.old_takes_new.answer)
     # Without budget, only what is refuted is certain.
     if "no" in answers or ("unknown" in answers and not budget.is_spent):
@@ -121,7 +123,7 @@ def _differences_between(
     return found
 
 
-def _unexplained(whole: SchemaDifference, parts: list[SchemaDifference]) -> SchemaDifference:
+def _subtract_parts(whole: SchemaDifference, parts: list[SchemaDifference]) -> SchemaDifference:
     """Return the difference of the *whole* without what its *parts* explain."""
     new_takes_old, old_takes_new = whole.new_takes_old, whole.old_takes_new
     for part in parts:
@@ -129,7 +131,7 @@ def _unexplained(whole: SchemaDifference, parts: list[SchemaDifference]) -> Sche
             new_takes_old = YES
         if part.old_takes_new != YES:
             old_takes_new = YES
-    kind = _kind_of(new_takes_old, old_takes_new)
+    kind = _name_kind(new_takes_old, old_takes_new)
     return SchemaDifference(whole.place, kind, whole.text, new_takes_old, old_takes_new)
 
 
@@ -144,7 +146,9 @@ class _Walk:
         self._any = Comparison(budget, is_described=False)
         self._open: list[tuple[SchemaNode, SchemaNode]] = []
 
-    def values(self, old: SchemaNode, new: SchemaNode, place: str) -> SchemaDifference | None:
+    def compare_values(
+        self, old: SchemaNode, new: SchemaNode, place: str
+    ) -> SchemaDifference | None:
         """Return the difference between the values of two schemas, or `None`.
 
         If the schemas differ only in values that they do not describe, users do not notice it: the
@@ -153,18 +157,18 @@ class _Walk:
         if self._described.same(old, new):
             return None
         for comparison in (self._described, self._any):
-            new_takes_old = comparison.verdict(old, new)
-            old_takes_new = comparison.verdict(new, old)
+            new_takes_old = comparison.judge(old, new)
+            old_takes_new = comparison.judge(new, old)
             if (new_takes_old, old_takes_new) == (YES, YES):
                 continue
-            kind = _kind_of(new_takes_old, old_takes_new)
-            text = self._about_null(old, new) or _changed_words(old, new)
+            kind = _name_kind(new_takes_old, old_takes_new)
+            text = self._explain_null(old, new) or _list_changed_keywords(old, new)
             if comparison is self._any:
                 return SchemaDifference(place, kind, text)
             return SchemaDifference(place, kind, text, new_takes_old, old_takes_new)
         return None
 
-    def _about_null(self, old: SchemaNode, new: SchemaNode) -> str:
+    def _explain_null(self, old: SchemaNode, new: SchemaNode) -> str:
         if self._is_nullable_form(old, new):
             return "may be null now"
         if self._is_nullable_form(new, old):
@@ -173,56 +177,62 @@ class _Walk:
 
     def _is_nullable_form(self, one: SchemaNode, other: SchemaNode) -> bool:
         """Return whether *other* is *one* or null."""
-        inner = _besides_null(other)
-        if inner is None or _besides_null(one) is not None:
+        inner = _strip_null(other)
+        if inner is None or _strip_null(one) is not None:
             return False
         return self._described.same(one, inner)
 
-    def below(self, old: SchemaNode, new: SchemaNode, place: str) -> Iterator[SchemaDifference]:
+    def compare_below(
+        self, old: SchemaNode, new: SchemaNode, place: str
+    ) -> Iterator[SchemaDifference]:
         """Yield the differences at *place*, and at all places below it."""
         if self._budget.is_spent:
             return
-        remarks = _remarks(old, new, place)
+        remarks = _compare_texts(old, new, place)
         old, new = old.target, new.target
-        yield from dict.fromkeys([*remarks, *_remarks(old, new, place)])
+        yield from dict.fromkeys([*remarks, *_compare_texts(old, new, place)])
         if (old, new) in self._open:  # a schema that contains itself
             return
         self._open.append((old, new))
-        inner, inner_now = _besides_null(old), _besides_null(new)
+        inner, inner_now = _strip_null(old), _strip_null(new)
         if inner is not None and inner_now is not None:
-            yield from self.below(inner, inner_now, place)
+            yield from self.compare_below(inner, inner_now, place)
         else:
-            yield from self._parts(old, new, place)
+            yield from self._compare_parts(old, new, place)
         self._open.pop()
 
-    def _parts(self, old: SchemaNode, new: SchemaNode, place: str) -> Iterator[SchemaDifference]:
-        words = _words_of_parts(old, new)
-        rest = self.values(old, _with_parts_of(old, new, words), place)
+    def _compare_parts(
+        self, old: SchemaNode, new: SchemaNode, place: str
+    ) -> Iterator[SchemaDifference]:
+        words = _list_keywords_of_parts(old, new)
+        rest = self.compare_values(old, _with_parts_of(old, new, words), place)
         if rest is not None:
             yield rest
         if "properties" in words:
-            yield from self._members(old, new, place)
+            yield from self._compare_members(old, new, place)
         for word, step in _STEPS.items():
             if word in words:
                 (inner,) = old.under(word).values()
                 (inner_now,) = new.under(word).values()
-                yield from self.below(inner, inner_now, place + step)
+                yield from self.compare_below(inner, inner_now, place + step)
 
-    def _members(self, old: SchemaNode, new: SchemaNode, place: str) -> Iterator[SchemaDifference]:
+    def _compare_members(
+        self, old: SchemaNode, new: SchemaNode, place: str
+    ) -> Iterator[SchemaDifference]:
         before, after = old.under("properties"), new.under("properties")
         for name in dict.fromkeys([*before, *after]):
             if self._budget.is_spent:
                 return
             where = place_text(place, [name])
             if name not in after:
-                yield self._removed_member(old, new, name, where)
+                yield self._report_removed_member(old, new, name, where)
             elif name not in before:
-                yield self._added_member(old, new, name, where)
+                yield self._report_added_member(old, new, name, where)
             else:
-                yield from self._changed_presence(old, new, name, where)
-                yield from self.below(before[name], after[name], where)
+                yield from self._compare_presence(old, new, name, where)
+                yield from self.compare_below(before[name], after[name], where)
 
-    def _removed_member(
+    def _report_removed_member(
         self, old: SchemaNode, new: SchemaNode, name: str, where: str
     ) -> SchemaDifference:
         new_takes_old = self._takes_among_others(new, old.under("properties")[name])
@@ -234,7 +244,7 @@ class _Walk:
             old_takes_new = self._requires(new, name)
         return SchemaDifference(where, "member-removed", text, new_takes_old, old_takes_new)
 
-    def _added_member(
+    def _report_added_member(
         self, old: SchemaNode, new: SchemaNode, name: str, where: str
     ) -> SchemaDifference:
         text, new_takes_old = "new, optional", YES
@@ -243,7 +253,7 @@ class _Walk:
         old_takes_new = self._takes_among_others(old, new.under("properties")[name])
         return SchemaDifference(where, "member-added", text, new_takes_old, old_takes_new)
 
-    def _changed_presence(
+    def _compare_presence(
         self, old: SchemaNode, new: SchemaNode, name: str, where: str
     ) -> Iterator[SchemaDifference]:
         was_required, is_required = name in old.required, name in new.required
@@ -258,25 +268,25 @@ class _Walk:
     def _requires(self, node: SchemaNode, name: str) -> SubsetVerdict:
         """Return whether all values that *node* describes have a member called *name*."""
         with_member = node.graph.node({"required": [name]})
-        return self._described.verdict(node, with_member)
+        return self._described.judge(node, with_member)
 
     def _takes_among_others(self, node: SchemaNode, member: SchemaNode) -> SubsetVerdict:
         """Return whether a member with a name that *node* does not know may be any *member*."""
         if node.additional is None:
             return YES
-        return self._described.verdict(member, node.additional)
+        return self._described.judge(member, node.additional)
 
 
-def _kind_of(new_takes_old: SubsetVerdict, old_takes_new: SubsetVerdict) -> str:
+def _name_kind(new_takes_old: SubsetVerdict, old_takes_new: SubsetVerdict) -> str:
     return _KINDS.get((new_takes_old.answer, old_takes_new.answer), "undecided")
 
 
 # --- how schemas are built ------------------------------------------------------------------------
 
 
-def _words_of_parts(old: SchemaNode, new: SchemaNode) -> tuple[str, ...]:
+def _list_keywords_of_parts(old: SchemaNode, new: SchemaNode) -> tuple[str, ...]:
     """Return the keywords whose schemas are compared one by one."""
-    words = _words_of_objects(old, new) or _words_of_arrays(old, new)
+    words = _list_keywords_of_objects(old, new) or _list_keywords_of_arrays(old, new)
     # The other keywords are compared within the other document, where their references would lead
     # elsewhere.
     for word in ("additionalProperties", "propertyNames"):
@@ -287,7 +297,7 @@ def _words_of_parts(old: SchemaNode, new: SchemaNode) -> tuple[str, ...]:
     return words
 
 
-def _words_of_objects(old: SchemaNode, new: SchemaNode) -> tuple[str, ...]:
+def _list_keywords_of_objects(old: SchemaNode, new: SchemaNode) -> tuple[str, ...]:
     used = old.assertions.keys() | new.assertions.keys()
     if not used <= _OF_OBJECTS:
         return ()
@@ -303,7 +313,7 @@ def _is_map(node: SchemaNode) -> bool:
     return isinstance(node.assertions.get("additionalProperties"), dict)
 
 
-def _words_of_arrays(old: SchemaNode, new: SchemaNode) -> tuple[str, ...]:
+def _list_keywords_of_arrays(old: SchemaNode, new: SchemaNode) -> tuple[str, ...]:
     used = old.assertions.keys() | new.assertions.keys()
     if not used <= _OF_ARRAYS:
         return ()
@@ -325,7 +335,7 @@ def _has_reference(node: SchemaNode) -> bool:
     return False
 
 
-def _besides_null(node: SchemaNode) -> SchemaNode | None:
+def _strip_null(node: SchemaNode) -> SchemaNode | None:
     """Return the schema of the values that are not null, if *node* says that and only that."""
     if list(node.assertions) not in (["anyOf"], ["oneOf"]):
         return None
@@ -349,7 +359,7 @@ def _with_parts_of(old: SchemaNode, new: SchemaNode, words: tuple[str, ...]) -> 
 # --- in words -------------------------------------------------------------------------------------
 
 
-def _remarks(old: SchemaNode, new: SchemaNode, place: str) -> list[SchemaDifference]:
+def _compare_texts(old: SchemaNode, new: SchemaNode, place: str) -> list[SchemaDifference]:
     """Return the differences of texts and defaults."""
     before, after = old.keywords, new.keywords
     found = []
@@ -369,9 +379,9 @@ def _differs(old: dict[str, Any], new: dict[str, Any], word: str) -> bool:
     return not equal(old[word], new[word])
 
 
-def _changed_words(old: SchemaNode, new: SchemaNode) -> str:
+def _list_changed_keywords(old: SchemaNode, new: SchemaNode) -> str:
     before, after = old.assertions, new.assertions
-    of_parts = _words_of_parts(old, new)
+    of_parts = _list_keywords_of_parts(old, new)
     changes = []
     for word in ASSERTIONS:
         if word not in of_parts and _differs(before, after, word):

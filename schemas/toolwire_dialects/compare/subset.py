@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from toolwire_schemas.json_schema.bounded_validator import Budget, TooExpensive, identity
 
-from .nodes import NUMBERS, ComparedSchema, applied_nodes, equal, judge
+from .nodes import NUMBERS, ComparedSchema, equal, iterate_applied_nodes, judge
 from .proof import Proof
 from .samples import (
     MAX_LENGTH,
-    example_values,
     index_keys,
-    listed_values,
     name_keys,
-    number_values,
-    sizes,
-    text_values,
+    sample_examples,
+    sample_listed_values,
+    sample_numbers,
+    sample_sizes,
+    sample_texts,
 )
-from .value_cases import ValueCase, elements, members
+from .value_cases import ValueCase, find_element_schemas, find_member_schemas
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -67,7 +67,7 @@ def takes_all(new: Any, old: Any, *, is_described: bool = False) -> SubsetVerdic
     try:
         before, after = ComparedSchema(old), ComparedSchema(new)
         if before.is_readable and after.is_readable:
-            return Comparison(Budget(3 * MAX_STEPS), is_described).verdict(before.root, after.root)
+            return Comparison(Budget(3 * MAX_STEPS), is_described).judge(before.root, after.root)
     except RecursionError:
         pass
     return UNKNOWN
@@ -92,20 +92,20 @@ class Comparison:
         except TooExpensive:
             return False
 
-    def verdict(self, old: SchemaNode, new: SchemaNode) -> SubsetVerdict:
+    def judge(self, old: SchemaNode, new: SchemaNode) -> SubsetVerdict:
         """Return whether *new* takes every value that *old* takes."""
         try:
             with self._budget.third():
                 if self._proof.holds((old,), new):
                     return YES
-                for value in self.fitting((old,), (new,)):
+                for value in self.find_fitting_values((old,), (new,)):
                     if self._judge(new, value) is False:
                         return SubsetVerdict("no", value)
         except (TooExpensive, RecursionError):
             pass
         return UNKNOWN
 
-    def fitting(
+    def find_fitting_values(
         self, nodes: tuple[SchemaNode, ...], hints: tuple[SchemaNode, ...], depth: int = 0
     ) -> list[Any]:
         """Return values that fit all *nodes*: a simple one, then some that do not fit a hint, then
@@ -127,7 +127,7 @@ class Comparison:
         simple = self._known[place] = []
         telling: list[Any] = []
         most_telling = _MAX_TELLING if depth else 1
-        for value in self._fitting_samples(nodes, hints, depth):
+        for value in self._generate_fitting_samples(nodes, hints, depth):
             if any(self._judge(hint, value) is False for hint in hints):
                 telling.append(value)
             elif len(simple) < _MAX_SIMPLE:
@@ -138,12 +138,12 @@ class Comparison:
         self._known[place] = [*simple[:1], *telling, *simple[1:]]
         return self._known[place]
 
-    def _fitting_samples(
+    def _generate_fitting_samples(
         self, nodes: tuple[SchemaNode, ...], hints: tuple[SchemaNode, ...], depth: int
     ) -> Iterator[Any]:
         """Yield samples that fit all *nodes*, each once."""
         seen = set()
-        for value in islice(self._samples(nodes, hints, depth), _MAX_TRIED):
+        for value in islice(self._generate_samples(nodes, hints, depth), _MAX_TRIED):
             key = identity(value)
             if key not in seen and all(self._judge(node, value) for node in nodes):
                 seen.add(key)
@@ -152,32 +152,36 @@ class Comparison:
     def _judge(self, node: SchemaNode, value: Any) -> bool | None:
         return judge(node, node.schema, value, self._budget)
 
-    def _samples(
+    def _generate_samples(
         self, nodes: tuple[SchemaNode, ...], hints: tuple[SchemaNode, ...], depth: int
     ) -> Iterator[Any]:
         """Yield values that may fit *nodes* and not *hints*."""
-        mine, theirs = _all_applied(nodes), _all_applied(hints)
-        listed = set(map(identity, listed_values(theirs)))
-        yield from (value for value in listed_values(mine) if identity(value) not in listed)
-        yield from example_values(mine)
+        mine, theirs = _collect_applied(nodes), _collect_applied(hints)
+        listed = set(map(identity, sample_listed_values(theirs)))
+        yield from (value for value in sample_listed_values(mine) if identity(value) not in listed)
+        yield from sample_examples(mine)
         cases = self._proof.find_cases(nodes)[:_MAX_CASES]
         for case in cases:
             if case.value is not msgspec.UNSET:
                 yield case.value
             elif case.kind in NUMBERS:
-                yield from number_values([*mine, *theirs])
+                yield from sample_numbers([*mine, *theirs])
             elif case.kind == "string":
-                yield from text_values([*mine, *theirs])
+                yield from sample_texts([*mine, *theirs])
         for case in cases:
             if case.value is not msgspec.UNSET:
                 continue
             if case.kind == "array":
-                yield from (list(parts.values()) for parts in self._arrays(case, theirs, depth))
+                yield from (
+                    list(parts.values()) for parts in self._generate_arrays(case, theirs, depth)
+                )
             elif case.kind == "object":
-                yield from self._objects(case, theirs, depth)
-        yield from (value for value in listed_values(theirs) if not isinstance(value, dict | list))
+                yield from self._generate_objects(case, theirs, depth)
+        yield from (
+            value for value in sample_listed_values(theirs) if not isinstance(value, dict | list)
+        )
 
-    def _arrays(
+    def _generate_arrays(
         self, case: ValueCase, hints: list[SchemaNode], depth: int
     ) -> Iterator[dict[Any, Any]]:
         """Yield arrays, as elements by their indexes."""
@@ -185,23 +189,23 @@ class Comparison:
         def values(index: int) -> list[Any]:
             wanted: list[SchemaNode] = []
             for hint in hints:
-                wanted += elements(hint, index)
-            return self.fitting(case.element(index), tuple(wanted), depth + 1)
+                wanted += find_element_schemas(hint, index)
+            return self.find_fitting_values(case.element(index), tuple(wanted), depth + 1)
 
-        lengths = sizes((*case.nodes, *hints), "minItems", "maxItems")
+        lengths = sample_sizes((*case.nodes, *hints), "minItems", "maxItems")
         least = min(case.least("minItems"), MAX_LENGTH)
         keys = index_keys(case, hints, max(least, *lengths))
         is_set = any(case.values_of("uniqueItems"))
-        base = _first_parts(keys.first[:least], values, is_set=is_set)
+        base = _choose_parts(keys.first[:least], values, is_set=is_set)
         if len(base) < least:
             return
         yield base
         for index in keys.special:
-            start = base | _first_parts(keys.first[:index], values, is_set=is_set)
+            start = base | _choose_parts(keys.first[:index], values, is_set=is_set)
             yield from (start | {index: value} for value in values(index))
-        yield from (_first_parts(keys.first[:size], values, is_set=is_set) for size in lengths)
+        yield from (_choose_parts(keys.first[:size], values, is_set=is_set) for size in lengths)
 
-    def _objects(
+    def _generate_objects(
         self, case: ValueCase, hints: list[SchemaNode], depth: int
     ) -> Iterator[dict[Any, Any]]:
         """Yield objects: what has to be there, then each member at its edges, then other sizes."""
@@ -209,29 +213,29 @@ class Comparison:
         def values(name: str) -> list[Any]:
             wanted: list[SchemaNode] = []
             for hint in hints:
-                wanted += members(hint, name)
-            return self.fitting(case.member(name), tuple(wanted), depth + 1)
+                wanted += find_member_schemas(hint, name)
+            return self.find_fitting_values(case.member(name), tuple(wanted), depth + 1)
 
-        lengths = sizes((*case.nodes, *hints), "minProperties", "maxProperties")
+        lengths = sample_sizes((*case.nodes, *hints), "minProperties", "maxProperties")
         least = min(case.least("minProperties"), MAX_LENGTH)
         keys = name_keys(case, hints, max(least, *lengths))
-        base = _first_parts(keys.first[:least], values)
+        base = _choose_parts(keys.first[:least], values)
         if len(base) < least:
             return
         yield base
         for name in keys.special:
             yield from (base | {name: value} for value in values(name))
-        yield from (_first_parts(keys.first[:size], values) for size in lengths)
+        yield from (_choose_parts(keys.first[:size], values) for size in lengths)
 
 
-def _all_applied(nodes: Iterable[SchemaNode]) -> list[SchemaNode]:
+def _collect_applied(nodes: Iterable[SchemaNode]) -> list[SchemaNode]:
     found: list[SchemaNode] = []
     for node in nodes:
-        found += applied_nodes(node)
+        found += iterate_applied_nodes(node)
     return found
 
 
-def _first_parts(
+def _choose_parts(
     keys: Iterable[Any], values: Callable[[Any], list[Any]], *, is_set: bool = False
 ) -> dict[Any, Any]:
     """Return a part for each of *keys* that has *values*; of a set, different ones in turn."""

@@ -75,32 +75,32 @@ class BadList(ValueError):
     """The given value is not a list of tools. The message says where."""
 
 
-def verdict(changes: Sequence[Change]) -> Level:
+def judge_changes(changes: Sequence[Change]) -> Level:
     """Return what all *changes* together ask of a version's number; `unknown` if that may have to
     be `major`.
     """
     return max((change.level for change in changes), key=LEVELS.index, default="none")
 
 
-def between(old: Sequence[Any], new: Sequence[Any]) -> list[Change]:
+def compare_lists(old: Sequence[Any], new: Sequence[Any]) -> list[Change]:
     """Return what changed from the *old* entries of `tools/list` to the *new* ones, breaking
     changes first.
 
     Raises:
         BadList: if an entry is no tool, or two tools have one name.
     """
-    before, after = _by_name(old, "the old list"), _by_name(new, "the new list")
+    before, after = _index_by_name(old, "the old list"), _index_by_name(new, "the new list")
     budget = Budget(_MAX_STEPS)
-    found = list(_of_list(before, after))
+    found = list(_compare_entries(before, after))
     for name in [name for name in before if name in after]:
-        found += _limited(list(_of_tool(before[name], after[name], budget)))
+        found += _limit_changes(list(_compare_tools(before[name], after[name], budget)))
     order = {name: place for place, name in enumerate([*before, *after])}
     return sorted(
         found, key=lambda change: (-LEVELS.index(change.level), order.get(change.tool, -1))
     )
 
 
-def _limited(changes: list[Change]) -> Iterator[Change]:
+def _limit_changes(changes: list[Change]) -> Iterator[Change]:
     """Yield the *changes* of one tool, and instead of the last ones, if they are many, how many
     these are.
     """
@@ -122,7 +122,7 @@ def _limited(changes: list[Change]) -> Iterator[Change]:
             )
 
 
-def _by_name(entries: Sequence[Any], what: str) -> dict[str, Entry]:
+def _index_by_name(entries: Sequence[Any], what: str) -> dict[str, Entry]:
     found: dict[str, Entry] = {}
     for place, entry in enumerate(entries):
         name = None
@@ -136,7 +136,7 @@ def _by_name(entries: Sequence[Any], what: str) -> dict[str, Entry]:
     return found
 
 
-def _of_list(before: dict[str, Entry], after: dict[str, Entry]) -> Iterator[Change]:
+def _compare_entries(before: dict[str, Entry], after: dict[str, Entry]) -> Iterator[Change]:
     for name in before:
         if name not in after:
             yield Change(name, "", "tool-removed", "major", "callers", "removed")
@@ -150,13 +150,13 @@ def _of_list(before: dict[str, Entry], after: dict[str, Entry]) -> Iterator[Chan
         yield Change("", "", "tools-reordered", "patch", "models", "the tools are in another order")
 
 
-def _of_tool(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
+def _compare_tools(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
     if equal(old, new):
         return
-    yield from _of_arguments(old, new, budget)
-    yield from _of_results(old, new, budget)
-    yield from _of_hints(old, new)
-    yield from _of_tasks(old, new)
+    yield from _compare_arguments(old, new, budget)
+    yield from _compare_results(old, new, budget)
+    yield from _compare_hints(old, new)
+    yield from _compare_task_support(old, new)
     for member, concerns in _REMARKS.items():
         if not equal(old.get(member), new.get(member)):
             yield Change(
@@ -172,10 +172,10 @@ _REMARKS: dict[str, Concerns] = {
 }
 
 
-def _of_arguments(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
-    schemas = (_schema(entry, "inputSchema") for entry in (old, new))
+def _compare_arguments(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
+    schemas = (_get_schema(entry, "inputSchema") for entry in (old, new))
     before, after = ({"type": "object"} if schema is None else schema for schema in schemas)
-    for found in _differences(before, after, "arguments", budget):
+    for found in _find_differences(before, after, "arguments", budget):
         change = _change(old, found, found.new_takes_old, "callers")
         # To what effect are values of what was removed still taken? Most tools drop what they do
         # not know.
@@ -183,14 +183,14 @@ def _of_arguments(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
         yield msgspec.structs.replace(change, level="unknown") if is_silent else change
 
 
-def _of_results(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
+def _compare_results(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
     name, before, after = (
         str(old["name"]),
-        _schema(old, "outputSchema"),
-        _schema(new, "outputSchema"),
+        _get_schema(old, "outputSchema"),
+        _get_schema(new, "outputSchema"),
     )
     if before is not None and after is not None:
-        for found in _differences(before, after, "result", budget):
+        for found in _find_differences(before, after, "result", budget):
             yield _change(old, found, found.old_takes_new, "readers")
     elif before is not None:
         text = "results are not described any more, and may be without data"
@@ -206,7 +206,7 @@ def _of_results(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
         )
 
 
-def _differences(old: Any, new: Any, place: str, budget: Budget) -> list[SchemaDifference]:
+def _find_differences(old: Any, new: Any, place: str, budget: Budget) -> list[SchemaDifference]:
     """Return what `find_differences` finds with steps from the *budget* of the whole list.
 
     One schema gets a part of them, so that some are left for the others.
@@ -218,7 +218,7 @@ def _differences(old: Any, new: Any, place: str, budget: Budget) -> list[SchemaD
     return found
 
 
-def _schema(entry: Entry, member: str) -> Any:
+def _get_schema(entry: Entry, member: str) -> Any:
     """Return the schema under *member*, or `None`."""
     if not isinstance(schema := entry.get(member), dict | bool):
         return None
@@ -239,8 +239,8 @@ def _change(
 _LEVELS: dict[str, Level] = {"yes": "minor", "no": "major", "unknown": "unknown"}
 
 
-def _of_hints(old: Entry, new: Entry) -> Iterator[Change]:
-    before, after = _hints(old), _hints(new)
+def _compare_hints(old: Entry, new: Entry) -> Iterator[Change]:
+    before, after = _read_hints(old), _read_hints(new)
     # A change of readOnlyHint implies the others.
     for hint in HINTS if before["readOnlyHint"] == after["readOnlyHint"] else ("readOnlyHint",):
         if before[hint] != after[hint]:
@@ -253,7 +253,7 @@ def _of_hints(old: Entry, new: Entry) -> Iterator[Change]:
             yield Change(
                 str(old["name"]), f"annotations.{hint}", "hint-changed", level, "approval", text
             )
-    if _object(old, "annotations").get("title") != _object(new, "annotations").get("title"):
+    if _get_object(old, "annotations").get("title") != _get_object(new, "annotations").get("title"):
         yield Change(
             str(old["name"]),
             "annotations.title",
@@ -283,15 +283,15 @@ absence is a loss.
 """
 
 
-def _object(entry: Entry, member: str) -> dict[str, Any]:
+def _get_object(entry: Entry, member: str) -> dict[str, Any]:
     found = entry.get(member)
     if not isinstance(found, dict):
         return {}
     return found
 
 
-def _hints(entry: Entry) -> dict[str, bool]:
-    given = _object(entry, "annotations")
+def _read_hints(entry: Entry) -> dict[str, bool]:
+    given = _get_object(entry, "annotations")
     hints = {
         hint: given[hint] if isinstance(given.get(hint), bool) else not safe
         for hint, (safe, *_) in HINTS.items()
@@ -301,9 +301,9 @@ def _hints(entry: Entry) -> dict[str, bool]:
     return hints
 
 
-def _of_tasks(old: Entry, new: Entry) -> Iterator[Change]:
+def _compare_task_support(old: Entry, new: Entry) -> Iterator[Change]:
     """Whether a call may, or has to, run as a task (MCP 2025-11-25)."""
-    given = [_object(entry, "execution").get("taskSupport") for entry in (old, new)]
+    given = [_get_object(entry, "execution").get("taskSupport") for entry in (old, new)]
     before, after = (
         support if support in ("optional", "required") else "forbidden" for support in given
     )

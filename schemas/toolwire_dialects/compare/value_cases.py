@@ -108,7 +108,7 @@ class ValueCase(msgspec.Struct, frozen=True, eq=False):
         """Return the schemas of the element at *index*."""
         found: list[SchemaNode] = []
         for node in self.nodes:
-            found += elements(node, index)
+            found += find_element_schemas(node, index)
         return tuple(found)
 
     def required(self) -> dict[str, None]:
@@ -145,11 +145,11 @@ class ValueCase(msgspec.Struct, frozen=True, eq=False):
             return _NOTHING
         found: list[SchemaNode] = []
         for node in self.nodes:
-            found += members(node, name)
+            found += find_member_schemas(node, name)
         return tuple(found)
 
 
-def elements(node: SchemaNode, index: int) -> list[SchemaNode]:
+def find_element_schemas(node: SchemaNode, index: int) -> list[SchemaNode]:
     """Return the schema that *node* has for the element at *index*, if any."""
     first = node.under("prefixItems")
     if index in first:
@@ -157,7 +157,7 @@ def elements(node: SchemaNode, index: int) -> list[SchemaNode]:
     return list(node.under("items").values())
 
 
-def members(node: SchemaNode, name: str | None) -> list[SchemaNode]:
+def find_member_schemas(node: SchemaNode, name: str | None) -> list[SchemaNode]:
     """Return the schema that *node* certainly has for a member called *name*, if any; for one that
     it does not describe if None.
 
@@ -181,8 +181,8 @@ def find_cases(
         TooExpensive: if they are too many.
     """
     found: list[ValueCase] = []
-    for flat in _alternatives(nodes, frozenset(), budget):
-        found += _cases_of_kinds(flat, is_described)
+    for flat in _choose_alternatives(nodes, frozenset(), budget):
+        found += _split_by_kind(flat, is_described)
         budget.spend()
         if len(found) > _MAX_CASES:
             raise TooExpensive("a schema has too many alternatives")
@@ -190,7 +190,7 @@ def find_cases(
     return found
 
 
-def _alternatives(
+def _choose_alternatives(
     nodes: tuple[SchemaNode, ...], seen: frozenset[SchemaNode], budget: Budget
 ) -> Iterator[tuple[SchemaNode, ...]]:
     """Yield all ways to choose from alternatives, with references followed and parts of `allOf`
@@ -214,21 +214,21 @@ def _alternatives(
         yield tuple(flat)
         return
     for chosen in product(*choices):
-        for more in _alternatives(chosen, seen, budget):
+        for more in _choose_alternatives(chosen, seen, budget):
             yield (*flat, *more)
 
 
-def _cases_of_kinds(nodes: tuple[SchemaNode, ...], is_described: bool) -> list[ValueCase]:
+def _split_by_kind(nodes: tuple[SchemaNode, ...], is_described: bool) -> list[ValueCase]:
     kinds = set(KINDS)
     for node in nodes:
-        kinds &= own_kinds_of(node)
+        kinds &= list_own_kinds(node)
     listed: list[list[Any]] = []
     for node in nodes:
-        listed += listed_by(node)
+        listed += list_allowed_values(node)
     cases = []
     if listed:
         for value in _find_common(listed):
-            kind = kind_of(value)
+            kind = name_kind(value)
             if kind in kinds:
                 cases.append(ValueCase(kind, nodes, is_described, value))
         return cases
@@ -252,7 +252,7 @@ def _find_common(listed: list[list[Any]]) -> list[Any]:
 _VALUES: dict[str, tuple[Any, ...]] = {"null": (None,), "boolean": (False, True)}
 
 
-def listed_by(node: SchemaNode) -> list[list[Any]]:
+def list_allowed_values(node: SchemaNode) -> list[list[Any]]:
     """Return the values that `const` and those that `enum` lists, of each that is there."""
     listed = []
     if "const" in node.assertions:
@@ -262,12 +262,12 @@ def listed_by(node: SchemaNode) -> list[list[Any]]:
     return listed
 
 
-def own_kinds_of(node: SchemaNode) -> set[str]:
+def list_own_kinds(node: SchemaNode) -> set[str]:
     """Return the kinds of values that the type of *node* allows."""
-    return kinds_of_types(node.assertions.get("type", KINDS))
+    return list_kinds_of_types(node.assertions.get("type", KINDS))
 
 
-def kinds_of_types(types: str | list[str] | tuple[str, ...]) -> set[str]:
+def list_kinds_of_types(types: str | list[str] | tuple[str, ...]) -> set[str]:
     """Return the kinds that `type` names."""
     kinds: set[str] = set()
     for name in [types] if isinstance(types, str) else types:
@@ -275,7 +275,7 @@ def kinds_of_types(types: str | list[str] | tuple[str, ...]) -> set[str]:
     return kinds
 
 
-def kind_of(value: Any) -> str:
+def name_kind(value: Any) -> str:
     """Return the kind of a JSON value."""
     known = _KINDS.get(type(value))
     if known is not None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from .tool_lists import verdict
+from .tool_lists import judge_changes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,24 +29,26 @@ HEADINGS: dict[Level, str] = {
 }
 
 
-def sentence(changes: Sequence[Change]) -> str:
+def format_verdict(changes: Sequence[Change]) -> str:
     """Return the verdict on all *changes* together, as in `major: 3 changes break users.`"""
     counts: Counter[Level] = Counter()
     for change in changes:
         counts[change.level] += 1 if change.count is msgspec.UNSET else change.count
-    match verdict(changes):
+    match judge_changes(changes):
         case "none":
             return "none: nothing changed."
         case "major":
-            breaking = _changes(counts["major"]) + (" breaks" if counts["major"] == 1 else " break")
+            breaking = _count_changes(counts["major"]) + (
+                " breaks" if counts["major"] == 1 else " break"
+            )
             return f"major: {breaking} users" + (
                 f", and {counts['unknown']} more may." if counts["unknown"] else "."
             )
         case "unknown":
-            return f"perhaps major: {_changes(counts['unknown'])} may break users."
+            return f"perhaps major: {_count_changes(counts['unknown'])} may break users."
         case level:
-            return f"{level}: {_changes(counts.total())}, and none breaks users."
+            return f"{level}: {_count_changes(counts.total())}, and none breaks users."
 
 
-def _changes(number: int) -> str:
+def _count_changes(number: int) -> str:
     return f"{number} change{'' if number == 1 else 's'}"

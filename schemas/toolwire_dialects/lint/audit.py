@@ -62,18 +62,18 @@ def audit(entries: Sequence[Any]) -> list[Finding]:
     findings: list[Finding] = []
     size = 0
     for place, entry in enumerate(entries):
-        name = shown_name(entry, place)
+        name = name_entry(entry, place)
         try:
-            size += _size(entry)
-            findings += [problem.of_tool(name) for problem in _about(entry)]
+            size += _measure_entry(entry)
+            findings += [problem.of_tool(name) for problem in _check_entry(entry)]
         except (RecursionError, codec.EncodingError):
             text = "it is nested too deeply to be read"
             findings.append(Finding(name, "", text, _SMALLER, "error", ALL_CLIENTS))
-    findings += _about_all(entries, size)
+    findings += _check_list(entries, size)
     return sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))
 
 
-def shown_name(entry: Any, place: int) -> str:
+def name_entry(entry: Any, place: int) -> str:
     """Return the name of the *entry* at *place* of a `tools/list` in findings: `#1` for the first,
     if it has none.
     """
@@ -83,7 +83,7 @@ def shown_name(entry: Any, place: int) -> str:
     return name if isinstance(name, str) and name else f"#{place + 1}"
 
 
-def _about(entry: Any) -> Iterator[Problem]:
+def _check_entry(entry: Any) -> Iterator[Problem]:
     if not isinstance(entry, dict):
         remedy = "describe each tool by an object"
         yield Problem("", "it is not a JSON object", remedy, "error", ALL_CLIENTS)
@@ -92,9 +92,9 @@ def _about(entry: Any) -> Iterator[Problem]:
     if not isinstance(name, str) or not name:
         yield Problem("name", "it has none", "give the tool a name", "error", ALL_CLIENTS)
     else:
-        yield from vendors.about_name(name)
-    yield from about_members(entry)
-    if never_asks(entry):
+        yield from vendors.check_name(name)
+    yield from check_members(entry)
+    if is_destructive_without_asking(entry):
         text = (
             "it may delete or overwrite, and does not ask the user first; a host may run it without"
             " asking"
@@ -103,15 +103,15 @@ def _about(entry: Any) -> Iterator[Problem]:
         concerns = "hosts that approve calls by themselves"
         yield Problem("annotations.destructiveHint", text, remedy, "note", concerns)
     if isinstance(description, str):
-        yield from vendors.about_description(description)
-    yield from _about_schemas(entry)
-    if _size(entry) > _LARGE_TOOL:
-        text = f"its description takes {_size(entry):,} bytes, in every request to a model"
+        yield from vendors.check_description(description)
+    yield from _check_schemas(entry)
+    if _measure_entry(entry) > _LARGE_TOOL:
+        text = f"its description takes {_measure_entry(entry):,} bytes, in every request to a model"
         remedy = "split the tool, or shorten descriptions and enums"
         yield Problem("", text, remedy, "warning", "every model")
 
 
-def never_asks(entry: Any) -> bool:
+def is_destructive_without_asking(entry: Any) -> bool:
     """Return whether *entry* says that it is destructive, and not that it asks the user before each
     call.
     """
@@ -123,7 +123,7 @@ def never_asks(entry: Any) -> bool:
     return is_destructive and not asks
 
 
-def about_members(entry: dict[str, Any]) -> Iterator[Problem]:
+def check_members(entry: dict[str, Any]) -> Iterator[Problem]:
     """Yield what is wrong with members of *entry* other than its name and input schema."""
     for member, (kind, what) in _MEMBERS.items():
         if member in entry and not isinstance(entry[member], kind):
@@ -131,12 +131,12 @@ def about_members(entry: dict[str, Any]) -> Iterator[Problem]:
             yield Problem(member, text, f"leave it out, or give {what}", "error", TYPESCRIPT)
     annotations, icons = entry.get("annotations"), entry.get("icons")
     if isinstance(annotations, dict):
-        yield from _about_annotations(annotations)
+        yield from _check_annotations(annotations)
     if isinstance(icons, list):
-        yield from _about_icons(icons)
+        yield from _check_icons(icons)
 
 
-def _about_annotations(annotations: dict[str, Any]) -> Iterator[Problem]:
+def _check_annotations(annotations: dict[str, Any]) -> Iterator[Problem]:
     for hint in _HINTS:
         if not isinstance(annotations.get(hint, True), bool):
             text = "it is not true or false"
@@ -146,7 +146,7 @@ def _about_annotations(annotations: dict[str, Any]) -> Iterator[Problem]:
         yield Problem("annotations.title", "it is not a string", remedy, "error", TYPESCRIPT)
 
 
-def _about_icons(icons: list[Any]) -> Iterator[Problem]:
+def _check_icons(icons: list[Any]) -> Iterator[Problem]:
     for place, icon in enumerate(icons):
         where = f"icons[{place}]"
         if not isinstance(icon, dict) or not isinstance(icon.get("src"), str):
@@ -157,33 +157,33 @@ def _about_icons(icons: list[Any]) -> Iterator[Problem]:
             yield Problem(f"{where}.sizes", "it is not a list", remedy, "error", ALL_CLIENTS)
 
 
-def _about_schemas(entry: dict[str, Any]) -> Iterator[Problem]:
+def _check_schemas(entry: dict[str, Any]) -> Iterator[Problem]:
     if "inputSchema" in entry:
-        yield from _about_input(entry["inputSchema"])
+        yield from _check_input(entry["inputSchema"])
     else:
         remedy = 'use {"type": "object", "additionalProperties": false} if there are no parameters'
         yield Problem("inputSchema", "it has none", remedy, "error", ALL_CLIENTS)
     if isinstance(entry.get("outputSchema"), dict):
-        yield from _about_schema(entry["outputSchema"], "outputSchema")
+        yield from _check_schema(entry["outputSchema"], "outputSchema")
 
 
-def _about_input(schema: Any) -> Iterator[Problem]:
+def _check_input(schema: Any) -> Iterator[Problem]:
     of_vendors = {f"inputSchema.{word}" for word in COMBINATORS}
-    for problem in _about_schema(schema, "inputSchema"):
+    for problem in _check_schema(schema, "inputSchema"):
         if problem.where not in of_vendors:
             yield problem
     if isinstance(schema, dict):
-        yield from vendors.about_input(schema)
+        yield from vendors.check_input(schema)
 
 
-def _about_schema(schema: Any, where: str) -> Iterator[Problem]:
+def _check_schema(schema: Any, where: str) -> Iterator[Problem]:
     yield from about_schema(schema, where)
     if isinstance(schema, dict):
-        yield from _about_validity(schema, where)
-        yield from _about_references(schema, where)
+        yield from _check_validity(schema, where)
+        yield from _check_references(schema, where)
 
 
-def _about_references(schema: dict[str, Any], where: str) -> Iterator[Problem]:
+def _check_references(schema: dict[str, Any], where: str) -> Iterator[Problem]:
     graph = SchemaGraph(schema)
     pointers = []
     for path, inner in walk(schema, where):
@@ -200,7 +200,7 @@ def _about_references(schema: dict[str, Any], where: str) -> Iterator[Problem]:
         yield Problem(where, text, remedy, "note", SOME_HOSTS)
 
 
-def _about_validity(schema: dict[str, Any], where: str) -> Iterator[Problem]:
+def _check_validity(schema: dict[str, Any], where: str) -> Iterator[Problem]:
     from toolwire_schemas.json_schema.bounded_validator import CannotJudge, faults_of_schema
 
     try:
@@ -217,7 +217,7 @@ def _about_validity(schema: dict[str, Any], where: str) -> Iterator[Problem]:
         yield Problem(path, text, "see the reference of this keyword", "error", TYPESCRIPT)
 
 
-def _about_all(entries: Sequence[Any], size: int) -> Iterator[Finding]:
+def _check_list(entries: Sequence[Any], size: int) -> Iterator[Finding]:
     names = []
     for entry in entries:
         if isinstance(entry, dict) and isinstance(entry.get("name"), str):
@@ -228,7 +228,7 @@ def _about_all(entries: Sequence[Any], size: int) -> Iterator[Finding]:
             text = f"{count} tools have this name, for which the API refuses the whole request"
             concerns = "Anthropic, all MCP clients"
             yield Finding(name, "name", text, "rename all but one", "error", concerns)
-    yield from _about_similar(dict.fromkeys(names))
+    yield from _check_similar_names(dict.fromkeys(names))
     if len(entries) > vendors.MAX_TOOLS:
         text = f"{len(entries)} tools are more than the {vendors.MAX_TOOLS} that a request may have"
         remedy = "serve fewer: --include, --exclude, several servers"
@@ -239,10 +239,10 @@ def _about_all(entries: Sequence[Any], size: int) -> Iterator[Finding]:
         yield Finding("", "", text, remedy, "warning", "every model")
 
 
-def _about_similar(names: Iterable[str]) -> Iterator[Finding]:
+def _check_similar_names(names: Iterable[str]) -> Iterator[Finding]:
     by_plain_name: dict[str, str] = {}
     for name in names:
-        other = by_plain_name.setdefault(_plain_name(name), name)
+        other = by_plain_name.setdefault(_simplify_name(name), name)
         if other != name:
             text = (
                 f"some hosts cannot tell it from {other!r}: they replace characters, or ignore case"
@@ -250,11 +250,11 @@ def _about_similar(names: Iterable[str]) -> Iterator[Finding]:
             yield Finding(name, "name", text, "rename one of them", "warning", SOME_HOSTS)
 
 
-def _plain_name(name: str) -> str:
+def _simplify_name(name: str) -> str:
     return re.sub("[^a-zA-Z0-9]", "_", name).lower()
 
 
-def _size(entry: Any) -> int:
+def _measure_entry(entry: Any) -> int:
     return len(codec.encode(entry))
 
 

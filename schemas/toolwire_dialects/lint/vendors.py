@@ -88,9 +88,9 @@ _STRICT_DEPTH, _STRICT_PROPERTIES, _STRICT_ENUM = 10, 5000, 1000
 _SHOWN = 3
 
 
-def about_name(name: str) -> Iterator[Problem]:
+def check_name(name: str) -> Iterator[Problem]:
     """Yield what vendors have against the name of a tool that is not empty."""
-    yield from _about_letters(name)
+    yield from _check_letters(name)
     too_long = [vendor for vendor, (_, limit) in _NAMES.items() if len(name) > limit]
     left = MAX_NAME_WITH_SERVER - len(name) - 1
     if too_long:
@@ -108,7 +108,7 @@ def about_name(name: str) -> Iterator[Problem]:
         yield Problem("name", text, "begin it with a letter", "note", "Vertex AI")
 
 
-def _about_letters(name: str) -> Iterator[Problem]:
+def _check_letters(name: str) -> Iterator[Problem]:
     vendors = [vendor for vendor, (pattern, _) in _NAMES.items() if not pattern.fullmatch(name)]
     if not vendors:
         return
@@ -122,7 +122,7 @@ def _about_letters(name: str) -> Iterator[Problem]:
     yield Problem("name", text, remedy, "warning", ", ".join(vendors))
 
 
-def about_description(description: str) -> Iterator[Problem]:
+def check_description(description: str) -> Iterator[Problem]:
     """Yield what vendors have against a tool's description."""
     if not description.strip():
         text = "it is missing, and models choose tools by it"
@@ -138,20 +138,20 @@ def about_description(description: str) -> Iterator[Problem]:
         yield Problem("description", text, remedy, "warning", concerns)
 
 
-def about_input(schema: dict[str, Any]) -> Iterator[Problem]:
+def check_input(schema: dict[str, Any]) -> Iterator[Problem]:
     """Yield what vendors have against an input schema."""
-    yield from _about_root(schema)
+    yield from _check_root(schema)
     properties = schema.get("properties")
     if isinstance(properties, dict):
-        yield from _about_parameters(properties)
+        yield from _check_parameters(properties)
     # Findings name places as they are written, so these checks do not visit the schema graph.
     for where, inner in walk(schema, "inputSchema"):
-        yield from _about_schema(inner, where)
-    yield from _about_gemini(schema)
-    yield from about_strict(schema)
+        yield from _check_schema(inner, where)
+    yield from _check_gemini(schema)
+    yield from check_strict(schema)
 
 
-def _about_root(schema: dict[str, Any]) -> Iterator[Problem]:
+def _check_root(schema: dict[str, Any]) -> Iterator[Problem]:
     # [e] "input_schema does not support oneOf, allOf, or anyOf at the top level",
     # anthropics/claude-code 5973; [e] "... not have 'oneOf'/'anyOf'/'allOf'/'enum'/'not' at the top
     # level", langchain-ai/langchainjs 9804
@@ -166,7 +166,7 @@ def _about_root(schema: dict[str, Any]) -> Iterator[Problem]:
         yield Problem(f"inputSchema.{word}", text, remedy, "error", vendors)
 
 
-def _about_parameters(properties: dict[str, Any]) -> Iterator[Problem]:
+def _check_parameters(properties: dict[str, Any]) -> Iterator[Problem]:
     for name in properties:
         where = f"inputSchema.properties.{name}"
         if not _PARAMETER.fullmatch(name):
@@ -187,7 +187,7 @@ def _about_parameters(properties: dict[str, Any]) -> Iterator[Problem]:
         yield Problem("inputSchema", text, remedy, "note", "every model")
 
 
-def _about_schema(schema: dict[str, Any], where: str) -> Iterator[Problem]:
+def _check_schema(schema: dict[str, Any], where: str) -> Iterator[Problem]:
     # [e] "array schema missing items", apify/apify-mcp-server 36; VS Code: "array type must have
     # items", agentscope-ai/ReMe 84. `prefixItems` does not help there.
     if schema.get("type") == "array" and "items" not in schema:
@@ -199,21 +199,21 @@ def _about_schema(schema: dict[str, Any], where: str) -> Iterator[Problem]:
     if schema.get("enum") == []:
         text = "an enum without values is refused"
         yield Problem(where, text, "remove it", "warning", f"{OPENAI}, {GEMINI}")
-    missing = _required_without_schema(schema)
+    missing = _list_required_without_schema(schema)
     if missing and schema.get("type") == "object":
         text = f"it requires {_list_first(missing)}, which it does not describe"
         remedy = "describe it under properties, or do not require it"
         yield Problem(where, text, remedy, "warning", GEMINI)
 
 
-def _required_without_schema(schema: dict[str, Any]) -> list[str]:
+def _list_required_without_schema(schema: dict[str, Any]) -> list[str]:
     properties, required = schema.get("properties", {}), schema.get("required", [])
     if not isinstance(properties, dict) or not isinstance(required, list):
         return []
     return [name for name in required if isinstance(name, str) and name not in properties]
 
 
-def _about_gemini(schema: dict[str, Any]) -> Iterator[Problem]:
+def _check_gemini(schema: dict[str, Any]) -> Iterator[Problem]:
     unknown: dict[str, None] = {}
     for where, inner in walk(schema, ""):
         if where.startswith(("[", ".$defs", ".definitions")):
@@ -232,12 +232,12 @@ def _about_gemini(schema: dict[str, Any]) -> Iterator[Problem]:
         yield Problem("inputSchema", text, remedy, "note", GEMINI)
 
 
-def about_strict(schema: dict[str, Any]) -> Iterator[Problem]:
+def check_strict(schema: dict[str, Any]) -> Iterator[Problem]:
     """Yield what OpenAI's strict mode has against an input schema."""
     reasons: dict[str, None] = {}
     properties_count = values_count = 0
     for where, inner in walk(schema, ""):
-        reasons |= dict.fromkeys(_words_not_strict(inner))
+        reasons |= dict.fromkeys(_find_keywords_not_strict(inner))
         properties_count += _count(inner.get("properties"), dict)
         values_count += _count(inner.get("enum"), list)
         if where.count(".properties.") + where.count(".items") > _STRICT_DEPTH:
@@ -255,7 +255,7 @@ def about_strict(schema: dict[str, Any]) -> Iterator[Problem]:
         yield Problem("inputSchema", text, remedy, "note", f"{OPENAI}'s strict mode")
 
 
-def _words_not_strict(schema: dict[str, Any]) -> Iterator[str]:
+def _find_keywords_not_strict(schema: dict[str, Any]) -> Iterator[str]:
     """Yield what strict mode does not have of a schema itself."""
     yield from (word for word in schema if word in _NOT_STRICT)
     if _has_optional_member(schema):

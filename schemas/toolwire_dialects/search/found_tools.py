@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import python_stub
-from ..tool_entry import Entry, as_json, on_one_line, schema_of, text
+from ..tool_entry import Entry, as_json, as_schema, on_one_line, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -45,7 +45,7 @@ def write_program_stubs(entries: Sequence[Entry], names: Mapping[str, ProgramNam
     for group, members in groups.items():
         stubs = python_stub.from_entries(members).strip()
         if group:
-            stubs = f"class {group}:\n{python_stub.indented(stubs)}"
+            stubs = f"class {group}:\n{python_stub.indent_lines(stubs)}"
         blocks.append(stubs)
     return "\n\n".join(blocks)
 
@@ -65,12 +65,12 @@ def _shorten(entry: Entry, *, has_result: bool = False) -> Entry:
     """
     shown = {
         **entry,
-        "description": first_line(text(entry.get("description"))),
-        "inputSchema": _shorten_schema(schema_of(entry.get("inputSchema"))),
+        "description": shorten_to_first_line(text(entry.get("description"))),
+        "inputSchema": _shorten_schema(as_schema(entry.get("inputSchema"))),
     }
     output = shown.pop("outputSchema", None)
     if has_result and output is not None:
-        shown["outputSchema"] = _shorten_schema(schema_of(output))
+        shown["outputSchema"] = _shorten_schema(as_schema(output))
     return shown
 
 
@@ -85,13 +85,13 @@ def _shorten_schema(schema: Any, depth: int = 0) -> Any:
     shown = {}
     for word, inner in schema.items():
         if word == "description" and isinstance(inner, str):
-            shown[word] = first_line(inner)
+            shown[word] = shorten_to_first_line(inner)
         else:
             shown[word] = _shorten_schema(inner, depth + 1)
     return shown
 
 
-def first_line(words: str) -> str:
+def shorten_to_first_line(words: str) -> str:
     """Return the first line of *words* that is not empty, cut where it is too long."""
     lines = words.strip().splitlines()
     line = ""

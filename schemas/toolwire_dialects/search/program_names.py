@@ -16,7 +16,7 @@ import msgspec
 from toolwire_schemas.meta_tools import find_free_name
 
 from ..name_mapping import RULES, Names
-from ..tool_entry import Entry, schema_of, text
+from ..tool_entry import Entry, as_schema, text
 from ..type_names import Definitions
 from ..type_shapes import ShapeReader
 
@@ -80,7 +80,7 @@ def name_functions(tools: Iterable[NamedTool]) -> dict[str, ProgramName]:
     named = {tool.name: ProgramName(functions.theirs[tool.name]) for tool in alone}
     taken = set(functions.ours)
     for group, members in groups.items():
-        object_name = find_free_name(_FUNCTIONS.nearest(group), taken)
+        object_name = find_free_name(_FUNCTIONS.find_nearest(group), taken)
         taken.add(object_name)
         functions = Names([tool.own_name for tool in members], _MEMBERS)
         for tool in members:
@@ -100,7 +100,7 @@ def read_arguments(
     Raises:
         Misfit: if there are more *positional* ones than parameters, or one is given twice.
     """
-    tool = ShapeReader(schema_of(entry.get("inputSchema")), Definitions()).arguments()
+    tool = ShapeReader(as_schema(entry.get("inputSchema")), Definitions()).arguments()
     parameters = [member.name for member in tool.members if member.is_required]
     parameters += [member.name for member in tool.members if not member.is_required]
     if len(positional) > len(parameters):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..tool_entry import listed, schema_of, text
-from .search_words import index_words, is_cjk, query_words, schema_texts
+from ..tool_entry import as_schema, get_list, text
+from .search_words import collect_schema_texts, index_words, is_cjk, split_query
 
 if TYPE_CHECKING:
     import sqlite3
@@ -66,12 +66,12 @@ class SearchIndex:
         Raises:
             NoSearch: if this Python cannot search.
         """
-        named = self._named_in(query)
-        ranked = self._ranked(query_words(query), limit)
+        named = self._find_named(query)
+        ranked = self._rank(split_query(query), limit)
         found = dict.fromkeys([*named, *ranked])
         return [self.tools[place] for place in list(found)[:limit]]
 
-    def _named_in(self, query: str) -> list[int]:
+    def _find_named(self, query: str) -> list[int]:
         """Return the places of the tools whose names are words of *query*."""
         words = {word.casefold().strip("`'\".,;:!?()") for word in query[:10_000].split()}
         places = []
@@ -81,7 +81,7 @@ class SearchIndex:
                 places.append(place)
         return places
 
-    def _ranked(self, words: Sequence[str], limit: int) -> list[int]:
+    def _rank(self, words: Sequence[str], limit: int) -> list[int]:
         if not words:
             return []
         wanted = " OR ".join(map(_quote, words))
@@ -118,17 +118,17 @@ def _make_database(tools: Sequence[SearchableTool]) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         raise NoSearch(f"SQLite of this Python has no full-text search (FTS5): {error}") from None
     slots = ", ".join("?" * (len(_WEIGHTS) + 1))
-    rows = [(place, *_row(tool)) for place, tool in enumerate(tools)]
+    rows = [(place, *_make_row(tool)) for place, tool in enumerate(tools)]
     database.executemany(f"INSERT INTO tools(rowid, {columns}) VALUES ({slots})", rows)
     return database
 
 
-def _row(tool: SearchableTool) -> list[str]:
+def _make_row(tool: SearchableTool) -> list[str]:
     """Return the words of *tool* for each column of `_WEIGHTS`."""
     entry = tool.entry
-    tags = listed(schema_of(entry.get("_meta")), "toolwire/tags")
-    title = text(entry.get("title")) or text(schema_of(entry.get("annotations")).get("title"))
+    tags = get_list(as_schema(entry.get("_meta")), "toolwire/tags")
+    title = text(entry.get("title")) or text(as_schema(entry.get("annotations")).get("title"))
     groups = " ".join([*tool.groups, *map(text, tags)])
-    parameters = " ".join(schema_texts(entry.get("inputSchema")))
+    parameters = " ".join(collect_schema_texts(entry.get("inputSchema")))
     texts = (tool.name, title, text(entry.get("description")), groups, parameters)
     return list(map(index_words, texts))

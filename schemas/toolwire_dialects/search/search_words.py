@@ -13,8 +13,8 @@ import unicodedata
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ..name_mapping import words as words_of_name
-from ..tool_entry import schema_of, text
+from ..name_mapping import split_words as words_of_name
+from ..tool_entry import as_schema, text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ def index_words(words: str) -> str:
     return " ".join(_split(words[:MAX_TEXT_CHARS]))
 
 
-def query_words(query: str) -> list[str]:
+def split_query(query: str) -> list[str]:
     """Return the different words of *query* that say what is searched for."""
     found = list(dict.fromkeys(_split(query[:MAX_TEXT_CHARS])))
     fillers = _FILLERS.split()
@@ -65,19 +65,19 @@ def _split(words: str) -> Iterator[str]:
     for found in _WORD.findall(plain):
         for run in _CJK_RUN.findall(found):
             if is_cjk(run):
-                yield from _pairs(run)
+                yield from _pair_letters(run)
             else:
-                yield from _parts_of_word(run)
+                yield from _split_word(run)
 
 
-def _parts_of_word(word: str) -> Iterator[str]:
+def _split_word(word: str) -> Iterator[str]:
     parts = words_of_name(word)
     if len(parts) > 1:
         yield from map(str.casefold, parts)
     yield word.casefold()  # also whole, since many write GitHub as one word
 
 
-def _pairs(run: str) -> Iterator[str]:
+def _pair_letters(run: str) -> Iterator[str]:
     """Yield each two neighbours in *run*; a single letter stays."""
     if len(run) == 1:
         yield run
@@ -85,31 +85,31 @@ def _pairs(run: str) -> Iterator[str]:
         yield first + second
 
 
-def schema_texts(schema: Any) -> list[str]:
+def collect_schema_texts(schema: Any) -> list[str]:
     """Return the names, titles, descriptions and choices of the members within *schema*."""
     found: list[str] = []
-    waiting = [(schema_of(schema), 0)]
+    waiting = [(as_schema(schema), 0)]
     for inner, depth in waiting:  # the loop appends to it
-        found += _own_texts(inner)
+        found += _collect_own_texts(inner)
         if depth < _MAX_DEPTH and len(waiting) < _MAX_SCHEMAS:
-            waiting += [(part, depth + 1) for part in _parts(inner)]
+            waiting += [(part, depth + 1) for part in _iterate_parts(inner)]
     return found
 
 
-def _own_texts(schema: dict[str, Any]) -> list[str]:
+def _collect_own_texts(schema: dict[str, Any]) -> list[str]:
     choices = schema.get("enum")
     texts = [text(schema.get("title")), text(schema.get("description"))]
-    texts += schema_of(schema.get("properties"))
+    texts += as_schema(schema.get("properties"))
     if isinstance(choices, list):
         texts += map(text, choices[:20])
     return [each for each in texts if each]
 
 
-def _parts(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    yield from map(schema_of, schema_of(schema.get("properties")).values())
+def _iterate_parts(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    yield from map(as_schema, as_schema(schema.get("properties")).values())
     for word in _HOLDING_SCHEMAS:
-        yield schema_of(schema.get(word))
+        yield as_schema(schema.get(word))
     for word in _HOLDING_LISTS:
         several = schema.get(word)
         if isinstance(several, list):
-            yield from map(schema_of, several)
+            yield from map(as_schema, several)

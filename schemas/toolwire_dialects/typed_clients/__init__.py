@@ -60,16 +60,16 @@ def generate(
     from .plan import read
     from .source_text import clean
 
-    module = _printer(language)
+    module = _find_printer(language)
     plan = read(entries, module.NAMING, head=head, command=command)
-    return clean(module.write(plan, runtime(language) if embeds else None))
+    return clean(module.write(plan, read_runtime(language) if embeds else None))
 
 
-def runtime(language: str) -> str:
+def read_runtime(language: str) -> str:
     """Return the runtime that the clients of an offered *language* embed or import, or an empty
     text.
     """
-    name = _printer(language).RUNTIME
+    name = _find_printer(language).RUNTIME
     here = Path(__file__)
     folders = (
         here.parent / "runtimes",
@@ -80,5 +80,5 @@ def runtime(language: str) -> str:
     return next(folder / name for folder in folders if folder.is_dir()).read_text("utf-8")
 
 
-def _printer(language: str) -> Printer:
+def _find_printer(language: str) -> Printer:
     return import_module(f"{__name__}.{language}")

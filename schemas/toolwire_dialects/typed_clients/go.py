@@ -14,7 +14,7 @@ import unicodedata
 
 from toolwire_schemas import project_links
 
-from ..name_mapping import NameRule, Names, words
+from ..name_mapping import NameRule, Names, split_words
 from ..shapes import (
     NULL,
     ArrayShape,
@@ -50,10 +50,10 @@ _OF_RUNTIME = (
 )
 
 
-def _exported(name: str) -> str:
+def _export_name(name: str) -> str:
     """*name* as `GetURLOfItem`."""
     exported = ""
-    for word in words(name):
+    for word in split_words(name):
         if word.upper() in _INITIALISMS:
             exported += word.upper()
         else:
@@ -61,20 +61,20 @@ def _exported(name: str) -> str:
     return exported
 
 
-def _rule(*reserved: str) -> NameRule:
+def _make_name_rule(*reserved: str) -> NameRule:
     return NameRule(
         lambda letter: letter == "_" or unicodedata.category(letter) in _LETTERS,
         may_begin=lambda letter: unicodedata.category(letter) == "Lu",
         is_reserved=reserved.__contains__,
-        convention=_exported,
+        convention=_export_name,
         prefix="X",
     )
 
 
 NAMING = Naming(
-    functions=_rule("CallTool", "Client", "Close", "Revision"),
-    types=_rule(),
-    members=_rule("IsKnown", "MarshalJSON", "More", "Union", "UnmarshalJSON"),
+    functions=_make_name_rule("CallTool", "Client", "Close", "Revision"),
+    types=_make_name_rule(),
+    members=_make_name_rule("IsKnown", "MarshalJSON", "More", "Union", "UnmarshalJSON"),
     taken_types=frozenset(_OF_RUNTIME.split()),
     names_objects=True,
     names_unions=True,
@@ -82,7 +82,7 @@ NAMING = Naming(
 )
 
 
-def _module_path() -> str:
+def _read_module_path() -> str:
     """Return the path by which Go imports the runtime.
 
     Raises:
@@ -103,7 +103,7 @@ def write(plan: Plan, runtime: str | None) -> str:
     package = ""  # of the runtime, within the same file
     if runtime is None:
         package = "toolwire."
-        imports = f'import (\n\t"context"\n\n\ttoolwire "{_module_path()}"\n)'
+        imports = f'import (\n\t"context"\n\n\ttoolwire "{_read_module_path()}"\n)'
     else:
         head, rest = runtime.split("\n)\n", 1)
         imports = f"import ({head.split('import (')[1]}\n)"
@@ -121,11 +121,11 @@ class _Printer:
         self.plan = plan
         self.of = of
         self.shapes = {each.name: each.shape for each in plan.types}
-        self.circles = plan.circles()
+        self.circles = plan.find_circles()
         self.taken = {*self.shapes, *NAMING.taken_types}
 
     def text(self) -> str:
-        command = ", ".join(map(_literal, self.plan.command))
+        command = ", ".join(map(_write_literal, self.plan.command))
         head = f"""\
 // Command starts the server, from the folder where this file was generated.
 var Command = []string{{{command}}}
@@ -148,12 +148,12 @@ func Connect(ctx context.Context, options *{self.of}Options, command ...string) 
         return "\n".join(
             [
                 head,
-                *map(self._function, self.plan.functions),
-                *map(self._definition, self.plan.types),
+                *map(self._write_function, self.plan.functions),
+                *map(self._write_definition, self.plan.types),
             ]
         )
 
-    def _function(self, tool: Function) -> str:
+    def _write_function(self, tool: Function) -> str:
         kind = tool.arguments_type
         if not kind and tool.arguments.rest is not None:
             kind = f"{self.of}Map[any]"
@@ -167,26 +167,26 @@ func Connect(ctx context.Context, options *{self.of}Options, command ...string) 
             result = f"*{self.of}Result"
             call = "t.CallTool(ctx"
         else:
-            result = self._type(tool.result)
+            result = self._write_type(tool.result)
             call = f"{self.of}Call[{result}](ctx, t.Client, {str(tool.is_wrapped).lower()}"
         docs = _comment(tool.docs or [f"{tool.name} calls the tool."])
         return (
             f"{docs}func (t *Tools) {tool.name}({', '.join(parameters)}) ({result}, error) {{\n"
-            f"\treturn {call}, {_literal(tool.wire_name)}, {arguments}, options...)\n}}\n"
+            f"\treturn {call}, {_write_literal(tool.wire_name)}, {arguments}, options...)\n}}\n"
         )
 
-    def _definition(self, definition: Definition) -> str:
+    def _write_definition(self, definition: Definition) -> str:
         name, shape = definition.name, definition.shape
         about = ""
         if definition.description:
             about = _comment(definition.description.split("\n"))
         match shape:
             case ObjectShape() if _is_struct(shape):
-                return about + self._struct(name, shape)
+                return about + self._write_struct(name, shape)
             case ObjectShape() | ArrayShape():
                 if isinstance(shape, ObjectShape) and shape.members:
                     shape = ObjectShape([], None)
-                kind = self._type(shape)
+                kind = self._write_type(shape)
                 # The methods of List and Map are not those of a type made from them.
                 return (
                     f"{about}type {name} {kind}\n\n// MarshalJSON writes it empty if it is"
@@ -194,28 +194,32 @@ func Connect(ctx context.Context, options *{self.of}Options, command ...string) 
                     f" {kind}(v).MarshalJSON()\n}}\n"
                 )
             case ValuesShape(values=[_, *_] as values):
-                return about + self._texts(name, values)
+                return about + self._write_texts(name, values)
             case UnionShape() if NULL not in shape.parts:
-                return about + self._union(name, shape)
+                return about + self._write_union(name, shape)
             case UnionShape():
-                return f"{about}type {name} {self._type(shape)}\n"
-        return f"{about}type {name} = {self._type(shape)}\n"
+                return f"{about}type {name} {self._write_type(shape)}\n"
+        return f"{about}type {name} = {self._write_type(shape)}\n"
 
-    def _struct(self, name: str, shape: ObjectShape) -> str:
-        fields = self.plan.fields(shape)
+    def _write_struct(self, name: str, shape: ObjectShape) -> str:
+        fields = self.plan.plan_fields(shape)
         rows = [
-            (field.name, self._member(field, name), f'`json:"{field.wire_name}{_option(field)}"`')
+            (
+                field.name,
+                self._write_member(field, name),
+                f'`json:"{field.wire_name}{_write_option(field)}"`',
+            )
             for field in fields
         ]
         if shape.rest is not None:
-            rows.append(("More", f"{self.of}Map[{self._type(shape.rest)}]", '`json:"-"`'))
+            rows.append(("More", f"{self.of}Map[{self._write_type(shape.rest)}]", '`json:"-"`'))
         if any(field.docs for field in fields):
             docs = [_comment(field.docs, "\t") for field in fields]
             body = "\n".join(
                 f"{about}\t{' '.join(row)}\n" for about, row in zip([*docs, ""], rows, strict=False)
             )
         else:
-            body = "".join(f"\t{line}\n" for line in _aligned(rows))
+            body = "".join(f"\t{line}\n" for line in _align(rows))
         made = f"type {name} struct {{\n{body}}}\n"
         if shape.rest is None:
             return made
@@ -233,14 +237,14 @@ func (v *{name}) UnmarshalJSON(data []byte) error {{
 }}
 """
 
-    def _texts(self, name: str, values: list[str]) -> str:
+    def _write_texts(self, name: str, values: list[str]) -> str:
         called = Names(values, NAMING.members).theirs
         constants = [self._free(f"{name}{called[value]}") for value in values]
         rows = [
-            (constant, name, f"= {_literal(value)}")
+            (constant, name, f"= {_write_literal(value)}")
             for constant, value in zip(constants, values, strict=True)
         ]
-        listed = "".join(f"\t{line}\n" for line in _aligned(rows))
+        listed = "".join(f"\t{line}\n" for line in _align(rows))
         return f"""type {name} string
 
 // The texts that the schema allows.
@@ -257,8 +261,11 @@ func (v {name}) IsKnown() bool {{
 }}
 """
 
-    def _union(self, name: str, shape: UnionShape) -> str:
-        variants = [(each.name, self._type(each.shape)) for each in self.plan.variants(shape, name)]
+    def _write_union(self, name: str, shape: UnionShape) -> str:
+        variants = [
+            (each.name, self._write_type(each.shape))
+            for each in self.plan.plan_variants(shape, name)
+        ]
         made = f"type {name} struct{{ {self.of}Union }}\n"
         for label, kind in variants:
             of = self._free(f"{name}Of{label}")
@@ -282,12 +289,12 @@ func (u {name}) As{label}() ({kind}, bool) {{
         self.taken.add(name)
         return name
 
-    def _type(self, shape: Shape) -> str:
+    def _write_type(self, shape: Shape) -> str:
         match shape:
             case ScalarShape(kind=kind):
                 return _SCALARS.get(kind, "any")
             case ArrayShape(first=[], rest=rest) if rest is not None:
-                return f"{self.of}List[{self._type(rest)}]"
+                return f"{self.of}List[{self._write_type(rest)}]"
             case ArrayShape():  # Go has no types of tuples
                 return f"{self.of}List[any]"
             case ReferenceShape(name=name):
@@ -295,18 +302,18 @@ func (u {name}) As{label}() ({kind}, bool) {{
             case ObjectShape(rest=rest):
                 value = "any"
                 if rest is not None:
-                    value = self._type(rest)
+                    value = self._write_type(rest)
                 return f"{self.of}Map[{value}]"
             case UnionShape(parts=[first, *_]) if NULL in shape.parts:
-                kind = self._type(first)
+                kind = self._write_type(first)
                 if kind == "any":
                     return kind
                 return f"*{kind}"
         return "any"
 
-    def _member(self, field: Field, within: str) -> str:
+    def _write_member(self, field: Field, within: str) -> str:
         inner = self._without_null(field.shape)
-        kind = self._type(field.shape if inner is None else inner)
+        kind = self._write_type(field.shape if inner is None else inner)
         if kind == "any":
             return kind
         if inner is not None:
@@ -319,26 +326,26 @@ func (u {name}) As{label}() ({kind}, bool) {{
         return f"*{kind}"
 
     def _is_list_or_map(self, shape: Shape) -> bool:
-        shape = self._followed(shape)
+        shape = self._follow(shape)
         return isinstance(shape, ArrayShape) or (
             isinstance(shape, ObjectShape) and not _is_struct(shape)
         )
 
     def _without_null(self, shape: Shape) -> Shape | None:
         """The other part of *shape* if that is nullable, also under a name."""
-        shape = self._followed(shape)
+        shape = self._follow(shape)
         if isinstance(shape, UnionShape) and NULL in shape.parts:
             return shape.parts[0]
         return None
 
-    def _followed(self, shape: Shape) -> Shape:
+    def _follow(self, shape: Shape) -> Shape:
         seen = 0
         while isinstance(shape, ReferenceShape) and seen < len(self.shapes):
             shape, seen = self.shapes[shape.name], seen + 1
         return shape
 
 
-def _option(field: Field) -> str:
+def _write_option(field: Field) -> str:
     if field.is_required:
         return ""
     return ",omitzero"
@@ -354,14 +361,14 @@ def _fits_tag(name: str) -> bool:
     )
 
 
-def _aligned(rows: list[tuple[str, str, str]]) -> list[str]:
+def _align(rows: list[tuple[str, str, str]]) -> list[str]:
     first, second = (max((len(row[column]) for row in rows), default=0) for column in (0, 1))
     return [f"{name:{first}} {kind:{second}} {rest}" for name, kind, rest in rows]
 
 
 def _comment(lines: list[str], indent: str = "") -> str:
     """A comment as gofmt leaves it: it makes a line alone without a period a heading."""
-    plain = list(map(_plain, lines))
+    plain = list(map(_escape_comment, lines))
     made = ""
     for before, line, after in zip(["", *plain], plain, [*plain[1:], ""], strict=False):
         is_alone = line[-1:].isalnum() and not before and not after
@@ -371,7 +378,7 @@ def _comment(lines: list[str], indent: str = "") -> str:
     return made
 
 
-def _plain(line: str) -> str:
+def _escape_comment(line: str) -> str:
     """*line* without what gofmt changes: it replaces pairs of quotes, and makes `+build` a
     condition of the file.
     """
@@ -383,7 +390,7 @@ def _plain(line: str) -> str:
     return line
 
 
-def _literal(text: str) -> str:
+def _write_literal(text: str) -> str:
     """*text* as Go writes it. Surrogates, which no name has that a server sent, are replaced."""
     text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     escaped = ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import string
 from typing import Any
 
-from ..name_mapping import NameRule, pascal, snake
+from ..name_mapping import NameRule, to_pascal_case, to_snake_case
 from ..shapes import (
     ArrayShape,
     Definition,
@@ -41,7 +41,7 @@ _SCALARS = {
 }
 
 
-def _rule(convention: Any, *reserved: str) -> NameRule:
+def _make_name_rule(convention: Any, *reserved: str) -> NameRule:
     return NameRule(
         _LETTERS.__contains__,
         may_begin=lambda letter: not letter.isdigit(),
@@ -51,9 +51,9 @@ def _rule(convention: Any, *reserved: str) -> NameRule:
 
 
 NAMING = Naming(
-    functions=_rule(snake, "client"),
-    types=_rule(pascal),
-    members=_rule(str),  # they are members of tables as they come over the wire
+    functions=_make_name_rule(to_snake_case, "client"),
+    types=_make_name_rule(to_pascal_case),
+    members=_make_name_rule(str),  # they are members of tables as they come over the wire
     taken_types=frozenset({"Tools"}),
     names_objects=True,
     names_arguments=True,
@@ -68,7 +68,7 @@ def write(plan: Plan, runtime: str | None) -> str:
     if runtime is not None:
         body = "".join(f"  {line}".rstrip() + "\n" for line in runtime.rstrip("\n").split("\n"))
         made = f"(function() -- the same in all clients\n{body}end)()"
-    command = ", ".join(map(_literal, plan.command))
+    command = ", ".join(map(_write_literal, plan.command))
     return f"""-- Made by `toolwire client lua`; changes get lost.
 {_comment(plan.head, "")}
 local toolwire = {made}
@@ -80,9 +80,9 @@ M.command = {{ {command} }}
 
 --- The tools by their own names: the function, the names of its arguments, and what it does.
 M.tools = {{
-{"".join(map(_entry, plan.functions))}}}
+{"".join(map(_write_entry, plan.functions))}}}
 
-{"".join(_definition(plan, each) for each in plan.types)}\
+{"".join(_write_definition(plan, each) for each in plan.types)}\
 ---@class Tools A function for each tool of the server.
 ---@field client toolwire.Client
 
@@ -93,7 +93,7 @@ M.tools = {{
 function M.connect(how)
   local client = toolwire.connect(vim.tbl_extend("force", {{ command = M.command }}, how or {{}}))
   local tools = {{ client = client }}
-{"".join(map(_function, plan.functions))}
+{"".join(map(_write_function, plan.functions))}
   return tools
 end
 
@@ -101,25 +101,25 @@ return M
 """  # noqa: E501
 
 
-def _entry(tool: Function) -> str:
-    names = ", ".join(_literal(member.name) for member in tool.arguments.members)
-    about = _literal(next(iter(tool.docs), ""))
-    called = f"call = {_literal(tool.name)}, arguments = {{{names and f' {names} '}}}"
-    return f"  [{_literal(tool.wire_name)}] = {{ {called}, about = {about} }},\n"
+def _write_entry(tool: Function) -> str:
+    names = ", ".join(_write_literal(member.name) for member in tool.arguments.members)
+    about = _write_literal(next(iter(tool.docs), ""))
+    called = f"call = {_write_literal(tool.name)}, arguments = {{{names and f' {names} '}}}"
+    return f"  [{_write_literal(tool.wire_name)}] = {{ {called}, about = {about} }},\n"
 
 
-def _function(tool: Function) -> str:
+def _write_function(tool: Function) -> str:
     given = tool.arguments_type or "table<string, any>"
     mark = "?"
     if any(member.is_required for member in tool.arguments.members):
         mark = ""
     result = "toolwire.Result"
     if tool.result is not None:
-        result = _type(tool.result)
+        result = _write_type(tool.result)
     if tool.result is None:
-        call = f"client:call_tool({_literal(tool.wire_name)}"
+        call = f"client:call_tool({_write_literal(tool.wire_name)}"
     else:
-        call = f"client:call_typed({str(tool.is_wrapped).lower()}, {_literal(tool.wire_name)}"
+        call = f"client:call_typed({str(tool.is_wrapped).lower()}, {_write_literal(tool.wire_name)}"
     return f"""
 {_comment(tool.docs, "  ")}  ---@param arguments{mark} {given}
   ---@param options? toolwire.CallOptions
@@ -131,57 +131,59 @@ def _function(tool: Function) -> str:
 """
 
 
-def _definition(plan: Plan, definition: Definition) -> str:
+def _write_definition(plan: Plan, definition: Definition) -> str:
     about = on_one_line(definition.description)
     shape = definition.shape
     if not isinstance(shape, ObjectShape) or not shape.members:
-        return f"---@alias {definition.name} {_type(shape)}\n\n"
-    fields = "".join(_field(field) for field in plan.fields(shape))
+        return f"---@alias {definition.name} {_write_type(shape)}\n\n"
+    fields = "".join(_write_field(field) for field in plan.plan_fields(shape))
     rest = ""
     if shape.rest is not None:
-        rest = f"---@field [string] {_type(shape.rest)}\n"
+        rest = f"---@field [string] {_write_type(shape.rest)}\n"
     return f"---@class {definition.name} {about}".rstrip() + f"\n{fields}{rest}\n"
 
 
-def _field(field: Field) -> str:
+def _write_field(field: Field) -> str:
     is_plain = NAMING.members.allows(field.wire_name)
-    name = field.wire_name if is_plain else f"[{_literal(field.wire_name)}]"
+    name = field.wire_name if is_plain else f"[{_write_literal(field.wire_name)}]"
     mark = ""
     if not field.is_required:
         mark = "?"
-    return f"---@field {name}{mark} {_type(field.shape)} {' '.join(field.docs)}".rstrip() + "\n"
+    return (
+        f"---@field {name}{mark} {_write_type(field.shape)} {' '.join(field.docs)}".rstrip() + "\n"
+    )
 
 
-def _type(shape: Shape) -> str:
+def _write_type(shape: Shape) -> str:
     match shape:
         case ScalarShape(kind=kind):
             return _SCALARS.get(kind, "any")
         case ValuesShape(values=values):
-            return "|".join(dict.fromkeys(map(_value, values))) or "nil"
+            return "|".join(dict.fromkeys(map(_write_value, values))) or "nil"
         case ArrayShape(first=[], rest=rest) if rest is not None:
-            return f"{_part(rest)}[]"
+            return f"{_write_part(rest)}[]"
         case ArrayShape(first=first, rest=None):
-            return f"[{', '.join(map(_type, first))}]"
+            return f"[{', '.join(map(_write_type, first))}]"
         case ArrayShape():
             return "any[]"
         case UnionShape(parts=parts):
-            return "|".join(dict.fromkeys(map(_part, parts)))
+            return "|".join(dict.fromkeys(map(_write_part, parts)))
         case ReferenceShape(name=name):
             return name
         case ObjectShape(rest=rest):
-            return f"table<string, {'any' if rest is None else _type(rest)}>"
+            return f"table<string, {'any' if rest is None else _write_type(rest)}>"
 
 
-def _part(shape: Shape) -> str:
+def _write_part(shape: Shape) -> str:
     if isinstance(shape, UnionShape | ValuesShape):
-        return f"({_type(shape)})"
-    return _type(shape)
+        return f"({_write_type(shape)})"
+    return _write_type(shape)
 
 
-def _value(value: Any) -> str:
+def _write_value(value: Any) -> str:
     match value:
         case str():
-            return _literal(value)
+            return _write_literal(value)
         case bool() | int():
             return str(value).lower()
         case float():
@@ -196,7 +198,7 @@ def _comment(lines: list[str], indent: str) -> str:
     return "".join(f"{indent}--- {line}".rstrip() + "\n" for line in lines)
 
 
-def _literal(text: str) -> str:
+def _write_literal(text: str) -> str:
     """*text* as Lua writes it, with the bytes of what is not printable as decimal numbers."""
     made = ""
     for letter in text:

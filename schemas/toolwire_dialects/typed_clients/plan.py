@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from ..circles import find_circles
-from ..name_mapping import NameRule, Names, words
+from ..name_mapping import NameRule, Names, split_words
 from ..shapes import (
     ArrayShape,
     Definition,
@@ -27,7 +27,7 @@ from ..shapes import (
     UnionShape,
     ValuesShape,
 )
-from ..tool_entry import Entry, as_json, describe, schema_of, text
+from ..tool_entry import Entry, as_json, as_schema, describe, text
 from ..type_names import Definitions
 from ..type_shapes import ToolShapes
 from .source_text import to_lines
@@ -118,28 +118,28 @@ class Plan(msgspec.Struct, frozen=True):
     types: list[Definition]
     functions: list[Function]
 
-    def fields(self, shape: ObjectShape) -> list[Field]:
+    def plan_fields(self, shape: ObjectShape) -> list[Field]:
         """Return the members of an object with their names in the language, the required ones
         first.
         """
         called = Names([member.name for member in shape.members], self.naming.members).theirs
         made = [
-            Field(called[each.name], each.name, each.shape, each.is_required, _docs_of(each))
+            Field(called[each.name], each.name, each.shape, each.is_required, _collect_docs(each))
             for each in shape.members
         ]
         return sorted(made, key=lambda field: not field.is_required)
 
-    def variants(self, shape: UnionShape, name: str = "") -> list[Variant]:
+    def plan_variants(self, shape: UnionShape, name: str = "") -> list[Variant]:
         """Return the alternatives of a union, each with a name like `String`, `ItemList` or that of
         its type.
 
         In a union called *name* they do not repeat it: that of a `Shape` is `Circle` rather than
         `ShapeCircle`.
         """
-        whole = words(name)
+        whole = split_words(name)
         made: dict[str, Shape] = {}
         for part in shape.parts:
-            label = name = self.naming.members.nearest(_without(whole, _label(part)))
+            label = name = self.naming.members.find_nearest(_without(whole, _name_variant(part)))
             number = len(made)  # larger than that of any variant before
             while name in made:
                 number += 1
@@ -147,13 +147,13 @@ class Plan(msgspec.Struct, frozen=True):
             made[name] = part
         return [Variant(*each) for each in made.items()]
 
-    def circles(self) -> dict[str, frozenset[str]]:
+    def find_circles(self) -> dict[str, frozenset[str]]:
         """Return for each type those that it may hold only by a pointer, since they contain it
         themselves.
 
         Arrays and maps are pointers already, so what is within them does not count.
         """
-        holds = {each.name: frozenset(_types_in(each.shape)) for each in self.types}
+        holds = {each.name: frozenset(_iterate_types(each.shape)) for each in self.types}
         of_circle = find_circles(holds)
         return {
             name: frozenset(other for other in held if of_circle.get(other) == of_circle[name])
@@ -195,7 +195,7 @@ def read(
             contested=contested,
         )
         made = [
-            _function(entry, called[name], naming, definitions)
+            _plan_function(entry, called[name], naming, definitions)
             for name, entry in sorted(tools.items())
         ]
         if definitions.clashes <= contested:
@@ -211,7 +211,7 @@ def _with_clean_text(definition: Definition) -> Definition:
     return msgspec.structs.replace(definition, description=description)
 
 
-def _function(
+def _plan_function(
     entry: Entry, name: str, naming: Naming, definitions: Definitions
 ) -> tuple[Function, list[Definition]]:
     tool = ToolShapes(entry, definitions)
@@ -224,14 +224,14 @@ def _function(
                 arguments_type, tool.arguments, f"The arguments of the tool {as_json(tool.name)}."
             )
         )
-    docs = to_lines(_texts_of(entry, tool, name))
+    docs = to_lines(_collect_texts(entry, tool, name))
     return Function(
         tool.name, name, docs, tool.arguments, arguments_type, tool.result, tool.is_wrapped
     ), types
 
 
-def _texts_of(entry: Entry, tool: ToolShapes, name: str) -> str:
-    hints = schema_of(entry.get("annotations"))
+def _collect_texts(entry: Entry, tool: ToolShapes, name: str) -> str:
+    hints = as_schema(entry.get("annotations"))
     title = text(entry.get("title")) or text(hints.get("title"))
     notes = [f"Tool {as_json(tool.name)}."] if tool.name != name else []
     if hints.get("readOnlyHint") is True:
@@ -245,7 +245,7 @@ def _texts_of(entry: Entry, tool: ToolShapes, name: str) -> str:
     return "\n\n".join(part.strip() for part in parts if part.strip())
 
 
-def _docs_of(member: ShapeMember) -> list[str]:
+def _collect_docs(member: ShapeMember) -> list[str]:
     default = member.schema.get("default")  # null only means that it is optional
     return to_lines(
         describe(member.schema, "" if default is None else f"default: {as_json(default)}")
@@ -254,7 +254,7 @@ def _docs_of(member: ShapeMember) -> list[str]:
 
 def _without(whole: list[str], label: str) -> str:
     """*label* without the words at its beginning that *whole* ends in, unless these are all."""
-    parts = words(label)
+    parts = split_words(label)
     ends = (
         size
         for size in range(len(whole), 0, -1)
@@ -265,7 +265,7 @@ def _without(whole: list[str], label: str) -> str:
     return label
 
 
-def _label(shape: Shape) -> str:
+def _name_variant(shape: Shape) -> str:
     match shape:
         case ScalarShape(kind=kind):
             if kind != "any":
@@ -275,10 +275,10 @@ def _label(shape: Shape) -> str:
             return name
         case ArrayShape(rest=rest):
             if rest is not None:
-                return f"{_label(rest)} list"
+                return f"{_name_variant(rest)} list"
             return "list"
         case UnionShape(parts=parts):
-            return f"{_label(parts[0])} or null"
+            return f"{_name_variant(parts[0])} or null"
         case ValuesShape():
             return "text"
         case ObjectShape():
@@ -288,17 +288,17 @@ def _label(shape: Shape) -> str:
 # --- circles --------------------------------------------------------------------------------------
 
 
-def _types_in(shape: Shape) -> Iterator[str]:
+def _iterate_types(shape: Shape) -> Iterator[str]:
     """The types that a value of *shape* contains without an array or a map between."""
     match shape:
         case ReferenceShape(name=name):
             yield name
         case UnionShape(parts=parts):
             for part in parts:
-                yield from _types_in(part)
+                yield from _iterate_types(part)
         case ObjectShape(members=members):
             for member in members:
-                yield from _types_in(member.shape)
+                yield from _iterate_types(member.shape)
         case ArrayShape(first=first):
             for item in first:
-                yield from _types_in(item)
+                yield from _iterate_types(item)

@@ -14,7 +14,7 @@ import string
 from textwrap import indent
 from typing import TYPE_CHECKING
 
-from ..name_mapping import NameRule, Names, pascal, snake
+from ..name_mapping import NameRule, Names, to_pascal_case, to_snake_case
 from ..shapes import (
     NULL,
     ArrayShape,
@@ -43,7 +43,7 @@ _NOT_RAW = ("crate", "self", "super")
 _OF_THIS_FILE = "BTreeMap Box Deserialize Err None Ok Option Result Serialize Some String Tools Vec"
 
 
-def _rule(convention: Callable[[str], str], prefix: str, *reserved: str) -> NameRule:
+def _make_name_rule(convention: Callable[[str], str], prefix: str, *reserved: str) -> NameRule:
     # Longer names would not fit on a line with what must stand next to them.
     return NameRule(
         _LETTERS.__contains__, 40, str.isalpha, frozenset(reserved).__contains__, convention, prefix
@@ -51,9 +51,9 @@ def _rule(convention: Callable[[str], str], prefix: str, *reserved: str) -> Name
 
 
 NAMING = Naming(
-    functions=_rule(snake, "n", *_NOT_RAW, "new", "start"),
-    types=_rule(pascal, "N", "Self"),
-    members=_rule(snake, "n", *_NOT_RAW, "others"),
+    functions=_make_name_rule(to_snake_case, "n", *_NOT_RAW, "new", "start"),
+    types=_make_name_rule(to_pascal_case, "N", "Self"),
+    members=_make_name_rule(to_snake_case, "n", *_NOT_RAW, "others"),
     taken_types=frozenset(_OF_THIS_FILE.split()),
     names_objects=True,
     names_unions=True,
@@ -122,7 +122,7 @@ def write(plan: Plan, runtime: str | None) -> str:
     import its crate.
     """
     writer = _Writer(plan)
-    body = [*map(writer.definition, plan.types), writer.tools()]
+    body = [*map(writer.write_definition, plan.types), writer.write_tools()]
     imports = []
     if any(re.search(r"^#\[derive", each, re.MULTILINE) for each in body[:-1]):
         imports.append("use serde::{Deserialize, Serialize};")
@@ -143,68 +143,68 @@ class _Writer:
     def __init__(self, plan: Plan) -> None:
         self.uses_map = False
         self._plan = plan
-        self._circles = plan.circles()
+        self._circles = plan.find_circles()
         self._shapes = {each.name: each.shape for each in plan.types}
 
-    def tools(self) -> str:
+    def write_tools(self) -> str:
         command = self._plan.command
         methods = "".join(
-            indent(self._method(function), "    ") for function in self._plan.functions
+            indent(self._write_method(function), "    ") for function in self._plan.functions
         )
         return _TOOLS.format(
-            length=len(command), words=", ".join(map(_literal, command)), methods=methods
+            length=len(command), words=", ".join(map(_write_literal, command)), methods=methods
         )
 
-    def _method(self, function: Function) -> str:
+    def _write_method(self, function: Function) -> str:
         returned, reader = "runtime::CallResult", "content"
         if function.result is not None:
-            returned, reader = self._type(function.result), "structured"
+            returned, reader = self._write_type(function.result), "structured"
             if function.is_wrapped:
                 reader = "wrapped"
         parameters, arguments = ["&self"], "&()"
-        kind = self._type_of_arguments(function)
+        kind = self._write_type_of_arguments(function)
         if kind:
             parameters.append(f"arguments: &{kind}")
             arguments = "arguments"
-        name = f"{_identifier(function.name)}<'a>"
+        name = f"{_write_identifier(function.name)}<'a>"
         return _METHOD.format(
-            docs=_docs(function.docs) + _unformatted(returned),
-            signature=_signature(name, parameters, f"runtime::Call<'a, {returned}>"),
-            tool=_literal(function.wire_name),
+            docs=_write_docs(function.docs) + _write_format_attribute(returned),
+            signature=_write_signature(name, parameters, f"runtime::Call<'a, {returned}>"),
+            tool=_write_literal(function.wire_name),
             given=arguments,
             reader=reader,
         )
 
-    def _type_of_arguments(self, function: Function) -> str:
+    def _write_type_of_arguments(self, function: Function) -> str:
         """Return the type of what is sent; "" for a tool without arguments."""
         if function.arguments_type:
             return function.arguments_type
         if function.arguments.rest is None:
             return ""
-        return self._type(function.arguments)
+        return self._write_type(function.arguments)
 
-    def definition(self, each: Definition) -> str:
+    def write_definition(self, each: Definition) -> str:
         match each.shape:
             case ObjectShape(members=[_, *_]) as shape:
-                made = self._struct(each.name, shape)
+                made = self._write_struct(each.name, shape)
             case ValuesShape(values=[_, *_] as values):
-                made = self._enum(each.name, values)
+                made = self._write_enum(each.name, values)
             case UnionShape() as shape if NULL not in shape.parts:
-                made = self._union(each.name, shape)
+                made = self._write_union(each.name, shape)
             case shape:
                 made = self._alias(each.name, shape)
-        return _docs(each.description.split("\n")) + made
+        return _write_docs(each.description.split("\n")) + made
 
     def _alias(self, name: str, shape: Shape) -> str:
-        kind = self._type(shape, name)
+        kind = self._write_type(shape, name)
         names = [word for word in re.findall(r"\w+", kind) if word in self._shapes]
         may_be_in_circle = any(map(self._is_alias, names))
         if not may_be_in_circle:
-            return f"{_unformatted(kind)}pub type {name} = {kind};"
+            return f"{_write_format_attribute(kind)}pub type {name} = {kind};"
         derived = (
             "#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]\n#[serde(transparent)]"
         )
-        return f"{_unformatted(kind)}{derived}\npub struct {name}(pub {kind});"
+        return f"{_write_format_attribute(kind)}{derived}\npub struct {name}(pub {kind});"
 
     def _is_alias(self, name: str) -> bool:
         match self._shapes[name]:
@@ -214,21 +214,22 @@ class _Writer:
                 return NULL in parts
         return True
 
-    def _enum(self, name: str, values: list[str]) -> str:
+    def _write_enum(self, name: str, values: list[str]) -> str:
         called = Names(values, NAMING.types).theirs
         variants = "".join(
-            f"{_serde('rename', _literal(value))}{called[value]},\n" for value in values
+            f"{_write_serde_attribute('rename', _write_literal(value))}{called[value]},\n"
+            for value in values
         )
         derived = "#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]"
         return f"{derived}\npub enum {name} {{\n{indent(variants, '    ')}}}"
 
-    def _union(self, name: str, shape: UnionShape) -> str:
-        parts = self._plan.variants(shape, name)
+    def _write_union(self, name: str, shape: UnionShape) -> str:
+        parts = self._plan.plan_variants(shape, name)
         called = Names([part.name for part in parts], NAMING.types).theirs
         variants = readers = ""
         for part in parts:
-            variant, kind = called[part.name], self._type(part.shape, name)
-            variants += f"{_unformatted(kind)}{variant}({kind}),\n"
+            variant, kind = called[part.name], self._write_type(part.shape, name)
+            variants += f"{_write_format_attribute(kind)}{variant}({kind}),\n"
             readers += f"|value| runtime::read(value, Self::{variant}),\n"
         return _UNION.format(
             name=name,
@@ -237,11 +238,11 @@ class _Writer:
             readers=indent(readers, "            "),
         )
 
-    def _struct(self, name: str, shape: ObjectShape) -> str:
-        fields = self._plan.fields(shape)
-        body = "".join(self._field(field, name) for field in fields)
+    def _write_struct(self, name: str, shape: ObjectShape) -> str:
+        fields = self._plan.plan_fields(shape)
+        body = "".join(self._write_field(field, name) for field in fields)
         if shape.rest is not None:
-            others = self._type(ObjectShape([], shape.rest))
+            others = self._write_type(ObjectShape([], shape.rest))
             body += f"    #[serde(flatten)]\n    pub others: {others},\n"
         needed = [field for field in fields if field.is_required]
         traits = "Clone, Debug, Default, PartialEq, Serialize, Deserialize"
@@ -250,14 +251,16 @@ class _Writer:
         text = f"#[derive({traits})]\npub struct {name} {{\n{body}}}"
         if not needed or (len(needed) == len(fields) and shape.rest is None):
             return text
-        return f"{text}\n\n{self._constructor(name, fields, has_others=shape.rest is not None)}"
+        return (
+            f"{text}\n\n{self._write_constructor(name, fields, has_others=shape.rest is not None)}"
+        )
 
-    def _constructor(self, name: str, fields: list[Field], *, has_others: bool) -> str:
+    def _write_constructor(self, name: str, fields: list[Field], *, has_others: bool) -> str:
         parameters, values = [], []
         for field in fields:
-            member = _identifier(field.name)
+            member = _write_identifier(field.name)
             if field.is_required:
-                parameters.append(f"{member}: {self._type(field.shape, name)}")
+                parameters.append(f"{member}: {self._write_type(field.shape, name)}")
                 values.append(member)
             else:
                 values.append(f"{member}: None")
@@ -267,16 +270,16 @@ class _Writer:
         if len(literal) > _LITERAL_WIDTH:
             lines = "".join(f"    {value},\n" for value in values)
             literal = f"{{\n{lines}}}"
-        head = _unformatted(*parameters) + _signature("new", parameters, "Self")
+        head = _write_format_attribute(*parameters) + _write_signature("new", parameters, "Self")
         body = indent(f"Self {literal}", "    ")
         function = f"{head}\n{body}\n}}\n"
         return f"impl {name} {{\n    /// Only the required members.\n{indent(function, '    ')}}}"
 
-    def _field(self, field: Field, owner: str) -> str:
-        kind, allows_null = self._type(field.shape, owner), self._allows_null(field.shape)
+    def _write_field(self, field: Field, owner: str) -> str:
+        kind, allows_null = self._write_type(field.shape, owner), self._allows_null(field.shape)
         attributes = ""
         if field.name != field.wire_name:
-            attributes = _serde("rename", _literal(field.wire_name))
+            attributes = _write_serde_attribute("rename", _write_literal(field.wire_name))
         if not field.is_required:
             kind = f"Option<{kind}>"
             attributes += '#[serde(default, skip_serializing_if = "Option::is_none")]\n'
@@ -287,13 +290,13 @@ class _Writer:
             kind.startswith("Option<") or isinstance(field.shape, ReferenceShape)
         ):
             attributes += '#[serde(deserialize_with = "Deserialize::deserialize")]\n'
-        attributes += _unformatted(kind)
-        line = f"pub {_identifier(field.name)}: {kind},\n"
+        attributes += _write_format_attribute(kind)
+        line = f"pub {_write_identifier(field.name)}: {kind},\n"
         if len(line) + 3 > _WIDTH:
             line = line.replace(": ", ":\n    ", 1)
-        return indent(f"{_docs(field.docs)}{attributes}{line}", "    ")
+        return indent(f"{_write_docs(field.docs)}{attributes}{line}", "    ")
 
-    def _type(self, shape: Shape, owner: str = "") -> str:
+    def _write_type(self, shape: Shape, owner: str = "") -> str:
         """The type of *shape*; *owner* is the definition that it is a part of, unless an array or a
         map is between.
         """
@@ -306,18 +309,18 @@ class _Writer:
                 return name
             case UnionShape(parts=parts):
                 other = next(part for part in parts if part != NULL)
-                return f"Option<{self._type(other, owner)}>"
+                return f"Option<{self._write_type(other, owner)}>"
             case ArrayShape(first=[], rest=rest) if rest is not None:
-                return f"Vec<{self._type(rest)}>"
+                return f"Vec<{self._write_type(rest)}>"
             case ArrayShape(first=first, rest=None) if 0 < len(first) <= _MAX_TUPLE:
-                return _tuple([self._type(item, owner) for item in first])
+                return _write_tuple([self._write_type(item, owner) for item in first])
             case ArrayShape():
                 return f"Vec<{_VALUE}>"
             case ObjectShape(rest=rest):
                 self.uses_map = True
                 value = "runtime::Never"
                 if rest is not None:
-                    value = self._type(rest)
+                    value = self._write_type(rest)
                 return f"BTreeMap<String, {value}>"
         return "runtime::Never"
 
@@ -330,19 +333,19 @@ class _Writer:
         return is_null or (isinstance(shape, UnionShape) and NULL in shape.parts)
 
 
-def _tuple(types: list[str]) -> str:
+def _write_tuple(types: list[str]) -> str:
     if len(types) == 1:
         return f"({types[0]},)"
     return f"({', '.join(types)})"
 
 
-def _identifier(name: str) -> str:
+def _write_identifier(name: str) -> str:
     if name in _KEYWORDS.split():
         return f"r#{name}"
     return name
 
 
-def _signature(name: str, parameters: Iterable[str], returned: str) -> str:
+def _write_signature(name: str, parameters: Iterable[str], returned: str) -> str:
     """The head of a method, on a line if that is short enough."""
     line = f"pub fn {name}({', '.join(parameters)}) -> {returned} {{"
     if len(line) + 4 <= _WIDTH:
@@ -351,7 +354,7 @@ def _signature(name: str, parameters: Iterable[str], returned: str) -> str:
     return "\n".join([f"pub fn {name}(", *lines, f") -> {returned} {{"])
 
 
-def _unformatted(*types: str) -> str:
+def _write_format_attribute(*types: str) -> str:
     """An attribute that keeps rustfmt from breaking the tuples in *types*, if one is long;
     otherwise nothing.
     """
@@ -365,19 +368,19 @@ def _unformatted(*types: str) -> str:
     return ""
 
 
-def _serde(word: str, value: str) -> str:
+def _write_serde_attribute(word: str, value: str) -> str:
     line = f"#[serde({word} = {value})]\n"
     if len(line) + 4 <= _WIDTH:
         return line
     return f"#[serde(\n    {word} = {value}\n)]\n"
 
 
-def _literal(text: str) -> str:
+def _write_literal(text: str) -> str:
     """*text* as a string; halves of surrogate pairs, which Rust cannot have, are replaced."""
-    return '"' + "".join(map(_escaped, text)) + '"'
+    return '"' + "".join(map(_escape_letter, text)) + '"'
 
 
-def _escaped(letter: str) -> str:
+def _escape_letter(letter: str) -> str:
     if letter in '"\\':
         return f"\\{letter}"
     if letter.isprintable():
@@ -388,7 +391,7 @@ def _escaped(letter: str) -> str:
     return f"\\u{{{ord(letter):x}}}"
 
 
-def _docs(lines: list[str]) -> str:
+def _write_docs(lines: list[str]) -> str:
     """Comments of *lines*, without what begins code, HTML, links or pictures in Markdown."""
     plain: list[str] = []
     for line in lines:

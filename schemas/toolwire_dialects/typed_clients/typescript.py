@@ -11,9 +11,9 @@ from __future__ import annotations
 from textwrap import indent
 from typing import TYPE_CHECKING
 
-from ..name_mapping import RULES, NameRule, camel, words
+from ..name_mapping import RULES, NameRule, split_words, to_camel_case
 from ..tool_entry import as_json
-from ..typescript import comment, definition_text, key, members_text, type_text
+from ..typescript import comment, write_definition, write_key, write_members, write_type
 from .plan import Naming
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ NAMING = Naming(
         lambda letter: f"_{letter}".isidentifier(),
         may_begin=str.isidentifier,
         is_reserved=frozenset(("then", "constructor")).__contains__,
-        convention=lambda name: camel(name) if words(name) else name,
+        convention=lambda name: to_camel_case(name) if split_words(name) else name,
     ),
     types=RULES["typescript"],
     members=NameRule(lambda letter: True),
@@ -59,22 +59,22 @@ def write(plan: Plan, runtime: str | None) -> str:
     """
     head = "".join(f"// {line}".rstrip() + "\n" for line in plan.head).rstrip()
     if runtime is None:
-        runtime = _imports(plan)
-    blocks = [head, runtime.strip(), *map(definition_text, plan.types)]
-    blocks += [_tools_interface(plan), _tools_function(plan), _connect_function(plan)]
+        runtime = _write_imports(plan)
+    blocks = [head, runtime.strip(), *map(write_definition, plan.types)]
+    blocks += [_write_tools_interface(plan), _write_tools_function(plan), _connect_function(plan)]
     return "\n\n".join(filter(None, blocks)) + "\n"
 
 
-def _tools_interface(plan: Plan) -> str:
-    body = _block(map(_declaration, plan.functions))
+def _write_tools_interface(plan: Plan) -> str:
+    body = _write_block(map(_write_declaration, plan.functions))
     return f"/** The tools of the server. */\nexport interface Tools {body}"
 
 
-def _tools_function(plan: Plan) -> str:
+def _write_tools_function(plan: Plan) -> str:
     parameter = "_client"  # which says that it is not used
     if plan.functions:
         parameter = "client"
-    body = _block([f"return {_block(map(_call, plan.functions))};\n"])
+    body = _write_block([f"return {_write_block(map(_call, plan.functions))};\n"])
     return (
         "/** Returns the tools of a running server as functions. */\n"
         f"export function toolsOf({parameter}: Client): Tools {body}"
@@ -85,7 +85,7 @@ def _connect_function(plan: Plan) -> str:
     command = "command: readonly string[]"
     if plan.command:
         command += f" = {as_json(plan.command)}"
-    body = _block(
+    body = _write_block(
         [
             "const client = await Client.connect(command, options);\n",
             "return Object.assign(client, { tools: toolsOf(client) });\n",
@@ -105,7 +105,7 @@ _ABOUT_CONNECT = (
 )
 
 
-def _imports(plan: Plan) -> str:
+def _write_imports(plan: Plan) -> str:
     used = []
     if plan.functions:
         used.append("type CallOptions")
@@ -115,19 +115,19 @@ def _imports(plan: Plan) -> str:
     return f'import {{ {", ".join(used)} }} from "{PACKAGE}";\n\nexport * from "{PACKAGE}";'
 
 
-def _declaration(function: Function) -> str:
+def _write_declaration(function: Function) -> str:
     arguments = function.arguments
     kind = "Record<string, never>"
     if arguments.members or arguments.rest is not None:
-        kind = members_text(arguments)
+        kind = write_members(arguments)
     mark = "?"
     if any(member.is_required for member in arguments.members):
         mark = ""
     result = "CallResult"
     if function.result is not None:
-        result = type_text(function.result)
+        result = write_type(function.result)
     called = f"(args{mark}: {kind}, options?: CallOptions) => Promise<{result}>"
-    return f"{comment(chr(10).join(function.docs))}readonly {key(function.name)}: {called};\n"
+    return f"{comment(chr(10).join(function.docs))}readonly {write_key(function.name)}: {called};\n"
 
 
 def _call(function: Function) -> str:
@@ -138,10 +138,10 @@ def _call(function: Function) -> str:
         called = f"client.value({arguments}, true)"
     else:
         called = f"client.value({arguments})"
-    return f"{key(function.name)}: (args, options) => {called},\n"
+    return f"{write_key(function.name)}: (args, options) => {called},\n"
 
 
-def _block(lines: Iterable[str]) -> str:
+def _write_block(lines: Iterable[str]) -> str:
     """*lines*, each with its newline, in braces."""
     body = "".join(lines)
     if body:

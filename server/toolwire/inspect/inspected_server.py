@@ -26,7 +26,7 @@ from toolwire_client.pages.result_html import result_html
 from toolwire_client.remote import as_process
 from toolwire_client.session.elicitation import NoAnswer, misfit
 from toolwire_client.waiting.event_loop import OnEventLoop, loop_scheduler
-from toolwire_dialects.lint.audit import audit, shown_name
+from toolwire_dialects.lint.audit import audit, name_entry
 from toolwire_schemas.output import printable
 from toolwire_schemas.wire.codec import EncodingError, decode, encode
 
@@ -178,7 +178,7 @@ class InspectedServer:
         tools = []
         for number, tool in enumerate(lists["tools"]):
             members = tool if isinstance(tool, dict) else {}
-            tools.append({**members, "name": shown_name(tool, number)})
+            tools.append({**members, "name": name_entry(tool, number)})
         lists["tools"] = tools
         forms = await anyio.to_thread.run_sync(_write_forms, tools)
         # All at once: the page may ask in between.

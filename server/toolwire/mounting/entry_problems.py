@@ -12,7 +12,7 @@ from toolwire_client.protocol.results import (
     ToolDescription,
     describe_entry,
 )
-from toolwire_dialects.lint.audit import about_members
+from toolwire_dialects.lint.audit import check_members
 from toolwire_schemas.wire.codec import EncodingError, encode
 
 from .mounted_entry import key_of
@@ -45,5 +45,5 @@ def problem_of(entry: Any, kind: str, keys: set[tuple[str, str]]) -> str | None:
         return None
     if present.get("inputSchema", {}).get("type") != "object":
         return f"the inputSchema of {name[:100]} is not of the type object"
-    wrong = next(about_members(present), None)
+    wrong = next(check_members(present), None)
     return None if wrong is None else f"{wrong.where} of {name[:100]}: {wrong.text}"

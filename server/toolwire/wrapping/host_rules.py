@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 from toolwire_dialects import anthropic
-from toolwire_dialects.lint.audit import about_members
+from toolwire_dialects.lint.audit import check_members
 from toolwire_dialects.lint.vendors import FORMATS_OF_GEMINI, OF_GEMINI
 from toolwire_dialects.name_mapping import Names
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge, faults_of_schema
@@ -51,7 +51,7 @@ def repair_entry(entry: Any) -> Any:
     if not isinstance(entry, dict):
         return entry
     made = {member: value for member, value in entry.items() if value is not None}
-    for wrong in list(about_members(made)):
+    for wrong in list(check_members(made)):
         made.pop(wrong.where.partition(".")[0].partition("[")[0], None)
     made["inputSchema"] = {"type": "object", **object_in(made, "inputSchema")}
     return made

@@ -8,7 +8,7 @@ from markdown_it import MarkdownIt
 from support.parsed_html import Parsed, assert_inert, texts
 from toolwire_check.pages.diff_page import diff_markdown, diff_page
 from toolwire_check.pages.side_by_side import align, near_changes, side_by_side
-from toolwire_dialects.compare import Change, between
+from toolwire_dialects.compare import Change, compare_lists
 from toolwire_schemas.output import printable
 
 OLD = [
@@ -26,7 +26,7 @@ NEW = [
 
 
 def test_a_page_has_the_verdict_first_and_breaking_changes_before_others() -> None:
-    page = Parsed(diff_page(between(OLD, NEW), old="old.json, a saved list", new="a server"))
+    page = Parsed(diff_page(compare_lists(OLD, NEW), old="old.json, a saved list", new="a server"))
     assert_inert(page)
     order = [
         "2 changes break users.",
@@ -47,7 +47,7 @@ def test_what_is_removed_stands_under_no_heading_of_new_things() -> None:
     shorter = {"type": "object", "properties": {"a": {"type": "string"}}}
     old = [{"name": "read", "outputSchema": result}]
     new = [{"name": "read", "outputSchema": shorter}, {"name": "write"}]
-    changes = between(old, new)
+    changes = compare_lists(old, new)
 
     page = Parsed(diff_page(changes, old="a", new="b"))
 

@@ -26,7 +26,7 @@ from toolwire_agent.react import (
     build_reply_schema,
     to_json,
 )
-from toolwire_dialects.lint.vendors import about_strict
+from toolwire_dialects.lint.vendors import check_strict
 
 BYTES = LLTokenizer("byte")  # one token for each byte
 PROTOCOL = StructuredProtocol()
@@ -200,7 +200,7 @@ def test_schema_of_replies_is_a_valid_json_schema(strict: bool) -> None:
 
 def test_strict_schema_passes_the_rules_of_strict_mode() -> None:
     schema = build_reply_schema(Tools([*TOOLS, TREE, FREE]), strict=True)
-    assert list(about_strict(schema)) == []
+    assert list(check_strict(schema)) == []
     assert schema["required"] == ["reply"]
     assert "anyOf" not in schema
 
@@ -229,7 +229,7 @@ def test_parameters_that_strict_mode_cannot_express_are_json_text() -> None:
 def test_all_parameters_are_json_text_if_the_schema_exceeds_strict_mode() -> None:
     wide = tool("wide", {"x": {"enum": [f"{number}" for number in range(600)]}})
     schema = build_reply_schema(Tools([wide, {**wide, "name": "wider"}]), strict=True)
-    assert list(about_strict(schema)) == []
+    assert list(check_strict(schema)) == []
     assert allows(
         schema, '{"reply": {"thought": "", "type": "ACTION", "tool": "wide", "params": "{}"}}'
     )

@@ -23,7 +23,7 @@ def root(schema: Any) -> SchemaNode:
 def find_fitting(schema: Any, *hints: Any, depth: int = 0, steps: int = MAX_STEPS) -> list[Any]:
     """Return values of *schema* that a search finds at the edges of *hints*."""
     comparison = Comparison(Budget(steps), is_described=False)
-    return comparison.fitting((root(schema),), tuple(map(root, hints)), depth)
+    return comparison.find_fitting_values((root(schema),), tuple(map(root, hints)), depth)
 
 
 @pytest.mark.parametrize(
@@ -73,10 +73,10 @@ def test_repeated_search_takes_one_step() -> None:
     budget = Budget(1000)
     comparison = Comparison(budget, is_described=False)
     node = root(STRING)
-    first = comparison.fitting((node,), ())
+    first = comparison.find_fitting_values((node,), ())
     left = budget.left
 
-    assert comparison.fitting((node,), ()) == first
+    assert comparison.find_fitting_values((node,), ()) == first
     assert budget.left == left - 1
 
 

@@ -29,7 +29,9 @@ def edges(old: Any, new: Any, *, is_described: bool) -> list[Any]:
     """Values of *old* at the bounds of both, as a search for counterexamples tries them."""
     comparison = Comparison(Budget(MAX_STEPS), is_described)
     try:
-        return comparison.fitting((ComparedSchema(old).root,), (ComparedSchema(new).root,))
+        return comparison.find_fitting_values(
+            (ComparedSchema(old).root,), (ComparedSchema(new).root,)
+        )
     except TooExpensive:
         return []
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from support.examples import examples
 from support.schema_pairs import pairs
 from support.tool_entry_strategies import ENTRIES
-from toolwire_dialects.compare import BadList, between, takes_all, verdict
+from toolwire_dialects.compare import BadList, compare_lists, judge_changes, takes_all
 from toolwire_dialects.compare.subset import MAX_STEPS
 
 INTEGER, NUMBER, STRING = {"type": "integer"}, {"type": "number"}, {"type": "string"}
@@ -43,20 +43,20 @@ def told(old: dict[str, Any], new: dict[str, Any]) -> list[tuple[str, str, str, 
     """Place, kind, level and whom it concerns, of every change from one tool to the other."""
     return [
         (change.place, change.change, change.level, change.concerns)
-        for change in between([old], [new])
+        for change in compare_lists([old], [new])
     ]
 
 
 def test_nothing_changed_if_nothing_changed() -> None:
-    assert between([tool(a=INTEGER)], [tool(a=INTEGER)]) == []
-    assert verdict([]) == "none"
+    assert compare_lists([tool(a=INTEGER)], [tool(a=INTEGER)]) == []
+    assert judge_changes([]) == "none"
 
 
 # --- the list ---
 
 
 def test_a_removed_tool_breaks_callers_and_a_new_one_does_not() -> None:
-    found = between([tool("old", a=INTEGER)], [tool("unlike", b=STRING)])
+    found = compare_lists([tool("old", a=INTEGER)], [tool("unlike", b=STRING)])
     assert [(change.tool, change.change, change.level) for change in found] == [
         ("old", "tool-removed", "major"),
         ("unlike", "tool-added", "minor"),
@@ -65,17 +65,17 @@ def test_a_removed_tool_breaks_callers_and_a_new_one_does_not() -> None:
 
 def test_another_order_is_a_patch() -> None:
     one, other = tool("one"), tool("other")
-    found = between([one, other], [other, one])
+    found = compare_lists([one, other], [other, one])
     assert [(change.tool, change.change, change.level) for change in found] == [
         ("", "tools-reordered", "patch")
     ]
-    assert not between([tool(a=INTEGER, b=STRING)], [tool(b=STRING, a=INTEGER)])
+    assert not compare_lists([tool(a=INTEGER, b=STRING)], [tool(b=STRING, a=INTEGER)])
 
 
 @pytest.mark.parametrize("bad", [["tool"], [{}], [{"name": 1}], [{"name": "a"}, {"name": "a"}]])
 def test_what_is_no_list_of_tools_is_refused_with_the_reason(bad: list[Any]) -> None:
     with pytest.raises(BadList, match="the new list"):
-        between([], bad)
+        compare_lists([], bad)
 
 
 # --- arguments ---
@@ -209,11 +209,11 @@ def test_a_change_of_arguments_is_reported_where_it_is(old: Any, new: Any, expec
 
 
 def test_what_is_refused_now_is_shown_by_an_example() -> None:
-    (change,) = between([tool(a={"enum": ["x", "y"]})], [tool(a={"enum": ["x"]})])
+    (change,) = compare_lists([tool(a={"enum": ["x", "y"]})], [tool(a={"enum": ["x"]})])
     assert (change.example, change.text) == ("y", 'enum "y" removed')
-    (change,) = between([tool(a=NULLABLE)], [tool(a=STRING)])
+    (change,) = compare_lists([tool(a=NULLABLE)], [tool(a=STRING)])
     assert (change.example, change.text) == (None, "may not be null any more")
-    (change,) = between([tool(a=INTEGER)], [tool(a=NUMBER)])
+    (change,) = compare_lists([tool(a=INTEGER)], [tool(a=NUMBER)])
     assert change.example is NONE
 
 
@@ -338,9 +338,9 @@ def test_words_and_pictures_are_patches() -> None:
 
 
 def test_what_is_unknown_counts_for_more_than_what_is_new_and_less_than_what_breaks() -> None:
-    unknown = between([tool(a=STRING)], [tool(a={**STRING, "format": "uri"}, b=STRING)])
-    assert verdict(unknown) == "unknown"
-    assert verdict([*unknown, *between([tool()], [])]) == "major"
+    unknown = compare_lists([tool(a=STRING)], [tool(a={**STRING, "format": "uri"}, b=STRING)])
+    assert judge_changes(unknown) == "unknown"
+    assert judge_changes([*unknown, *compare_lists([tool()], [])]) == "major"
 
 
 # --- many changes ---
@@ -348,7 +348,9 @@ def test_what_is_unknown_counts_for_more_than_what_is_new_and_less_than_what_bre
 
 def test_many_changes_of_one_tool_end_with_their_number() -> None:
     old = tool(**{f"m{number}": STRING for number in range(250)})
-    found = between([old], [tool(**{f"m{number}": {"type": "integer"} for number in range(250)})])
+    found = compare_lists(
+        [old], [tool(**{f"m{number}": {"type": "integer"} for number in range(250)})]
+    )
     assert [change.change for change in found] == [*["changed"] * 100, "more-changes"]
     assert (found[-1].level, found[-1].concerns, found[-1].text) == (
         "major",
@@ -364,8 +366,8 @@ def test_what_is_found_before_the_steps_are_spent_is_reported() -> None:
     new = tool(
         first={"type": "integer"}, **{name: {"type": "string", "maxLength": 1} for name in names}
     )
-    found = between([tool(first=STRING, **dict.fromkeys(names, STRING))], [new])
-    assert verdict(found) in ("unknown", "major")
+    found = compare_lists([tool(first=STRING, **dict.fromkeys(names, STRING))], [new])
+    assert judge_changes(found) in ("unknown", "major")
     assert "arguments.first" in [change.place for change in found]
     more = [change for change in found if "more of it may have changed" in change.text]
     assert [(change.place, change.level) for change in more] == [("arguments", "unknown")]
@@ -377,7 +379,7 @@ def test_what_is_found_before_the_steps_are_spent_is_reported() -> None:
 @settings(max_examples=examples(40))
 @given(st.lists(ENTRIES, max_size=3, unique_by=lambda entry: entry["name"]))
 def test_no_list_differs_from_itself(entries: list[Any]) -> None:
-    assert between(entries, entries) == []
+    assert compare_lists(entries, entries) == []
 
 
 @settings(max_examples=examples(80))
@@ -389,7 +391,7 @@ def test_every_change_that_breaks_a_valid_call_is_reported(
     does not has one.
     """
     old, new = pair
-    found = between([{"name": "t", "inputSchema": old}], [{"name": "t", "inputSchema": new}])
+    found = compare_lists([{"name": "t", "inputSchema": old}], [{"name": "t", "inputSchema": new}])
     answers = {takes_all(new, old).answer, takes_all(new, old, is_described=True).answer}
     if answers == {"yes"}:
         refused = [
@@ -397,11 +399,11 @@ def test_every_change_that_breaks_a_valid_call_is_reported(
             for change in found
             if change.change != "member-removed" or change.level == "major"
         ]
-        assert verdict(refused) in ("none", "patch", "minor")
+        assert judge_changes(refused) in ("none", "patch", "minor")
     if answers == {"no"}:
-        assert verdict(found) in ("major", "unknown")
+        assert judge_changes(found) in ("major", "unknown")
     if answers == {"unknown"}:
-        assert verdict(found) != "none"
+        assert judge_changes(found) != "none"
 
 
 @settings(max_examples=examples(150))
@@ -412,5 +414,5 @@ def test_nothing_is_said_to_have_changed_only_if_no_value_tells_the_schemas_apar
     old, new = pair
     for member in ("inputSchema", "outputSchema"):
         blank = {"name": "t", "inputSchema": {"type": "object"}}
-        if not between([{**blank, member: old}], [{**blank, member: new}]):
+        if not compare_lists([{**blank, member: old}], [{**blank, member: new}]):
             assert "no" not in (takes_all(new, old).answer, takes_all(old, new).answer)

@@ -127,10 +127,10 @@ def test_a_name_that_is_added_changes_another_only_if_it_would_have_taken_it(
     names: list[str], added: str, dialect: str
 ) -> None:
     before, after = Names(names, dialect).theirs, Names([*names, added], dialect).theirs
-    wanted = RULES[dialect].nearest(added)
+    wanted = RULES[dialect].find_nearest(added)
     for name in names:
         if name != added and before[name] != after[name]:
-            assert before[name] == wanted or RULES[dialect].nearest(name) == wanted
+            assert before[name] == wanted or RULES[dialect].find_nearest(name) == wanted
 
 
 @given(SETS, DIALECTS)

@@ -11,8 +11,8 @@ from hypothesis import given
 from jsonschema import Draft202012Validator
 from support.tool_entry_strategies import ENTRIES, SAMPLES, Sample
 from toolwire_dialects import Malformed, anthropic, openai
-from toolwire_dialects.lint.vendors import about_strict
-from toolwire_dialects.openai_strict import NotStrict, strict
+from toolwire_dialects.lint.vendors import check_strict
+from toolwire_dialects.openai_strict import NotStrict, make_strict
 from toolwire_dialects.strict_arguments import restore_arguments
 
 ADD = {
@@ -71,7 +71,9 @@ def test_any_tool_comes_back(entry: dict[str, Any]) -> None:
     assert tool["name"] == entry["name"]
     assert len(tool["input_schema"]["properties"]) == len(entry["inputSchema"]["properties"])
     called = dict.fromkeys(tool["input_schema"]["properties"], 1)
-    assert list(anthropic.arguments(called, entry)) == list(entry["inputSchema"]["properties"])
+    assert list(anthropic.restore_arguments(called, entry)) == list(
+        entry["inputSchema"]["properties"]
+    )
     assert entry == given_as
 
 
@@ -87,7 +89,7 @@ def test_anthropic_gets_names_of_parameters_that_it_takes_and_they_lead_back() -
         "properties": {"filter_id_": {}, "a.b": {}},
         "required": ["filter_id_"],
     }
-    assert anthropic.arguments({"filter_id_": 1, "a.b": 2, "c": 3}, entry) == {
+    assert anthropic.restore_arguments({"filter_id_": 1, "a.b": 2, "c": 3}, entry) == {
         "filter[id]": 1,
         "a.b": 2,
         "c": 3,
@@ -127,7 +129,7 @@ def test_what_is_no_function_is_refused_with_its_place(tool: Any, where: str | N
 def member(schema: Any, *, required: bool = True, **root: Any) -> Any:
     """What a member with this schema becomes in strict mode."""
     names = ["x"] if required else []
-    made = strict({"type": "object", "properties": {"x": schema}, "required": names, **root})
+    made = make_strict({"type": "object", "properties": {"x": schema}, "required": names, **root})
     assert (made["required"], made["additionalProperties"]) == (["x"], False)
     return made["properties"]["x"]
 
@@ -285,7 +287,7 @@ def test_definitions_are_strict_and_references_have_no_siblings() -> None:
         "required": ["a", "b"],
         "definitions": {"Tree": tree, "Unused": {}},
     }
-    assert strict(schema) == {
+    assert make_strict(schema) == {
         "type": "object",
         "properties": {
             "a": {"anyOf": [{"$ref": "#/$defs/Tree"}], "description": "it"},
@@ -346,7 +348,7 @@ def test_what_has_no_strict_form_is_refused_with_its_place(schema: Any, where: s
 def test_strict_mode_wants_a_plain_object_at_the_root(word: str) -> None:
     value = {"not": {}, "$ref": "#"}.get(word, [{}])
     with pytest.raises(NotStrict) as caught:
-        strict({"type": "object", word: value})
+        make_strict({"type": "object", word: value})
     assert caught.value.where == word
 
 
@@ -382,7 +384,7 @@ def test_a_null_for_a_missing_member_is_removed_and_a_meant_one_stays() -> None:
         "unknown": None,
         "tree": {"height": None, "of": [{"height": 1, "of": None}]},
     }
-    assert openai.arguments(given_as, {"name": "f", "inputSchema": schema}) == {
+    assert openai.restore_arguments(given_as, {"name": "f", "inputSchema": schema}) == {
         "nullable": None,
         "needed": None,
         "unknown": None,
@@ -399,9 +401,9 @@ def test_what_does_not_fit_stays_for_the_tool_to_refuse(wrong: dict[str, Any]) -
 def test_a_strict_call_says_what_the_tool_takes(sample: Sample) -> None:
     schema, arguments, filled = sample
     given_as = copy.deepcopy(sample)
-    made = strict(schema)
+    made = make_strict(schema)
     Draft202012Validator.check_schema(made)
-    assert list(about_strict(made)) == []
+    assert list(check_strict(made)) == []
     Draft202012Validator(made).validate(filled)
     assert restore_arguments(filled, schema) == arguments
     assert sample == given_as
@@ -410,8 +412,8 @@ def test_a_strict_call_says_what_the_tool_takes(sample: Sample) -> None:
 @given(ENTRIES)
 def test_any_tool_is_strict_or_refused(entry: dict[str, Any]) -> None:
     with contextlib.suppress(NotStrict):
-        made = strict(entry["inputSchema"])
-        assert list(about_strict(made)) == []
+        made = make_strict(entry["inputSchema"])
+        assert list(check_strict(made)) == []
         restore_arguments(dict.fromkeys(made["properties"]), entry["inputSchema"])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from toolwire_dialects.search.found_tools import first_line, write_entries, write_stubs
+from toolwire_dialects.search.found_tools import shorten_to_first_line, write_entries, write_stubs
 
 CREATE: dict[str, Any] = {
     "name": "create-issue",
@@ -41,9 +41,9 @@ def test_whole_entries_have_all_texts_and_both_schemas() -> None:
 
 
 def test_long_line_is_cut() -> None:
-    assert first_line("a" * 200) == "a" * 200
-    assert first_line("\n" + "a" * 201 + "\nmore") == "a" * 199 + "…"
-    assert first_line(" ") == ""
+    assert shorten_to_first_line("a" * 200) == "a" * 200
+    assert shorten_to_first_line("\n" + "a" * 201 + "\nmore") == "a" * 199 + "…"
+    assert shorten_to_first_line(" ") == ""
 
 
 def test_schema_of_any_depth_has_a_stub() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_dialects.search.search_index import NoSearch, SearchableTool, SearchIndex
-from toolwire_dialects.search.search_words import MAX_QUERY_WORDS, index_words, query_words
+from toolwire_dialects.search.search_words import MAX_QUERY_WORDS, index_words, split_query
 
 
 def tool(
@@ -177,9 +177,9 @@ def test_words_of_a_name(words: str, expected: str) -> None:
 
 
 def test_query_keeps_its_telling_words_once_and_few_of_them() -> None:
-    assert query_words("What is the weather, the Weather?") == ["weather"]
-    assert query_words("what is this") == ["what", "is", "this"]
-    assert len(query_words(" ".join(f"w{number}" for number in range(500)))) == MAX_QUERY_WORDS
+    assert split_query("What is the weather, the Weather?") == ["weather"]
+    assert split_query("what is this") == ["what", "is", "this"]
+    assert len(split_query(" ".join(f"w{number}" for number in range(500)))) == MAX_QUERY_WORDS
 
 
 def test_python_without_sqlite_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,13 @@ from hypothesis import strategies as st
 from msgspec import structs
 from support.examples import examples
 from support.tool_entry_strategies import ENTRIES, JSON
-from toolwire_dialects.name_mapping import NameRule, camel, pascal, snake, words
+from toolwire_dialects.name_mapping import (
+    NameRule,
+    split_words,
+    to_camel_case,
+    to_pascal_case,
+    to_snake_case,
+)
 from toolwire_dialects.shapes import (
     ArrayShape,
     Definition,
@@ -27,11 +33,11 @@ from toolwire_dialects.shapes import (
     UnionShape,
     ValuesShape,
 )
-from toolwire_dialects.typed_clients import LANGUAGES, generate, list_languages, plan, runtime
+from toolwire_dialects.typed_clients import LANGUAGES, generate, list_languages, plan, read_runtime
 
 ROOT = Path(__file__).parents[3]
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_").__contains__
-PASCAL = NameRule(_LETTERS, may_begin=str.isupper, convention=pascal, prefix="X")
+PASCAL = NameRule(_LETTERS, may_begin=str.isupper, convention=to_pascal_case, prefix="X")
 STRICT = plan.Naming(
     functions=PASCAL,
     types=PASCAL,
@@ -85,11 +91,13 @@ def wrapped(schema: Any, **more: Any) -> dict[str, Any]:
     ],
 )
 def test_words_of_a_name(name: str, expected: list[str]) -> None:
-    assert words(name) == expected
+    assert split_words(name) == expected
 
 
 def test_conventions() -> None:
-    assert [form("getHTTPStatus_of-me") for form in (snake, pascal, camel)] == [
+    assert [
+        form("getHTTPStatus_of-me") for form in (to_snake_case, to_pascal_case, to_camel_case)
+    ] == [
         "get_http_status_of_me",
         "GetHttpStatusOfMe",
         "getHttpStatusOfMe",
@@ -113,7 +121,7 @@ def test_names_are_unique_and_the_tools_own_names_are_kept(names: list[str]) -> 
     assert [each.wire_name for each in made.functions] == sorted({name for name in names if name})
     assert len({each.name for each in made.functions}) == len(made.functions)
     for function in made.functions:
-        fields = made.fields(function.arguments)
+        fields = made.plan_fields(function.arguments)
         assert {field.wire_name for field in fields} == set(names)
         assert len({field.name for field in fields}) == len(fields)
         assert all(re.fullmatch("[A-Z][A-Za-z0-9_]*", field.name) for field in fields)
@@ -187,7 +195,7 @@ def test_every_reference_has_a_type_and_what_needs_a_name_has_one(
         if isinstance(definition.shape, ValuesShape):
             assert all(isinstance(value, str) for value in definition.shape.values)
         if isinstance(definition.shape, UnionShape):
-            variants = made.variants(definition.shape)
+            variants = made.plan_variants(definition.shape)
             assert len({each.name for each in variants}) == len(variants)
 
 
@@ -221,13 +229,16 @@ def test_unions_enums_and_nullables_of_a_language_that_names_them() -> None:
     ]
     assert [
         (field.name, field.shape, field.is_required)
-        for field in made.fields(made.functions[0].arguments)
+        for field in made.plan_fields(made.functions[0].arguments)
     ] == [
         ("Mode", UnionShape([ReferenceShape("Mode"), ScalarShape("null")]), True),
         ("Either", UnionShape([ReferenceShape("Either"), ScalarShape("null")]), False),
     ]
     assert isinstance(made.types[1].shape, UnionShape)
-    assert [each.name for each in made.variants(made.types[1].shape)] == ["String", "IntegerList"]
+    assert [each.name for each in made.plan_variants(made.types[1].shape)] == [
+        "String",
+        "IntegerList",
+    ]
 
 
 def test_types_that_want_one_name_are_called_after_what_they_are_within() -> None:
@@ -290,7 +301,7 @@ def test_the_types_of_a_circle_are_known() -> None:
     definitions = {"Node": node, "End": end, "Pair": pair, "Twin": twin, "Tree": tree}
     members = {name.lower(): {"$ref": f"#/$defs/{name}"} for name in definitions}
     made = read(entry("get", {"type": "object", "properties": members, "$defs": definitions}))
-    assert made.circles() == {
+    assert made.find_circles() == {
         "Node": {"Node"},
         "End": set(),
         "Pair": {"Twin"},
@@ -315,7 +326,7 @@ def test_a_long_circle_is_found_whole(size: int) -> None:
         "properties": {"first": {"$ref": "#/$defs/N0"}},
         "$defs": definitions,
     }
-    circles = read(entry("get", start)).circles()
+    circles = read(entry("get", start)).find_circles()
     assert circles.pop("GetArguments") == frozenset()
     assert len(circles) == size
     assert all(len(others) == 1 for others in circles.values())
@@ -407,11 +418,11 @@ def test_the_wheel_has_the_runtime_of_each_language() -> None:
     ]["wheel"]
     expected = {}
     for language in list_languages():
-        if runtime(language):
+        if read_runtime(language):
             [path] = [
                 each for each in build["force-include"] if each.startswith(f"clients/{language}/")
             ]
-            assert (ROOT / path).read_text("utf-8") == runtime(language)
+            assert (ROOT / path).read_text("utf-8") == read_runtime(language)
             expected[path] = path.replace("clients/", "toolwire_dialects/typed_clients/runtimes/")
     assert build["force-include"] == {
         **expected,

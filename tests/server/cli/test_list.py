@@ -11,7 +11,7 @@ import pytest
 from support.command_line import CommandLine
 from toolwire.cli.commands.list import _print_all
 from toolwire.mounting.foreign_stderr import MAX_LINES
-from toolwire_dialects.python_stub import from_entry, signature
+from toolwire_dialects.python_stub import format_signature, from_entry
 
 TOOL = {"name": "add", "inputSchema": {"type": "object"}}
 RESOURCE = {"uri": "notes://all", "name": "notes", "description": "All notes."}
@@ -138,7 +138,7 @@ def test_texts_are_shown_as_what_they_are_in_python(schema: dict[str, Any], show
         "name": "put",
         "inputSchema": {"type": "object", "properties": properties, "required": ["a", "b", "c"]},
     }
-    assert " ".join(signature(tool)) == f"(a: {shown}, b: list[{shown}], c: {shown} | None)"
+    assert " ".join(format_signature(tool)) == f"(a: {shown}, b: list[{shown}], c: {shown} | None)"
     assert "def put(a: str, b: list[str], c: str | None)" in from_entry(tool)  # a model sends texts
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 from support.recording_caller import RecordingCaller
-from toolwire_dialects.python_stub import signature
+from toolwire_dialects.python_stub import format_signature
 from toolwire_dialects.typed_clients import generate
 from toolwire_schemas.json_schema.member_names import listing, names_in, with_names
 from toolwire_tools import ArgumentsError, make_tool
@@ -169,7 +169,7 @@ def test_a_listing_shows_names_and_keeps_plain_values() -> None:
         level: Level, some: list[Level] | None, plain: Literal[1, 2], colour: Colour
     ) -> None: ...
 
-    assert signature(make_tool(take).describe()) == [
+    assert format_signature(make_tool(take).describe()) == [
         "(level: Literal[1 = LOW, 2 = HIGH],",
         "some: list[Literal[1 = LOW, 2 = HIGH]] | None,",
         "plain: Literal[1, 2],",

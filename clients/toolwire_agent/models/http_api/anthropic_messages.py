@@ -251,7 +251,7 @@ class Messages:
         given = block.get("input")
         if isinstance(given, dict):
             entry = next((entry for entry in self._request.tools if entry["name"] == name), {})
-            given = anthropic.arguments(given, entry)
+            given = anthropic.restore_arguments(given, entry)
         elif not isinstance(given, str):
             given = codec.encode(given).decode()
         return ToolCall(id=str(block.get("id", "")), name=name, arguments=given)

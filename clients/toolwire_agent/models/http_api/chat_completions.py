@@ -67,9 +67,9 @@ def _response_format(
 
 
 def _is_strict(schema: dict[str, Any]) -> bool:
-    from toolwire_dialects.lint.vendors import about_strict
+    from toolwire_dialects.lint.vendors import check_strict
 
-    return not list(about_strict(schema))
+    return not list(check_strict(schema))
 
 
 # --- what comes -----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from toolwire_dialects.tool_entry import properties
+from toolwire_dialects.tool_entry import get_properties
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,7 +34,7 @@ class Branch:
     @property
     def params(self) -> dict[str, Schema]:
         """The parameters of the tool."""
-        return properties(self.members["params"])
+        return get_properties(self.members["params"])
 
     def with_members(self, members: dict[str, Schema]) -> Branch:
         return Branch({**self.schema, "properties": members})

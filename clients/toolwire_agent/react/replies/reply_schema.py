@@ -54,12 +54,12 @@ def build_reply_schema(
         for name in called:
             params[name] = {"type": "object", **tools.schema(name)}
         return _make_union(params, thought, final=final, result=result)
-    from toolwire_dialects.lint.vendors import about_strict
+    from toolwire_dialects.lint.vendors import check_strict
 
     for name in called:
         params[name] = _strict(tools.schema(name))
     schema = _wrap(_make_union(params, thought, final=final, result=result, is_strict=True))
-    if not any(about_strict(schema)):
+    if not any(check_strict(schema)):
         return schema
     # Too large for strict mode, which has limits for the whole schema.
     params = dict.fromkeys(called, _AS_TEXT)
@@ -153,10 +153,10 @@ def _wrap(union: Schema) -> Schema:
 
 
 def _strict(schema: Schema) -> Schema:
-    from toolwire_dialects.openai_strict import NotStrict, strict
+    from toolwire_dialects.openai_strict import NotStrict, make_strict
 
     try:
-        return strict({"type": "object", **schema})
+        return make_strict({"type": "object", **schema})
     except (NotStrict, RecursionError):
         return _AS_TEXT
 

@@ -112,7 +112,7 @@ _MAX_START = 2000
 
 def _generate(words: Words) -> str:
     """Return the client, or the runtime alone."""
-    from toolwire_dialects.typed_clients import generate, list_languages, runtime
+    from toolwire_dialects.typed_clients import generate, list_languages, read_runtime
     from toolwire_schemas.did_you_mean import unknown_name
 
     if not words.words:
@@ -121,12 +121,12 @@ def _generate(words: Words) -> str:
     if language not in list_languages():
         raise UsageError(unknown_name("language", language, list_languages()))
     how = words.options.get("runtime")
-    if how is not None and not runtime(language):
+    if how is not None and not read_runtime(language):
         raise UsageError(f"--runtime: a client in {language} has no runtime to choose about")
     if how == "only":
         if targets or words.command:
             raise UsageError("--runtime only writes no client: name no target")
-        return runtime(language)
+        return read_runtime(language)
     limit = make_limit(words)
     with make_client(words, targets, limit=limit) as client:
         entries = [tool.raw for tool in client.list_tools(timeout_seconds=limit.left())]

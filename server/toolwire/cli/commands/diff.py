@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from toolwire_dialects.compare import LEVELS, BadList, Change, Level, between, verdict
-from toolwire_dialects.compare.words import WHOM, sentence
+from toolwire_dialects.compare import LEVELS, BadList, Change, Level, compare_lists, judge_changes
+from toolwire_dialects.compare.words import WHOM, format_verdict
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 from ...errors import Failed, UsageError
@@ -92,10 +92,10 @@ def run(words: Words) -> int:
     old_tools, old = _read_list(old_name, limit)
     new_tools, new = _read_list(new_name, limit)
     try:
-        changes = between(old_tools, new_tools)
+        changes = compare_lists(old_tools, new_tools)
     except BadList as error:
         raise Failed(f"{error} (old: {old_name}, new: {new_name})", 2) from None
-    report = DiffReport(verdict(changes), old, new, changes)
+    report = DiffReport(judge_changes(changes), old, new, changes)
     has_printed = _write_pages(report, words.options, old_tools, new_tools)
     if has_printed:
         pass
@@ -222,7 +222,7 @@ def _format_report(report: DiffReport) -> str:
         rows.append((change.level, change.where, str(change), WHOM[change.concerns]))
     if rows:
         lines += [format_table(("", "where", "what changed", "whom it concerns"), rows), ""]
-    lines.append(sentence(report.changes))
+    lines.append(format_verdict(report.changes))
     return "\n".join(lines)
 
 

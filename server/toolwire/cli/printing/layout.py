@@ -96,9 +96,9 @@ def _split_signature(tool: dict[str, Any]) -> list[list[str]]:
 
 def _list_parts(tool: dict[str, Any]) -> list[str]:
     """Return the name, each parameter, and the result if it has a type."""
-    from toolwire_dialects.python_stub import signature
+    from toolwire_dialects.python_stub import format_signature
 
-    return [printable(str(tool["name"])), *map(printable, signature(tool))]
+    return [printable(str(tool["name"])), *map(printable, format_signature(tool))]
 
 
 def format_signature(tool: dict[str, Any]) -> str:

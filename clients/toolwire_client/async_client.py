@@ -17,7 +17,14 @@ from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
 from .errors import ClientError, Closed, NoTasks, TimedOut
 from .protocol.client_protocol import LOG_LEVEL, ClientProtocol
-from .protocol.events import Event, ListChanged, LogEntry, SubscriptionConfirmed
+from .protocol.events import (
+    ElicitationRequest,
+    Event,
+    LinkCompleted,
+    ListChanged,
+    LogEntry,
+    SubscriptionConfirmed,
+)
 from .protocol.results import (
     CallResult,
     Described,
@@ -53,6 +60,8 @@ if TYPE_CHECKING:
     from .transport.base import Transport
     from .waiting.base import Waiting
 
+    OnHostEvent = Callable[[ElicitationRequest | LinkCompleted, Connection], object]
+
 START_TIMEOUT_SECONDS = 120.0
 """Long enough for a package runner to download a server first."""
 OWN_NAME = "toolwire"
@@ -69,7 +78,8 @@ _NOT_OPEN = "the client is not open: use it inside its `with` block"
 class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     """*launch* starts a server. The others are as in `connect`.
 
-    *on_list_changed* is called on the reading thread with `tools`, `resources` or `prompts`.
+    *on_list_changed* is called on the reading thread with `tools`, `resources` or `prompts`, and
+    *on_host_event* with requests and notices of the server that are for a host, and its connection.
     *log_level* is what the server is asked to send at first, `None` for nothing. *capabilities* are
     declared in addition to elicitation, and the ids of requests count from *first_request_id*. With
     *takes_tasks*, servers may answer calls with tasks.
@@ -84,6 +94,7 @@ class ClientSettings(msgspec.Struct, frozen=True, kw_only=True):
     on_ask: OnAsk | None = None
     on_log: OnLog | None = None
     on_list_changed: Callable[[str], object] = lambda what: None
+    on_host_event: OnHostEvent = lambda event, connection: None
     log_level: str | None = LOG_LEVEL
     capabilities: Mapping[str, Any] = {}
     takes_tasks: bool = False
@@ -645,6 +656,9 @@ class AsyncClient(ServerDetails):
             if event.what == "tools":
                 tools.record_change()
             self.settings.on_list_changed(event.what)
+        elif isinstance(event, ElicitationRequest | LinkCompleted):
+            if self._connection is not None:
+                self.settings.on_host_event(event, self._connection)
         elif isinstance(event, SubscriptionConfirmed):
             tools.promise(will_notify=event.to_tools)
         elif isinstance(event, LogEntry) and self.settings.on_log is not None:

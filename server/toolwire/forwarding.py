@@ -23,7 +23,7 @@ from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.meta_tools import META_PROGRAM
 from toolwire_schemas.tracing import trace_members
 from toolwire_schemas.wire import messages
-from toolwire_schemas.wire.codec import EncodingError
+from toolwire_schemas.wire.codec import EncodingError, encode
 from toolwire_schemas.wire.messages import INTERNAL_ERROR, META_CLIENT_CAPABILITIES, META_LOG_LEVEL
 from toolwire_tools import NotAnswered, ToolError
 from toolwire_tools.context.context import LEVELS
@@ -31,7 +31,7 @@ from toolwire_tools.context.context import LEVELS
 from .errors import UpstreamError
 from .polled_outputs import deliver, flush_soon, has_next
 from .protocol import log_messages
-from .protocol.elicitation import COULD_NOT_ASK
+from .protocol.elicitation import COULD_NOT_ASK, ClientFailed
 from .protocol.in_flight import make_cancelled_error
 from .protocol.lifecycle import can_elicit
 
@@ -77,8 +77,8 @@ async def forward(
             ended.
         Cancelled: if the call has ended.
     """
-    handle = _open_request(call, connection)
     open_requests = {} if open_requests is None else open_requests
+    handle = _open_request(call, connection, open_requests)
     open_requests[call] = handle
     # A worker process has one call at a time, and so at most one thread.
     is_threadless = call.handler.gate is None and (len(open_requests) > 1 or has_next(call))
@@ -118,13 +118,15 @@ async def _send(
     return await complete(handle, method, params, Deadline(None))
 
 
-def _open_request(call: Call, connection: Connection) -> RequestHandle:
-    """Return the request that is to run *call* over there."""
+def _open_request(
+    call: Call, connection: Connection, open_requests: dict[Call, RequestHandle]
+) -> RequestHandle:
+    """Return the request that is to run *call* over there, as one of *open_requests*."""
     waiting = getattr(connection.transport, "waiting", BLOCKING)
     # A modern client may repeat a call with a token. A task shows progress as its status.
     wants_progress = call.token is not None or call.sent or call.task is not None
     on_progress = call.progress if wants_progress else None
-    questions = _Questions(call, connection)
+    questions = _Questions(call, connection, open_requests)
     return RequestHandle(connection, waiting, questions, on_progress, partial(pass_on_log, call))
 
 
@@ -165,16 +167,14 @@ def pass_on_log(call: Call, entry: LogEntry) -> None:
     )
 
 
-def _capabilities_of(call: Call) -> Capabilities:
-    """Return the capabilities to declare to another server on behalf of the client that made
-    *call*.
-    """
+def select_capabilities(capabilities: Capabilities) -> Capabilities:
+    """Return those of a client's *capabilities* to declare to another server on its behalf."""
     passed: Capabilities = {}
     for name in ("elicitation", "roots", "sampling"):
-        members = call.capabilities.get(name)
+        members = capabilities.get(name)
         if isinstance(members, dict):
             passed[name] = members
-    if can_elicit(call.capabilities):
+    if can_elicit(capabilities):
         passed["elicitation"] = {"form": {}, **passed["elicitation"]}
     return passed
 
@@ -186,10 +186,27 @@ def _with_meta(call: Call, connection: Connection, params: dict[str, Any]) -> di
         if call.id is None and META_PROGRAM in call.meta:  # so that a recording names it
             meta[META_PROGRAM] = call.meta[META_PROGRAM]
     if connection.protocol.is_modern:
-        meta[META_CLIENT_CAPABILITIES] = _capabilities_of(call)
+        meta[META_CLIENT_CAPABILITIES] = select_capabilities(call.capabilities)
     if (level := log_messages.find_wanted_level(call)) is not None:
         meta[META_LOG_LEVEL] = LEVELS[level]
     return {**params, "_meta": meta} if meta else params
+
+
+SEVERAL_CLIENTS = NotAnswered(
+    "several clients use this server now, and servers before MCP 2026-07-28 do not say which of"
+    " them they ask"
+)
+
+
+def refuse_request(connection: Connection, asked: OpenElicitation, why: NotAnswered) -> None:
+    """Answer what a legacy server *asked* with an error: that of the client, if it sent one."""
+    if isinstance(why, ClientFailed):
+        body = {"jsonrpc": "2.0", "id": asked.id, "error": why.error}
+        connection.answer(asked, encode(body))
+        return
+    # A Toolwire server adds both again.
+    reason = str(why).removeprefix(COULD_NOT_ASK).removesuffix(".")
+    connection.answer(asked, messages.error(asked.id, INTERNAL_ERROR, reason))
 
 
 def _dismiss(question: Elicitation) -> NoAnswer:
@@ -199,10 +216,34 @@ def _dismiss(question: Elicitation) -> NoAnswer:
 class _Questions(ElicitationHandler):
     """Passes questions that arrive on *connection* to the client that made *call*."""
 
-    def __init__(self, call: Call, connection: Connection) -> None:
+    def __init__(
+        self, call: Call, connection: Connection, open_requests: dict[Call, RequestHandle]
+    ) -> None:
         super().__init__(_dismiss, BLOCKING)
         self._call = call
         self._connection = connection
+        self._open_requests = open_requests
+
+    async def serve(self, connection: Connection, asked: OpenElicitation) -> None:
+        """Answer a request of a legacy server, which does not say to which call it belongs."""
+        hosts = {call.host for call in list(self._open_requests)}
+        if len(hosts) > 1:
+            refuse_request(connection, asked, SEVERAL_CLIENTS)
+            return
+        params = asked.params if isinstance(asked.params, dict) else {}
+        if asked.method == "elicitation/create" and params.get("mode", "form") == "form":
+            await super().serve(connection, asked)
+            return
+        asked.on_closed = self._withdraw
+        if not asked.is_open:
+            return
+        elicitations = self._call.host.elicitations()
+        try:
+            reply = elicitations.ask(self._call, params, asked.method)
+        except NotAnswered as error:
+            refuse_request(connection, asked, error)
+            return
+        connection.answer(asked, messages.response(asked.id, reply))
 
     async def ask(
         self,
@@ -221,16 +262,10 @@ class _Questions(ElicitationHandler):
         try:
             return self._call.ask(question.message, question.schema)
         except NotAnswered as error:
-            if (
-                elicitation is None
-            ):  # a modern server, whose call ends with the error: no response can express it
+            # A modern server's call ends with the error: no response can express it.
+            if elicitation is None:
                 raise
-            reason = (
-                str(error).removeprefix(COULD_NOT_ASK).removesuffix(".")
-            )  # a Toolwire server adds them again
-            self._connection.answer(
-                elicitation, messages.error(elicitation.id, INTERNAL_ERROR, reason)
-            )
+            refuse_request(self._connection, elicitation, error)
             return None
 
     async def responses(self, requests: Any, tool: str) -> dict[str, Any]:

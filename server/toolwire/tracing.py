@@ -90,7 +90,7 @@ class _Traces:
             elif isinstance(
                 decision, Call | ElicitationReply
             ):  # a call that starts, or one that goes on
-                call = decision if isinstance(decision, Call) else decision.elicitation.call
+                call = decision if isinstance(decision, Call) else decision.call
         if call is None:
             _finish(span, "ok")
         else:

@@ -4,6 +4,7 @@ are mounted, too.
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 from shlex import join
@@ -110,3 +111,36 @@ def test_a_client_uses_three_mounted_servers_of_others(
     # result.
     least = 1 if driver.endswith(".mjs") else 2
     assert report["progress"] in ([[1, 2]], [[1, 2], [2, 2]])[least - 1 :]
+
+
+REQUESTED = {"sample": "hi, 9", "roots": "file:///there", "link": "accept"}
+
+
+LEGACY_TOOLS, MODERN_TOOLS = ["sample", "roots", "link"], ["sample", "roots"]
+
+
+@pytest.mark.parametrize(
+    ("way", "host", "environment", "tools"),
+    [
+        ("mount", "mcp1", "mcp1", LEGACY_TOOLS),
+        ("mount", "mcp1", "mcp2", MODERN_TOOLS),
+        ("mount", "mcp2", "mcp1", LEGACY_TOOLS),
+        ("mount", "mcp2", "mcp2", MODERN_TOOLS),
+        ("wrap", "mcp2", "mcp1", LEGACY_TOOLS),
+    ],
+)
+def test_host_gives_servers_of_every_revision_what_they_ask_for(
+    way: str, host: str, environment: str, tools: list[str], tmp_path: Path
+) -> None:
+    [python, _] = peers.python_driver(environment, "")
+    there = [python, str(peers.HERE / "servers" / f"{environment}_requesting_server.py")]
+    server = mounting(f"there={join(there)}")
+    prefix = "there_"
+    if way == "wrap":
+        server = [sys.executable, "-m", "toolwire", "wrap", "--", *there]
+        prefix = ""
+    names = ",".join(prefix + tool for tool in tools)
+
+    done = peers.run([*peers.python_driver(host, f"requested_{host}.py"), names, *server], tmp_path)
+
+    assert json.loads(done.stdout) == [REQUESTED[tool] for tool in tools], done.stderr

@@ -2,7 +2,8 @@
 
 It lists what `FOLDER/lists.json` holds at that moment, by the kind of list (an object there is an
 error), and appends each message to `FOLDER/journal`, one a line. `FOLDER/without` names a list that
-it does not know. It waits for the file `FOLDER/go` first if `FOLDER/wait` exists. Its tools do what
+it does not know. With `FOLDER/roots`, it asks for the folders of its host when it is ready and when
+they change. It waits for the file `FOLDER/go` first if `FOLDER/wait` exists. Its tools do what
 their names say; other names echo their arguments.
 """
 
@@ -94,6 +95,10 @@ def call(id: Any, params: dict[str, Any]) -> None:
                 send(method="notifications/tools/list_changed")
         case "deep":
             given = json.loads("[" * 500 + "]" * 500)
+        case "sample" | "roots" | "link":
+            given = request_of_host(name)
+        case "done":
+            send(method="notifications/elicitation/complete", params={"elicitationId": "e"})
         case "ask":
             form = {
                 "type": "object",
@@ -118,6 +123,28 @@ def call(id: Any, params: dict[str, Any]) -> None:
         (FOLDER / "sent").touch()
 
 
+REQUESTS: dict[str, Any] = {
+    "sample": ("sampling/createMessage", {"messages": [], "maxTokens": 12345678901234567890123}),
+    "roots": ("roots/list", None),
+    "link": (
+        "elicitation/create",
+        {"mode": "url", "message": "Log in", "url": "https://example.org/", "elicitationId": "e"},
+    ),
+}
+
+
+def send_request(name: str) -> None:
+    method, params = REQUESTS[name]
+    send(id=name, method=method, **({} if params is None else {"params": params}))
+
+
+def request_of_host(name: str) -> Any:
+    """Return the member `result` or `error` of the response of the host."""
+    send_request(name)
+    reply = receive()
+    return {key: reply[key] for key in ("result", "error") if key in reply}
+
+
 def without() -> str:
     """The method of a list that the server does not know."""
     path = FOLDER / "without"
@@ -134,6 +161,9 @@ def answer_list(id: Any, kind: str) -> None:
 
 def answer(message: dict[str, Any]) -> None:
     method, id, params = message.get("method"), message.get("id"), message.get("params", {})
+    wants_roots = (FOLDER / "roots").exists()
+    if wants_roots and method in ("notifications/initialized", "notifications/roots/list_changed"):
+        send_request("roots")
     if id is None or method is None:
         return
     if method == "initialize":

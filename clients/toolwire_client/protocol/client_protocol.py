@@ -20,6 +20,7 @@ from .events import (
     ElicitationWithdrawn,
     Event,
     Failure,
+    LinkCompleted,
     ListChanged,
     LogEntry,
     Progress,
@@ -37,6 +38,11 @@ LOG_LEVEL = "debug"
 
 LISTS = ("tools", "resources", "prompts")
 """The capabilities of servers that have lists."""
+HOST_METHODS = ("elicitation/create", "sampling/createMessage", "roots/list")
+"""The requests of servers that a client takes if it has declared their capability."""
+
+LINK_COMPLETED = "notifications/elicitation/complete"
+
 _CHANGES = {f"notifications/{what}/list_changed": what for what in LISTS}
 
 _NOISE_BYTES = 2000
@@ -183,8 +189,8 @@ class ClientProtocol:
         number = _number(identity)
         if method in OPENINGS and number is not None:
             return Failure(number, BrokenRules(f"the server {ECHO}"))
-        if method == "elicitation/create" and self.can_ask:
-            return ElicitationRequest(identity, message.get("params"))
+        if method in HOST_METHODS and method.partition("/")[0] in self._capabilities:
+            return ElicitationRequest(identity, message.get("params"), method)
         problem = f"this client has no method {method!r}"
         return AutomaticReply(messages.error(identity, messages.METHOD_NOT_FOUND, problem))
 
@@ -228,6 +234,8 @@ def _read_notification(method: str, params: Any) -> Event:
     members = as_object(params)
     if method in _CHANGES:
         return ListChanged(_CHANGES[method])
+    if method == LINK_COMPLETED:
+        return LinkCompleted(params)
     match method:
         case "notifications/progress":
             return _progress(members) or log_ignored(method, params)

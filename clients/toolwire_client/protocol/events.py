@@ -37,16 +37,25 @@ class Progress(msgspec.Struct, frozen=True):
 
 
 class ElicitationRequest(msgspec.Struct, frozen=True):
-    """A legacy server's `elicitation/create`, with the server's id."""
+    """A legacy server's `elicitation/create`, or its request of another *method* of
+    `HOST_METHODS`, with the server's id.
+    """
 
     id: str | int
     params: Any = None
+    method: str = "elicitation/create"
 
 
 class ElicitationWithdrawn(msgspec.Struct, frozen=True):
     """The server cancels its elicitation."""
 
     id: str | int
+
+
+class LinkCompleted(msgspec.Struct, frozen=True):
+    """The server says that the user has done what a link was for."""
+
+    params: Any
 
 
 class AutomaticReply(msgspec.Struct, frozen=True):
@@ -97,6 +106,7 @@ Event = (
     | Progress
     | ElicitationRequest
     | ElicitationWithdrawn
+    | LinkCompleted
     | AutomaticReply
     | ListChanged
     | SubscriptionConfirmed

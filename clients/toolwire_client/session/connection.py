@@ -273,6 +273,7 @@ class Connection:
             self.send(messages.error(asked.id, messages.INVALID_REQUEST, problem))
         else:
             self._notify_all(asked)
+            self._on_event(asked)
 
     def _notify_all(self, asked: ElicitationRequest) -> None:
         with self._lock:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.wire import messages
+from toolwire_schemas.wire.messages import METHOD_NOT_FOUND
 
 from ..errors import BrokenRules
 from ..protocol.loose_members import as_object
@@ -110,7 +111,7 @@ class ElicitationHandler:
         return replied
 
     async def serve(self, connection: Connection, asked: OpenElicitation) -> None:
-        """Answer an elicitation of a legacy server.
+        """Answer an elicitation of a legacy server; other requests get an error.
 
         If `on_ask` fails, the server receives an error. If it is interrupted, another waiting call
         asks again.
@@ -118,6 +119,10 @@ class ElicitationHandler:
         Raises:
             BaseException: as `ask`.
         """
+        if asked.method != "elicitation/create":
+            problem = f"this client has no method {asked.method!r}"
+            connection.answer(asked, messages.error(asked.id, METHOD_NOT_FOUND, problem))
+            return
         try:
             question = _question(asked.params, None)
         except BrokenRules as error:

@@ -95,13 +95,14 @@ class Inbox:
 
 
 class OpenElicitation:
-    """A legacy server's elicitation that has no response yet."""
+    """A legacy server's elicitation, or other request, that has no response yet."""
 
     def __init__(self, request: ElicitationRequest) -> None:
         self.id = request.id
+        self.method = request.method
         self.params = request.params
         self.is_open = True
-        self.on_closed: Callable[[], None] | None = None
+        self.on_closed: Callable[[], object] | None = None
         """Called, on any thread, when the response is no longer wanted."""
 
     def close(self) -> None:

@@ -16,17 +16,26 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_client.async_client import AsyncClient, ClientSettings
 from toolwire_client.errors import BrokenRules, ClientError, Closed, RequestFailed
+from toolwire_client.protocol.client_protocol import LINK_COMPLETED
+from toolwire_client.protocol.events import LinkCompleted
 from toolwire_client.session.elicitation import NoAnswer
 from toolwire_client.session.request import RequestHandle
 from toolwire_client.session.tool_list import pages
 from toolwire_client.waiting.base import in_daemon_thread, run
 from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.output import printable
+from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.messages import METHOD_NOT_FOUND
-from toolwire_tools import ToolError
+from toolwire_tools import NotAnswered, ToolError
 
 from .. import log
-from ..forwarding import BLOCKING, forward
+from ..forwarding import (
+    BLOCKING,
+    SEVERAL_CLIENTS,
+    forward,
+    refuse_request,
+    select_capabilities,
+)
 from ..protocol import log_messages
 from ..protocol.catalog import LIST_METHODS
 from ..protocol.in_flight import make_cancelled_error
@@ -37,10 +46,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from toolwire_client.async_client import Running
-    from toolwire_client.protocol.events import LogEntry
+    from toolwire_client.protocol.events import ElicitationRequest, LogEntry
+    from toolwire_client.session.connection import Connection
+    from toolwire_client.waiting.base import OpenElicitation
     from toolwire_tools import Tool
 
-    from ..protocol.call import Call
+    from ..protocol.call import Call, Reply
+    from ..protocol.lifecycle import Capabilities
     from ..runtime.session import Session
     from .listed_entries import EntryRules
     from .locking import LockedEntries, Refusal
@@ -49,6 +61,9 @@ if TYPE_CHECKING:
 _LIST_SECONDS = 60.0
 _PATIENCE_SECONDS = 2.0
 """The longest pause before a restart that a call waits for; else it fails at once."""
+
+ASSUMED: Capabilities = {"elicitation": {}}
+"""The capabilities of a client that is not known yet."""
 
 _CHANGE_SECONDS = 0.2
 """The least time between two readings of the lists: a server that never stops changing them costs
@@ -93,8 +108,14 @@ class Mount:
         """What its lists hold, by kind; `None` before they were read."""
         self.running: Running | None = None
         settings = msgspec.structs.replace(
-            settings, restart=True, on_log=self._log, on_list_changed=self._schedule_reading
+            settings,
+            restart=True,
+            on_log=self._log,
+            on_list_changed=self._schedule_reading,
+            on_host_event=self._pass_to_host,
         )
+        self.declared: Capabilities = {}
+        """Capabilities to declare in addition to those of the client that needs the start."""
         self.client = AsyncClient(settings, BLOCKING)
         self.client.open()
         self._changed = changed
@@ -145,7 +166,7 @@ class Mount:
         running = self.running
         if running is not None and self.client.end is None:
             return running
-        starting = self.start(can_elicit(call.capabilities))
+        starting = self.start(call.capabilities)
         wait_for([starting], call, None)
         try:
             return starting.result()
@@ -156,29 +177,34 @@ class Mount:
         """Return what awaits the result of the request with *params*, for *call*; as `forward`."""
         return forward(call, running.connection, params, self._open)
 
-    def start(self, can_ask: bool = True) -> Future[Running]:
+    def start(self, capabilities: Capabilities = ASSUMED) -> Future[Running]:
         """Start the server, unless it runs or that is under way, and read its lists.
 
-        *can_ask* is whether the user can be asked, for a server that wants to know it at the start.
+        *capabilities* are those of the client that needs it: a legacy server learns at its start
+        what it may ask for.
         """
         with self._lock:
             is_up = self.running is not None and self.client.end is None
             if self._starting is None or (self._starting.done() and not is_up):
-                self._starting = in_daemon_thread(partial(self._start, can_ask))
+                self._starting = in_daemon_thread(partial(self._start, capabilities))
             return self._starting
 
     def close(self) -> None:
         """End the server, for good."""
         run(self.client.close())
 
-    def _start(self, can_ask: bool) -> Running:
+    def _start(self, capabilities: Capabilities) -> Running:
         client, end = self.client, self.client.end
         if end is not None and self.is_resting:
             raise end.again()
         if end is not None and self.running is not None:
             log.info(printable(f"{self.title} is restarted: {end.reason}"))
-        on_ask = (lambda question: NoAnswer.DISMISSED) if can_ask else None
-        client.settings = msgspec.structs.replace(client.settings, on_ask=on_ask)
+        on_ask = (lambda question: NoAnswer.DISMISSED) if can_elicit(capabilities) else None
+        client.settings = msgspec.structs.replace(
+            client.settings,
+            on_ask=on_ask,
+            capabilities={**select_capabilities(capabilities), **self.declared},
+        )
         try:
             running = run(client.ready(Deadline(None)))
             if running.connection.protocol.is_modern:
@@ -268,6 +294,66 @@ class Mount:
         except Exception as error:  # the outer edge of a thread
             self._warn_once("lists", f"the lists of {self.title} cannot be read: {error}")
         self._next_reading = time.monotonic() + _CHANGE_SECONDS
+
+    # For the host, outside of calls
+
+    def notify(self, method: str) -> None:
+        """Send a legacy server a notification, if it runs."""
+        running = self.running
+        if running is None or self.client.end is not None:
+            return
+        if not running.connection.protocol.is_modern:
+            running.connection.send(messages.notification(method))
+
+    def _pass_to_host(
+        self, event: ElicitationRequest | LinkCompleted, connection: Connection
+    ) -> None:
+        """Pass on what the server sends to its host, on the reading thread."""
+        if isinstance(event, LinkCompleted):
+            message = messages.notification(LINK_COMPLETED, event.params)
+            for session in self._find_hosts("elicitation"):
+                session.enqueue_notification(partial(bytes, message), len(message))
+        elif not self._open and event.method != "elicitation/create":
+            asked = connection.take_elicitation()
+            if asked is not None:
+                self._ask_outside(asked, connection)
+
+    def _ask_outside(self, asked: OpenElicitation, connection: Connection) -> None:
+        """Pass a request on that the server has made while no call of it runs, such as one for the
+        folders of the host right after its start.
+        """
+        hosts = self._find_hosts(asked.method.partition("/")[0])
+        if len(hosts) > 1:
+            refuse_request(connection, asked, SEVERAL_CLIENTS)
+            return
+        if not hosts:  # a modern client is asked during its calls only
+            refuse_request(connection, asked, NotAnswered(f"no client takes {asked.method} now"))
+            return
+
+        def answer(reply: Reply) -> None:
+            if isinstance(reply, NotAnswered):
+                refuse_request(connection, asked, reply)
+            elif isinstance(reply, dict):
+                connection.answer(asked, messages.response(asked.id, reply))
+
+        params = asked.params if isinstance(asked.params, dict) else {}
+        elicitations = hosts[0].elicitations()
+        try:
+            withdraw = elicitations.ask_outside(asked.method, params, answer)
+        except NotAnswered as error:
+            refuse_request(connection, asked, error)
+            return
+        asked.on_closed = withdraw
+        if not asked.is_open:  # the server has withdrawn it just now
+            withdraw()
+
+    def _find_hosts(self, capability: str) -> list[Session]:
+        """Return the sessions of legacy clients with *capability*: others take no requests."""
+        hosts = []
+        for session in self._sessions():
+            if isinstance(session.client_capabilities.get(capability), dict):
+                hosts.append(session)
+        return hosts
 
     # Log messages
 

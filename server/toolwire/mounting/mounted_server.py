@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from toolwire_tools import Entry, Tool
 
     from ..protocol.call import Call
+    from ..protocol.lifecycle import Capabilities
     from ..timers import Timers
     from .locking import LockedEntries, Refusal
     from .mount import Mount
@@ -171,14 +172,21 @@ class MountedServer:
         """Why the server does not run; `None` if it does, or was never started."""
         return None if self._mount is None else self._mount.client.end
 
-    def start(self, can_ask: bool = True) -> Future[Running]:
+    def start(self, capabilities: Capabilities | None = None) -> Future[Running]:
         """Start the server, unless it runs or that is under way, and read its lists; as
         `Mount.start`.
         """
         with self._lock:
-            starting = self._provide_mount().start(can_ask)
+            mount = self._provide_mount()
+            starting = mount.start() if capabilities is None else mount.start(capabilities)
             self._plan_end()
         return starting
+
+    def notify(self, method: str) -> None:
+        """As `Mount.notify`."""
+        mount = self._mount
+        if mount is not None:
+            mount.notify(method)
 
     def close(self) -> None:
         """End the server, for good."""

@@ -6,19 +6,19 @@ import os
 import re
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 from weakref import WeakKeyDictionary
 
 import msgspec
 from toolwire_schemas.output import printable
 from toolwire_schemas.wire.messages import INTERNAL_ERROR, INVALID_PARAMS
-from toolwire_tools import Entry
+from toolwire_tools import Entry, Tool
 
 from .. import log
 from ..errors import RequestError, UpstreamError
 from ..protocol.catalog import LIST_METHODS
 from ..protocol.connection_handler import ConnectionHandler
-from ..protocol.lifecycle import UNCACHED, can_elicit
+from ..protocol.lifecycle import UNCACHED
 from .mounted_entry import mount_entry
 from .mounted_server import IdleLimit, MountedServer
 from .remembered_lists import make_list_key
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from toolwire_client.transport.base import Transport
-    from toolwire_tools import Tool
+    from toolwire_tools import Caller, Handler
 
     from ..protocol.call import Call
     from ..protocol.catalog import Catalog
@@ -56,6 +56,8 @@ META_REPORT = "toolwire/mounted"
 MAX_STARTS = 8
 """How many servers such a request starts at once: each may be a package that is downloaded."""
 
+ROOTS_CHANGED = "notifications/roots/list_changed"
+
 _DEPTH, _MAX_DEPTH = "TOOLWIRE_MOUNT_DEPTH", 3
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
@@ -69,6 +71,31 @@ class ServerReport(msgspec.Struct, frozen=True):
     prefix: str
     problem: str = ""
     resources: list[str] = []
+
+
+class NoticeHandler(msgspec.Struct, frozen=True, eq=False):
+    """Runs *act* for each notification of a method, whatever its parameters."""
+
+    act: Callable[[], None]
+    gate: None = None
+    is_async: bool = False
+    is_generator: bool = False
+    notices_cancellation: bool = False
+
+    def call(
+        self, arguments: Any, caller: Caller, strict_arguments: bool = False
+    ) -> dict[str, Any]:
+        """Return the result of a request, which clients do not send."""
+        self.act()
+        return {"result": None}
+
+    def with_name(self, name: str) -> NoticeHandler:
+        return self
+
+    def as_tool(self, method: str) -> Tool:
+        """Return this as the plain method *method*."""
+        entry = Entry(kind="methods", name=method, parts=(method,), shown={"name": method})
+        return Tool(entry, cast("Handler", self))
 
 
 class Mounts:
@@ -212,6 +239,7 @@ class Mounts:
         by another prefix.
         """
         self._show_locked()
+        yield NoticeHandler(self.notify_roots_changed).as_tool(ROOTS_CHANGED)
         taken = {(tool.kind, tool.entry.name_with(self._separator)) for tool in own}
         for mount, keep in self._mounts.items():
             hidden = []
@@ -233,6 +261,11 @@ class Mounts:
                     " names are taken"
                 )
                 log.rarely(f"taken {mount.name}", printable(what))
+
+    def notify_roots_changed(self) -> None:
+        """Tell the servers that run that the folders of a client have changed."""
+        for mount in self._mounts:
+            mount.notify(ROOTS_CHANGED)
 
     def complete(self, call: Call) -> None:
         """Wait for *call* until all servers have listed what they have, as long as a list waits."""
@@ -281,9 +314,8 @@ class Mounts:
             return
         from .mount import wait_for  # what starts servers
 
-        can_ask = can_elicit(call.capabilities)
-        starts = [mount.start(can_ask) for mount in missing]
-        late = [mount.start(can_ask) for mount in unsure if not mount.is_resting]
+        starts = [mount.start(call.capabilities) for mount in missing]
+        late = [mount.start(call.capabilities) for mount in unsure if not mount.is_resting]
         patience = min((mount.patience_seconds for mount in unsure), default=0.0)
         wait_for(late, call, patience)
         wait_for(starts, call, seconds)

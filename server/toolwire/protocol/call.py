@@ -266,10 +266,11 @@ class Cancel(msgspec.Struct, frozen=True):
 
 
 class ElicitationReply(msgspec.Struct, frozen=True):
-    """Pass the reply to the tool that waits for it."""
+    """Pass the reply to what waits for it: the tool of *call*, if there is one."""
 
-    elicitation: PendingElicitation
+    wake: Callable[[Reply], None]
     reply: Reply
+    call: Call | None = None
 
 
 Decision = Call | Send | Cancel | ElicitationReply

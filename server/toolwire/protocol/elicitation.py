@@ -29,6 +29,8 @@ from .in_flight import make_cancelled_error
 from .lifecycle import can_elicit
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from toolwire_schemas.json_schema.graph import SchemaNode
     from toolwire_schemas.wire.messages import Id
 
@@ -70,6 +72,7 @@ class Elicitations:
         self._protocol = protocol
         self._most = most
         self._open: dict[str, PendingElicitation] = {}
+        self._of_no_call: dict[str, Callable[[Reply], None]] = {}
 
     def request(self, pending: PendingElicitation) -> bytes | None:
         """Add an elicitation, and return the message that asks the client; `None` if that is part
@@ -115,15 +118,19 @@ class Elicitations:
             raise RuntimeError(
                 "ask one question at a time, or several as the fields of a dataclass"
             )
-        if len(self._open) >= self._most:
-            problem = (
-                f"{self._most} questions already wait for the user, which is the limit"
-                " (--limit max_questions)"
-            )
-            log.rarely("questions", f"questions are refused: {problem}")
-            raise NotAnswered(f"{problem}; ask again when some have been answered.")
+        self._check_room()
         call.elicitation = pending
         self._add(pending)
+
+    def _check_room(self) -> None:
+        if len(self._open) + len(self._of_no_call) < self._most:
+            return
+        problem = (
+            f"{self._most} questions already wait for the user, which is the limit"
+            " (--limit max_questions)"
+        )
+        log.rarely("questions", f"questions are refused: {problem}")
+        raise NotAnswered(f"{problem}; ask again when some have been answered.")
 
     def resume(self, again: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
         """Return what to do about a parked call that a modern client repeats with *params*.
@@ -152,20 +159,45 @@ class Elicitations:
             if reply is None:
                 self._add(pending)
         if reply is not None:
-            return (ElicitationReply(pending, reply),)
+            return (ElicitationReply(pending.wake, reply, pending.call),)
         id = UNSET if again.id is None else again.id
         asked_again = lifecycle.modern_result(self._protocol.identity, modern_result(pending))
         return self._protocol.answer(id, encode_plain(asked_again), again.origin.recipient)
 
-    def take(self, key: str | int) -> PendingElicitation | None:
-        """Remove and return the elicitation that a legacy client's response with this id
-        answers.
+    def take(self, response: Response) -> tuple[Decision, ...]:
+        """Return what to do about a legacy client's *response*, which may answer an elicitation."""
+        key = response.id
+        if not isinstance(key, str):
+            return ()
+        with self._in_flight.lock:
+            wake = self._of_no_call.pop(key, None)
+            if wake is not None:
+                return (ElicitationReply(wake, response.reply()),)
+            pending = self._open.get(key)
+            if pending is None or pending.call.origin.modern:
+                return ()
+            del self._open[key]
+        return (ElicitationReply(pending.wake, response.reply(), pending.call),)
+
+    def request_outside(
+        self, method: str, params: dict[str, Any], wake: Callable[[Reply], None]
+    ) -> tuple[str, bytes]:
+        """Return the key and the message of a request to a legacy client that belongs to no call;
+        *wake* gets the reply, and never blocks.
+
+        Raises:
+            NotAnswered: if too many wait already.
         """
         with self._in_flight.lock:
-            pending = self._open.get(key) if isinstance(key, str) else None
-            if pending is None or pending.call.origin.modern:
-                return None
-            return self._open.pop(pending.key)
+            self._check_room()
+            key = _make_key()
+            self._of_no_call[key] = wake
+        return key, messages.request(key, method, params)
+
+    def close_outside(self, key: str) -> bool:
+        """Remove a request that belongs to no call; false if it was removed before."""
+        with self._in_flight.lock:
+            return self._of_no_call.pop(key, None) is not None
 
     def close(self, pending: PendingElicitation, give_up: bool = False) -> bool:
         """Remove an elicitation; false if it was removed before. *give_up* ends its call, too."""
@@ -199,6 +231,13 @@ class Elicitations:
             if self.close(pending, pending.call.origin.modern)
         ]
 
+    def close_all_outside(self) -> list[Callable[[Reply], None]]:
+        """Remove every request that belongs to no call, and return their `wake`."""
+        with self._in_flight.lock:
+            closed = list(self._of_no_call.values())
+            self._of_no_call.clear()
+        return closed
+
     def _find_parked(self, key: object, again: Call) -> PendingElicitation:
         pending = self._open.get(key) if isinstance(key, str) else None
         if pending is None or pending.call.ended or not pending.call.origin.modern:
@@ -216,8 +255,7 @@ class Elicitations:
         return pending
 
     def _add(self, pending: PendingElicitation) -> None:
-        # Random, since a client that knows the key of a parked call can answer in the user's name.
-        pending.key = os.urandom(16).hex()
+        pending.key = _make_key()
         self._open[pending.key] = pending
 
 
@@ -233,8 +271,23 @@ class Response(msgspec.Struct):
         """Return the reply for the waiting tool."""
         if isinstance(self.result, dict):
             return self.result
-        reason = self.error.get("message") if isinstance(self.error, dict) else None
-        return NotAnswered(f"{COULD_NOT_ASK}{reason or 'it sent an invalid response'}.")
+        if not isinstance(self.error, dict):
+            return NotAnswered(f"{COULD_NOT_ASK}it sent an invalid response.")
+        return ClientFailed(self.error)
+
+
+class ClientFailed(NotAnswered):
+    """The client answered with this *error*."""
+
+    def __init__(self, error: dict[str, Any]) -> None:
+        reason = error.get("message") or "it sent an invalid response"
+        super().__init__(f"{COULD_NOT_ASK}{reason}.")
+        self.error = error
+
+
+def _make_key() -> str:
+    # Random, since a client that knows the key of a parked call can answer in the user's name.
+    return os.urandom(16).hex()
 
 
 _decode_response = msgspec.json.Decoder(Response).decode

@@ -38,7 +38,7 @@ from toolwire_schemas.wire.messages import (
 from .. import log
 from ..errors import RequestError
 from . import lifecycle
-from .call import Call, Cancel, ElicitationReply, Origin, ProgressReport, Request, Send
+from .call import Call, Cancel, Origin, ProgressReport, Request, Send
 from .catalog import LIST_METHODS
 from .in_flight import InFlight
 
@@ -163,8 +163,7 @@ class ServerProtocol:
         """Return what to do about a response: a tool may wait for it. Responses are never
         answered.
         """
-        pending = None if self._elicitations is None else self._elicitations.take(response.id)
-        return () if pending is None else (ElicitationReply(pending, response.reply()),)
+        return () if self._elicitations is None else self._elicitations.take(response)
 
     def refuse_requests(self, refuse: bool) -> None:
         """Refuse requests from now on, or serve them again: the client does not read its

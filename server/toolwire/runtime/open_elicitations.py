@@ -6,12 +6,13 @@ from _queue import SimpleQueue
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
+from toolwire_schemas.wire import messages
 from toolwire_tools import NotAnswered
 
 from ..protocol.call import PendingElicitation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
 
     from ..protocol.call import Call, Reply
@@ -94,8 +95,46 @@ class OpenElicitations:
             await replied.wait()
         return _unwrap_reply(replies[0])
 
+    def ask_outside(
+        self, method: str, params: dict[str, Any], wake: Callable[[Reply], None]
+    ) -> Callable[[], object]:
+        """Send a legacy client a request that belongs to no call, and return what withdraws it.
+        *wake* gets the reply, on any thread. Never blocks.
+
+        Raises:
+            NotAnswered: if the client has gone, or too many requests wait already.
+        """
+        self._check_connected()
+
+        def take(reply: Reply) -> None:
+            self._session.timers.cancel(too_late)
+            wake(reply)
+
+        def withdraw() -> bool:
+            if not self._elicitations.close_outside(key):
+                return False
+            self._session.timers.cancel(too_late)
+            withdrawn = messages.notification("notifications/cancelled", {"requestId": key})
+            self._writer.enqueue(withdrawn)
+            return True
+
+        def end_waiting() -> None:
+            if withdraw():
+                wake(NotAnswered(f"The client did not answer within {self._seconds:g} seconds."))
+
+        too_late = self._session.timers.after(self._seconds, end_waiting)
+        try:
+            key, message = self._elicitations.request_outside(method, params, take)
+        except NotAnswered:
+            self._session.timers.cancel(too_late)
+            raise
+        self._writer.enqueue(message)
+        return withdraw
+
     def fail_all(self) -> None:
         """Wake every tool that waits: the client has gone."""
+        for wake in self._elicitations.close_all_outside():
+            wake(NotAnswered(_GONE))
         for pending in self._elicitations.close_all():
             pending.wake(NotAnswered(_GONE))
             if pending.call.given_up:

@@ -253,6 +253,11 @@ class Session:
         """All methods that this server has."""
         return self._protocol.methods
 
+    @property
+    def client_capabilities(self) -> dict[str, Any]:
+        """The capabilities of a legacy client; empty for others."""
+        return self._protocol.eras.capabilities
+
     def filter_with(self, client_filter: ClientFilter) -> None:
         """Pass all frames to *client_filter* from now on."""
         self._filter = client_filter
@@ -291,7 +296,7 @@ class Session:
                 elif type(decision) is Cancel:
                     self.stop(decision.call)
                 elif type(decision) is ElicitationReply:
-                    decision.elicitation.wake(decision.reply)
+                    decision.wake(decision.reply)
         return answers
 
     def accept(self, call: Call) -> None:

@@ -364,7 +364,7 @@ class SessionTasks:
                     INVALID_PARAMS, f"params.inputResponses[{key!r}] must be an object"
                 )
             if self._protocol.elicitations().close(pending):
-                replies.append(ElicitationReply(pending, reply))
+                replies.append(ElicitationReply(pending.wake, reply, pending.call))
                 task.remove_question(pending)
         return (*replies, *self._acknowledge(request))
 

@@ -24,7 +24,6 @@ from ..guarded_process import GuardedProcess, start_guarded
 from ..mounting.foreign_stderr import ForeignStderr
 from ..mounting.mount import Mount
 from ..protocol.catalog import Catalog
-from ..protocol.lifecycle import can_elicit
 from .entry_rules import RepairedEntries, UnchangedTools
 from .host_rules import fix_tools
 from .recording import Recorder
@@ -196,9 +195,9 @@ class WrappedServer:
             log_level=level,
             name=str(host.client_info.get("name", OWN_NAME)),
             version=str(host.client_info.get("version", "")),
-            capabilities=host.capabilities,
         )
-        running = self._mount.start(can_elicit(host.capabilities)).result()
+        self._mount.declared = host.capabilities
+        running = self._mount.start(host.capabilities).result()
         self._counts["eras"] = int(running.connection.protocol.is_modern != host.is_modern)
         return running.handshake
 

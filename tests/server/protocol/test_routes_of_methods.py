@@ -329,7 +329,7 @@ def test_only_the_response_to_an_open_elicitation_is_a_reply() -> None:
     again = send(protocol, {"jsonrpc": "2.0", "id": asked["id"], "result": result})
 
     assert unknown == again == ()
-    assert reply == (ElicitationReply(pending, result),)
+    assert reply == (ElicitationReply(pending.wake, result, pending.call),)
 
 
 def test_a_modern_call_that_is_repeated_with_a_reply_continues_under_the_new_id() -> None:
@@ -348,7 +348,7 @@ def test_a_modern_call_that_is_repeated_with_a_reply_continues_under_the_new_id(
 
     assert without["id"] == 2
     assert without["result"]["resultType"] == "input_required"
-    assert continued == (ElicitationReply(pending, reply),)
+    assert continued == (ElicitationReply(pending.wake, reply, pending.call),)
     assert protocol.in_flight.get(3) is started
 
 

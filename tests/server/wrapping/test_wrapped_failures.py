@@ -241,6 +241,23 @@ def test_a_modern_host_gets_all_that_a_modern_server_asks_for() -> None:
         assert json.loads(text(answer)) == ["state", REPLIES]
 
 
+def test_a_modern_host_gets_what_a_legacy_server_asks_for_during_a_call() -> None:
+    meta = {**MODERN, "io.modelcontextprotocol/clientCapabilities": ABLE}
+    with wrapped() as process:
+        process.send(call("sample", {}, id=1, **meta))
+        (first,) = [each for each in (process.receive(), process.receive()) if "id" in each]
+        again = call("sample", {}, id=2, **meta)
+        again["params"] |= {
+            "requestState": first["result"]["requestState"],
+            "inputResponses": {"answer": REPLIES["sampling"]},
+        }
+        process.send(again)
+        answer = process.receive()
+
+    assert first["result"]["inputRequests"]["answer"]["params"]["maxTokens"] == 5
+    assert json.loads(text(answer))["result"] == REPLIES["sampling"]
+
+
 @pytest.mark.parametrize(
     ("what", "says"),
     [

@@ -83,7 +83,10 @@ class WorkerSession(Session):
 
     def accept(self, call: Call) -> None:
         """As `Session.accept`; take the id of the session that the call is for."""
-        self.session_id = str((call.meta or {}).get(META_SESSION_ID, ""))
+        session_id = str((call.meta or {}).get(META_SESSION_ID, ""))
+        if session_id != self.session_id:
+            self.session_state = {}  # no other session may see it
+            self.session_id = session_id
         super().accept(call)
 
 

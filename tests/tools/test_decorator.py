@@ -92,6 +92,7 @@ def test_an_unknown_option_is_answered_with_the_closest_one() -> None:
         {"timeout_seconds": "3"},
         {"timeout_seconds": True},
         {"runs_in": True},
+        {"shared": "no"},
         {"memory_limit": 1.5, "runs_in": "process"},
         {"memory_limit": True, "runs_in": "process"},
         {"tags": "files"},

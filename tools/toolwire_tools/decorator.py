@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         description: str | None
         timeout_seconds: float | None
         runs_in: str | Executor | None
+        shared: bool
         memory_limit: int | str | None
         tags: Collection[str]
         icons: Sequence[dict[str, Any]]
@@ -38,6 +39,7 @@ _SHARED = (
     "description",
     "timeout_seconds",
     "runs_in",
+    "shared",
     "memory_limit",
     "tags",
     "icons",
@@ -97,6 +99,8 @@ def tool_api(function: Any = None, /, **options: Any) -> Any:
         runs_in: `"process"` keeps it in a process of its own, so that a crash of it is one failed
             call. An executor, or a name that `serve --run-on` gives an engine such as a Dask
             cluster, starts that process there.
+        shared: False keeps it out of the process of `serve --share`: each session has a process for
+            its tools of that kind, which runs their calls one after another.
         memory_limit: what that process may use beyond what loading the tools takes, in bytes or
             like `"512 MiB"`.
         tags: words to choose tools by, as in `--include tag:billing`.

@@ -48,8 +48,8 @@ class Gate(Protocol[Queued]):
     def enter(self, call: Queued) -> bool:
         """Return whether *call* may run now; if not, it is queued until another one leaves."""
 
-    def leave(self) -> Queued | None:
-        """Return the queued call that may run now, if any: another one has ended."""
+    def leave(self, call: Queued) -> Queued | None:
+        """Return the queued call that may run now, if any: *call* has ended."""
 
     def retire(self) -> None:
         """Serve no calls after the running ones: the entries of this gate are not served any

@@ -48,6 +48,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     open_world: bool | None = None
     timeout_seconds: Annotated[float, msgspec.Meta(gt=0, le=sys.float_info.max)] | None = None
     runs_in: Any = None
+    shared: bool = True
     memory_limit: Annotated[int, msgspec.Meta(gt=0)] | None = None
     tags: frozenset[str] = frozenset()
     icons: tuple[Icon, ...] = ()

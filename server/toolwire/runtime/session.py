@@ -372,10 +372,10 @@ class Session:
             if message is not None and not (self.backlog and self.writer.buffer(message)):
                 self.writer.write(message)
         if gate is not None:
-            self._leave_gate(gate)
+            self._leave_gate(gate, call)
 
-    def _leave_gate(self, gate: Gate[Call]) -> None:
-        following = gate.leave()
+    def _leave_gate(self, gate: Gate[Call], call: Call) -> None:
+        following = gate.leave(call)
         if following is not None:
             self.backlog.append(following)
             self._workers.serve_backlog()
@@ -384,7 +384,7 @@ class Session:
         # No worker is left to run the call.
         gate: Gate[Call] | None = call.handler.gate
         if gate is not None and gate.enter(call):
-            self._leave_gate(gate)
+            self._leave_gate(gate, call)
         message = self.in_flight.refuse(call, problem)
         if message is not None:
             self.writer.enqueue(message)

@@ -8,6 +8,7 @@ lifespans and of its event loop that do not end them.
 from __future__ import annotations
 
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 from ..runtime.session import Session, size_of
@@ -15,7 +16,7 @@ from ..server import Server
 from ..timers import Timers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Iterable
 
     from toolwire_tools import Tool
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from ..runtime.lifespans import Lifespan, Lifespans
     from ..runtime.loop_responses import LoopResponses
     from ..watchdog.board import Board
+    from ..workers.process_pool import ProcessPool
+    from ..workers.session_processes import SessionProcesses
     from .common_servers import CommonServers
 
 
@@ -137,6 +140,27 @@ class SharingSession(Session):
         lifespans: Any = _LifespansOfAll(common)
         self.lifespans = lifespans
         self.responses: LoopResponses
+        self._pools: dict[SessionProcesses, ProcessPool] = {}
+
+    def find_pool(
+        self, tools: SessionProcesses, make_pool: Callable[[], ProcessPool]
+    ) -> ProcessPool:
+        """Return the pool of this session for *tools* that must not be shared."""
+        with self.in_flight.lock:
+            pool = self._pools.get(tools)
+            if pool is None:
+                pool = self._pools[tools] = make_pool()
+            return pool
+
+    def end(self) -> None:
+        """As `Session.end`; end the processes of tools that are not shared, too."""
+        super().end()
+        pools = self._pools.values()
+        for pool in pools:
+            pool.retire()
+        deadline = time.monotonic() + self._settings.grace_seconds
+        for pool in pools:
+            pool.wait(deadline)
 
     def event_loop(self) -> EventLoop:
         """Return the event loop of all sessions."""
@@ -199,6 +223,17 @@ class SharingServer(Server):
             return SharingSession(common, *arguments)
 
         self.make_session = make_session
+        self.loading: dict[str, Any] = {}
+        """The arguments with which `load` returns the tools."""
+
+    def replace(self, tools: Iterable[Any]) -> None:
+        """As `Server.replace`; tools that must not be shared run in processes of the sessions."""
+        tools = list(tools)
+        if not all(tool.entry.options.shared for tool in tools):
+            from ..workers.isolated_tool import isolate_unshared
+
+            tools = isolate_unshared(tools, self.loading, self.settings)
+        super().replace(tools)
 
     def enter_lifespans(self, session: Session, tools: list[Tool]) -> None:
         """Enter the lifespans of *tools* once, whatever sessions there are."""

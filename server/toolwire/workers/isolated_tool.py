@@ -14,11 +14,12 @@ from toolwire_tools.discovery import finder
 
 from .. import log
 from ..protocol.connection_handler import ConnectionHandler
-from .process_pool import ProcessPool
+from .process_pool import KEEP_ALWAYS, ProcessPool
+from .session_processes import SessionProcesses
 from .worker_spec import WorkerSpec, stamp, start_here
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Container, Iterable, Iterator
+    from collections.abc import Callable, Collection, Container, Iterable, Iterator
     from concurrent.futures import Executor
 
     from ..runtime.lifespans import Lifespan
@@ -27,8 +28,10 @@ if TYPE_CHECKING:
     Place = str | Executor
     """Where tools run: `"process"`, the name of an engine or an executor."""
 
+    Pool = ProcessPool | SessionProcesses
 
-def isolate(tool: Tool, pool: ProcessPool, name_there: str) -> Tool:
+
+def isolate(tool: Tool, pool: Pool, name_there: str) -> Tool:
     """Return the same tool, whose calls run in a process of *pool*, under the name *name_there*."""
     run = partial(pool.run, name_there)
     handler = ConnectionHandler(
@@ -61,6 +64,22 @@ def isolate_loaded(
     return _isolate_wanted(tools, wanted, spec, settings)
 
 
+def isolate_unshared(tools: list[Tool], loading: dict[str, Any], settings: Settings) -> list[Tool]:
+    """Return *tools*, as `isolate_loaded`; those that must not be shared run in one process for
+    each session, also if they would run in others otherwise.
+    """
+    wanted = [tool for tool in tools if not tool.entry.options.shared and tool.kind != "methods"]
+    spec = _spec(loading, tools, settings)
+    limited = _has_memory_limits(tools, settings)
+
+    def make_processes(where: Place) -> SessionProcesses:
+        return SessionProcesses(
+            partial(_pool, spec, settings, limited, where, room=1, idle_seconds=KEEP_ALWAYS)
+        )
+
+    return _isolate_in(tools, wanted, settings, make_processes)
+
+
 def isolate_found(
     found: list[tuple[Tool, object]], settings: Settings, lifespan: Lifespan | None = None
 ) -> list[Tool]:
@@ -89,7 +108,17 @@ def _isolate_wanted(
     tools: list[Tool], wanted: Container[Tool], spec: WorkerSpec, settings: Settings
 ) -> list[Tool]:
     limited = _has_memory_limits(tools, settings)
-    pool_at = cache(partial(_pool, spec, settings, limited))
+    room = settings.max_processes
+    return _isolate_in(tools, wanted, settings, partial(_pool, spec, settings, limited, room=room))
+
+
+def _isolate_in(
+    tools: list[Tool],
+    wanted: Container[Tool],
+    settings: Settings,
+    make_pool: Callable[[Place], Pool],
+) -> list[Tool]:
+    pool_at = cache(make_pool)
     return [
         (
             isolate(tool, pool_at(_where(tool, settings)), tool.entry.name_with(settings.separator))
@@ -117,11 +146,19 @@ def _where(tool: Tool, settings: Settings) -> Place:
     return place
 
 
-def _pool(spec: WorkerSpec, settings: Settings, limited: bool, where: Place) -> ProcessPool:
+def _pool(
+    spec: WorkerSpec,
+    settings: Settings,
+    limited: bool,
+    where: Place,
+    *,
+    room: int,
+    idle_seconds: float | None = None,
+) -> ProcessPool:
     end_seconds = spec.settings.get("grace_seconds", 0.0)
     if where == "process":
         start_one = partial(start_here, spec, limited)
-        return ProcessPool(start_one, settings.max_processes, end_seconds=end_seconds)
+        return ProcessPool(start_one, room, end_seconds=end_seconds, idle_seconds=idle_seconds)
     from .cluster.engines import engine
 
     there = engine(where)
@@ -132,9 +169,9 @@ def _pool(spec: WorkerSpec, settings: Settings, limited: bool, where: Place) -> 
         spec, path=path, sources={}
     )  # a copy of a file has another stamp
     start = partial(there.start, spec)
-    return ProcessPool(
-        start, settings.max_processes, end_seconds=end_seconds, idle_seconds=there.idle_seconds
-    )
+    if idle_seconds is None:
+        idle_seconds = there.idle_seconds
+    return ProcessPool(start, room, end_seconds=end_seconds, idle_seconds=idle_seconds)
 
 
 def _has_memory_limits(tools: list[Tool], settings: Settings) -> bool:

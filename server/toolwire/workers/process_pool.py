@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections import deque
@@ -51,8 +52,8 @@ class ConcurrencyLimit:
             self._room -= 1
             return True
 
-    def leave(self) -> Call | None:
-        """Free the place of a call that has ended; return the call that gets it, which is to
+    def leave(self, call: Call) -> Call | None:
+        """Free the place of *call*, which has ended; return the call that gets it, which is to
         `enter` now.
         """
         with self._lock:
@@ -67,6 +68,9 @@ class ConcurrencyLimit:
 _IDLE_SECONDS = 300.0
 """How long an idle process is kept: longer than a model or its user thinks between calls, since a
 start takes as long as the imports of its tools; not for ever, since it may hold much memory."""
+
+KEEP_ALWAYS = math.inf
+"""As *idle_seconds* of a `ProcessPool`: its processes hold a state that would be lost."""
 
 
 class ProcessPool(ConcurrencyLimit):
@@ -181,6 +185,8 @@ class ProcessPool(ConcurrencyLimit):
                 self._starting.popleft().put(None)
 
     def _plan_end(self, seconds: float) -> None:
+        if seconds == KEEP_ALWAYS:
+            return
         with suppress(RuntimeError):  # the system allows no more threads; the next call tries again
             TIMERS.after(seconds, self._end_idle)
             self._is_end_planned = True

@@ -120,6 +120,48 @@ def id_in_worker(context: Context) -> str:
 '''
 
 
+UNSHARED = '''
+import os
+from contextlib import contextmanager
+from toolwire import Context, tool_api
+
+opened = []
+
+@contextmanager
+def __lifespan__():
+    yield {"entered": os.getpid()}
+    with open("left", "a") as file:
+        print(os.getpid(), file=file)
+
+@tool_api(shared=False)
+def open_file(name: str, context: Context) -> list[str]:
+    """Add to the files of this session, and return them."""
+    opened.append(name)
+    assert context.state["entered"] == os.getpid()
+    return context.session_state.setdefault("opened", opened)
+
+@tool_api(shared=False)
+def own_pid() -> int:
+    """Return the number of the process of this session."""
+    return os.getpid()
+
+@tool_api(shared=False, idempotent=False)
+def leave() -> None:
+    """End the process of this session."""
+    os._exit(3)
+
+@tool_api()
+def pid() -> int:
+    """Return the number of the process of all sessions."""
+    return os.getpid()
+
+@tool_api(runs_in="process")
+def note(text: str, context: Context) -> str:
+    """Return the first text that this session has left in a process of all."""
+    return context.session_state.setdefault("text", text)
+'''
+
+
 class Sessions(SharedProcesses):
     """Starts sessions of one file."""
 
@@ -301,6 +343,49 @@ def test_module_that_must_not_be_shared_is_not(sessions: Sessions) -> None:
         (line,) = each.stderr().splitlines()
         assert "__shared__ = False" in line
     wait_until(lambda: sessions.find_all() == [])
+
+
+def test_tool_that_must_not_be_shared_runs_in_a_process_of_its_session(
+    sessions: Sessions,
+) -> None:
+    sessions.source.write_text(UNSHARED, encoding="utf-8")
+    one, two = sessions.open(), sessions.open()
+    assert value(one.ask(call("pid"))) == value(two.ask(call("pid")))
+    assert value(one.ask(call("open_file", {"name": "a"}))) == ["a"]
+    assert value(two.ask(call("open_file", {"name": "b"}))) == ["b"]
+    assert value(one.ask(call("open_file", {"name": "c"}))) == ["a", "c"]
+    pid, other = value(one.ask(call("own_pid"))), value(two.ask(call("own_pid")))
+    assert len({pid, other, value(one.ask(call("pid")))}) == 3
+    one.hang_up()
+    wait_until(lambda: not is_running(pid))
+    assert (sessions.folder / "left").read_text() == f"{pid}\n"
+    assert value(two.ask(call("own_pid"))) == other
+    assert two.ask(call("leave"))["result"]["isError"]
+    assert value(two.ask(call("open_file", {"name": "d"}))) == ["d"]
+
+
+def test_process_of_a_killed_session_ends(sessions: Sessions) -> None:
+    sessions.source.write_text(UNSHARED, encoding="utf-8")
+    one = sessions.open()
+    pid = value(one.ask(call("own_pid")))
+    one.popen.kill()
+    wait_until(lambda: not is_running(pid))
+
+
+def test_tool_that_must_not_be_shared_is_an_ordinary_one_in_a_process_of_one_session(
+    sessions: Sessions,
+) -> None:
+    sessions.source.write_text(UNSHARED, encoding="utf-8")
+    alone = SharedProcesses.open(sessions, "serve", "tools.py")
+    assert value(alone.ask(call("own_pid"))) == alone.popen.pid
+
+
+def test_session_state_in_a_process_of_all_is_that_of_one_session(sessions: Sessions) -> None:
+    sessions.source.write_text(UNSHARED, encoding="utf-8")
+    one, two = sessions.open(), sessions.open()
+    assert value(one.ask(call("note", {"text": "secret"}))) == "secret"
+    assert value(one.ask(call("note", {"text": "other"}))) == "secret"
+    assert value(two.ask(call("note", {"text": "own"}))) == "own"
 
 
 def test_tools_that_cannot_be_loaded_fail_each_session(sessions: Sessions) -> None:

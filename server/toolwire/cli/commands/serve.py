@@ -184,7 +184,7 @@ def make_server(
         settings = {**choose_settings(host), **settings}
         shape = make_shape(host)
     try:
-        identity = {"name": choose_name(targets), **_choose(options, _IDENTITY)}
+        identity = {"name": choose_name(targets), **choose(options, _IDENTITY)}
         return kind(shape=shape, **identity, **settings), settings
     except (TypeError, ValueError) as error:
         raise UsageError(str(error)) from None
@@ -202,7 +202,7 @@ def outline(
     if version is None:
         return "unknown"
     server.identify(version=options.get("server_version") or version or None)
-    has_mounts = bool(_choose(options, _OF_MOUNTS))
+    has_mounts = bool(choose(options, _OF_MOUNTS))
     return "everything" if has_mounts else "tools"
 
 
@@ -261,8 +261,8 @@ def load_tools(
     Raises:
         LoadError: if one cannot be loaded.
     """
-    selection = _choose(options, _SELECTION)
-    mounts = _choose(options, _OF_MOUNTS)
+    selection = choose(options, SELECTION)
+    mounts = choose(options, _OF_MOUNTS)
     if packages := options.get("with", ()):
         from ...loading.dependencies import add_packages
 
@@ -288,7 +288,7 @@ def load_tools(
         from toolwire_compat.fastmcp.tools import identity_of
 
         identity |= identity_of(tools)
-    identity |= _choose(options, _IDENTITY)
+    identity |= choose(options, _IDENTITY)
     server.identify(**identity)
     server.replace(tools)
     if mounts:
@@ -300,7 +300,7 @@ def load_tools(
         reloader.start(server)
 
 
-def _choose(options: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
+def choose(options: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
     """Return those *options* that have *names*, by their names elsewhere."""
     return {name: options[key] for key, name in names.items() if key in options}
 
@@ -308,7 +308,7 @@ def _choose(options: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
 _OF_MOUNTS = {key: key for key in ("mount", "mount_config", "eager", "lock", "lock_texts", "idle")}
 _IDENTITY = {"name": "name", "server_version": "version", "instructions": "instructions"}
 _FOUND_LATER = ("version", "title", "instructions")
-_SELECTION = {
+SELECTION = {
     "keep_going": "keep_going",
     "include": "include",
     "exclude": "exclude",

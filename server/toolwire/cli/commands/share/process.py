@@ -75,7 +75,15 @@ def _serve_tools(sharing: Sharing, arguments: list[str]) -> NoReturn:
     from ....loading.env_file import apply_env_file
     from ....log import configure
     from ....settings import settings_of
-    from ..serve import COMMAND, choose_targets, load_tools, make_server, outline
+    from ..serve import (
+        COMMAND,
+        SELECTION,
+        choose,
+        choose_targets,
+        load_tools,
+        make_server,
+        outline,
+    )
 
     words = parse(arguments, COMMAND.options)
     options = words.options
@@ -90,6 +98,7 @@ def _serve_tools(sharing: Sharing, arguments: list[str]) -> NoReturn:
     streams = claim(keep_children="keep_children" in options)
     configure(level=options.get("log_level", "info"), as_json="log_json" in options)
     server, settings = make_server(SharingServer, targets, options)
+    server.loading = {"targets": targets, **choose(options, SELECTION)}
     declares = outline(server, targets, options)
     # It gets the tools while they are loaded, and with them their lifespans.
     quiet = server.open_session(lambda data: None)

@@ -356,12 +356,13 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
         Point | Movie,
         {
             "anyOf": [
-                POINT,
+                {**POINT, "title": "Point"},
                 {
                     "type": "object",
                     "properties": {"name": {"type": "string"}, "year": {"type": "integer"}},
                     "required": ["name"],
                     "additionalProperties": False,
+                    "title": "Movie",
                 },
             ]
         },
@@ -493,6 +494,7 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
                     },
                     "required": ["type", "lives"],
                     "additionalProperties": False,
+                    "title": "Cat",
                 },
                 {
                     "type": "object",
@@ -502,6 +504,7 @@ TYPES: list[tuple[Any, Any, list[tuple[Any, Any]], list[Any]]] = [
                     },
                     "required": ["type", "tricks"],
                     "additionalProperties": False,
+                    "title": "Dog",
                 },
             ]
         },

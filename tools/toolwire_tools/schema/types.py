@@ -174,7 +174,12 @@ class Types:
     # Wrappers and unions
 
     def _union(self, hints: Iterable[Any]) -> TypePlan:
-        return union([self.of(hint) for hint in hints if hint is not msgspec.UnsetType])
+        given = [hint for hint in hints if hint is not msgspec.UnsetType]
+        plans = [self.of(hint) for hint in given]
+        records = [plan for plan in plans if plan.schema.get("type") == "object"]
+        if len(records) > 1:
+            plans = [_entitle(plan, hint) for plan, hint in zip(plans, given, strict=True)]
+        return union(plans)
 
     def _narrow(self, hint: Any, constraints: dict[str, Any]) -> TypePlan:
         if is_union(hint):
@@ -267,6 +272,16 @@ class Types:
             for number in itertools.count(1)
             if (label := f"{name}{number if number > 1 else ''}") not in taken
         )
+
+
+def _entitle(plan: TypePlan, hint: Any) -> TypePlan:
+    """Return the plan of a member of a union, whose schema names its class if that is a record:
+    people and models do not have to guess from the fields which one is meant.
+    """
+    cls = origin_of(hint) or hint
+    if "properties" not in plan.schema or not hasattr(cls, "__name__"):
+        return plan
+    return plan.with_schema(title=cls.__name__)
 
 
 def _own_text(cls: Any) -> str | None:

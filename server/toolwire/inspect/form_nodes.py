@@ -18,6 +18,7 @@ from toolwire_schemas.json_schema.choices import list_choices
 from toolwire_schemas.json_schema.graph import NO_DEFAULT, SchemaGraph, SchemaNode
 from toolwire_schemas.json_schema.variant_names import name_variants
 from toolwire_schemas.wire.codec import encode
+from toolwire_tools.schema.scalars import ANY_MOMENT, ANY_TIME, DURATION, NAIVE_MOMENT
 
 FormNode = dict[str, Any]
 
@@ -25,13 +26,32 @@ _MAX_NODES = 10_000
 _MAX_CHOICES = 1_000
 _MAX_KINDS = 100
 _MAX_HINT = 200
+_MAX_PATTERN = 60  # a longer one says less than the description
 
 _LIMIT = re.compile(
     r"(exclusiveM|m)(in|ax)imum|m(in|ax)(Length|Items|Properties)|multipleOf|pattern"
 )
 _FILES = ("base64", "binary", "byte")
 _TIMES = ("date", "time", "date-time")
-_KEPT = ("format", "contentMediaType", "minimum", "maximum", "minLength", "maxLength", "maxItems")
+_CLOCKS = {
+    ANY_MOMENT: ("date-time", "optional"),
+    NAIVE_MOMENT: ("date-time", "none"),
+    ANY_TIME: ("time", "optional"),
+    DURATION: ("duration", "none"),
+}
+"""The patterns by which Toolwire publishes times, with the format that they stand in for, and
+whether a value has an offset.
+"""
+_KEPT = (
+    "format",
+    "contentMediaType",
+    "pattern",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "maxItems",
+)
 """Keywords that a control has an attribute for."""
 
 
@@ -74,6 +94,10 @@ class _FormWriter:
         control = _control_of(node)
         form |= {"control": control, "type": node.types[0] if len(node.types) == 1 else ""}
         form |= {word: node.keywords[word] for word in _KEPT if word in node.keywords}
+        clock = _clock_of(node)
+        if clock is not None:
+            form.pop("pattern", None)
+            form["format"], form["zone"] = clock
         match control:
             case "choice":
                 form["choices"] = _write_choices(node)
@@ -91,7 +115,9 @@ class _FormWriter:
 
     def _object(self, node: SchemaNode) -> FormNode:
         other = next(iter(node.pattern_properties.values()), node.additional)
-        is_closed = bool(node.properties) if other is None else other.is_false
+        is_closed = other is not None and other.is_false
+        if other is None:  # of a tool without parameters, nobody expects some
+            is_closed = bool(node.properties) or node is self._root.resolved
         properties = {name: self._number(member) for name, member in node.properties.items()}
         return {
             "properties": properties,
@@ -140,16 +166,31 @@ def _control_of(node: SchemaNode) -> str:
     if len(node.types) > 1 or node.variants:
         return "union"
     if node.types in ((), ("string",)):
+        clock = _clock_of(node)
         text_format = node.keywords.get("contentEncoding", node.keywords.get("format"))
+        if clock is not None:
+            text_format = clock[0]
         if text_format in _FILES:
             return "file"
         if text_format in _TIMES:
             return "time"
+        if text_format == "duration":
+            return "duration"
     if node.types:
         return node.types[0]
     if "properties" in node.keywords:
         return "object"
     return "array" if node.items is not None or node.is_tuple else "any"
+
+
+def _clock_of(node: SchemaNode) -> tuple[str, str] | None:
+    """Return the format of a time that Toolwire publishes by a pattern, and whether it has an
+    offset; `None` for other nodes.
+    """
+    pattern = node.keywords.get("pattern")
+    if not isinstance(pattern, str):
+        return None
+    return _CLOCKS.get(pattern)
 
 
 def _write_choices(node: SchemaNode) -> list[FormNode]:
@@ -181,11 +222,17 @@ def _hint_at(place: SchemaNode) -> str:
     kinds = [kind for kind in _kinds_of(node) if kind.resolved.types != ("null",)]
     if len(kinds) == 1:
         node = kinds[0].resolved
+    clock = _clock_of(node)
     text_format = node.keywords.get("format")
+    if clock is not None:
+        text_format = clock[0]
     words = [text_format if isinstance(text_format, str) else _control_of(node)]
     for word, value in node.keywords.items():
-        if _LIMIT.fullmatch(word):
-            words.append(f"{word} {_to_text(value)}")
+        is_picked = word == "pattern" and clock is not None
+        text = _to_text(value)
+        is_long = word == "pattern" and len(text) > _MAX_PATTERN
+        if _LIMIT.fullmatch(word) and not is_picked and not is_long:
+            words.append(f"{word} {text}")
     default = place.default if place.default is not NO_DEFAULT else place.resolved.default
     if default is not NO_DEFAULT and default is not None:
         words.append(f"default {_to_json(default)}")

@@ -55,13 +55,13 @@ all tools.
 _HOURS = "([01][0-9]|2[0-3]):[0-5][0-9]"
 _OFFSET = rf"[+-]{_HOURS}"
 _CLOCK = rf"{_HOURS}(:[0-5][0-9](\.[0-9]+)?)?"
-_TIME = rf"^{_CLOCK}(Z|{_OFFSET})?$"
+ANY_TIME = rf"^{_CLOCK}(Z|{_OFFSET})?$"
 _DECIMAL = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _DATE = "[0-9]{4}-(0[1-9]|1[0-2])-[0-9]{2}"
 _AWARE_MOMENT = rf"^{_DATE}[Tt]{_HOURS}:[0-5][0-9](\.[0-9]+)?([zZ]|{_OFFSET})$"
-_NAIVE_MOMENT = rf"^{_DATE}[Tt ]{_CLOCK}$"
+NAIVE_MOMENT = rf"^{_DATE}[Tt ]{_CLOCK}$"
 ANY_MOMENT = rf"^{_DATE}[Tt ]{_CLOCK}([zZ]|{_OFFSET})?$"
-_DURATION = r"^[+-]?P([0-9]+W|([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+(\.[0-9]+)?S)?)?)$"
+DURATION = r"^[+-]?P([0-9]+W|([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+(\.[0-9]+)?S)?)?)$"
 _UUID = r"^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$"
 
 
@@ -136,12 +136,12 @@ def _dates() -> Plans:
 
 
 def _times() -> Plans:
-    given = _by_pattern(_TIME, "Time of day, such as 14:30 or 14:30:00+02:00.")
+    given = _by_pattern(ANY_TIME, "Time of day, such as 14:30 or 14:30:00+02:00.")
     return given.built(dt.time.fromisoformat), _text({"description": "Time of day, ISO 8601."})
 
 
 def _durations() -> Plans:
-    given = _by_pattern(_DURATION, "Duration, such as P1DT2H30M or -PT0.5S.")
+    given = _by_pattern(DURATION, "Duration, such as P1DT2H30M or -PT0.5S.")
     return given.built(_duration), _text({"description": "Duration, ISO 8601."})
 
 
@@ -198,7 +198,7 @@ def clock_plans(kind: Any, *, has_offset: bool) -> Plans:
             aware = _text({"format": "date-time"}, exactly(_AWARE_MOMENT))
             return aware.built(_moment), aware
         naive = _by_pattern(
-            _NAIVE_MOMENT, "Date and time without an offset, such as 2026-03-01T09:00:00."
+            NAIVE_MOMENT, "Date and time without an offset, such as 2026-03-01T09:00:00."
         )
         return _with_name(naive.built(_moment), "datetime"), _with_name(naive, "datetime")
     native = Annotated[dt.time, msgspec.Meta(tz=has_offset)]

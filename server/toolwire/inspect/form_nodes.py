@@ -116,7 +116,7 @@ class _FormWriter:
     def _object(self, node: SchemaNode) -> FormNode:
         other = next(iter(node.pattern_properties.values()), node.additional)
         is_closed = other is not None and other.is_false
-        if other is None:  # of a tool without parameters, nobody expects some
+        if other is None:  # a tool without parameters takes none
             is_closed = bool(node.properties) or node is self._root.resolved
         properties = {name: self._number(member) for name, member in node.properties.items()}
         return {

@@ -13,6 +13,7 @@ from support.schema_strategies import documents
 from support.tool_entry_strategies import JSON
 from toolwire.inspect.form_nodes import write_form
 from toolwire_schemas.wire.codec import encode
+from toolwire_tools.schema.scalars import ANY_MOMENT, ANY_TIME, DURATION
 
 TEXT = {"type": "string"}
 TEXT_FIELD = {"control": "string", "type": "string", "hint": "string"}
@@ -55,6 +56,42 @@ def field(schema: Any, **definitions: Any) -> Any:
             {**TEXT, "format": "date-time"},
             {**TEXT_FIELD, "control": "time", "format": "date-time", "hint": "date-time"},
         ),
+        (
+            {**TEXT, "pattern": ANY_MOMENT},
+            {
+                **TEXT_FIELD,
+                "control": "time",
+                "format": "date-time",
+                "zone": "optional",
+                "hint": "date-time",
+            },
+        ),
+        (
+            {**TEXT, "pattern": ANY_TIME, "default": "12:00"},
+            {
+                **TEXT_FIELD,
+                "control": "time",
+                "format": "time",
+                "zone": "optional",
+                "default": "12:00",
+                "hint": 'time · default "12:00"',
+            },
+        ),
+        (
+            {**TEXT, "pattern": DURATION},
+            {
+                **TEXT_FIELD,
+                "control": "duration",
+                "format": "duration",
+                "zone": "none",
+                "hint": "duration",
+            },
+        ),
+        (
+            {**TEXT, "pattern": "^a$"},
+            {**TEXT_FIELD, "pattern": "^a$", "hint": "string · pattern ^a$"},
+        ),
+        ({**TEXT, "pattern": "a" * 61}, {**TEXT_FIELD, "pattern": "a" * 61}),
         (
             {"contentEncoding": "base64", "contentMediaType": "image/png"},
             {"control": "file", "type": "", "contentMediaType": "image/png", "hint": "file"},
@@ -143,6 +180,14 @@ def test_members_and_items_are_numbers_of_nodes() -> None:
         TEXT_FIELD,
         None,
     ]
+
+
+@pytest.mark.parametrize("schema", [{}, {"type": "object"}, {"type": "object", "properties": {}}])
+def test_tool_that_names_no_parameters_has_none(schema: Any) -> None:
+    root = write_form({"type": "object", **schema})[0]
+    assert root is not None
+    assert root["isClosed"]
+    assert not field({"type": "object", **schema})["isClosed"]
 
 
 def test_circle_is_the_number_of_the_node() -> None:

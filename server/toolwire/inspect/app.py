@@ -54,12 +54,14 @@ class Page:
             RequestGuard(port, partial(is_own_connection, server_port=port)),
             feed,
         )
-        nothing = {
+        nothing: dict[str, Any] = {
             "command": None,
             "target": None,
             "status": "starting",
             "problem": "",
             "server": None,
+            "reloads": [],
+            "edit": None,
         }
         lists: dict[str, Any] = {
             name: [] for name in ("tools", "forms", "resources", "templates", "prompts", "findings")

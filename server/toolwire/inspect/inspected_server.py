@@ -33,6 +33,7 @@ from toolwire_schemas.wire.codec import EncodingError, decode, encode
 from .. import log
 from ..guarded_process import start_guarded
 from ..wrapping.recording import Recorder
+from .edits import Edits, reload_command, wait_for_edit
 from .form_nodes import FormNode, write_form
 from .snippets import snippets
 from .traffic import Feed, Traffic
@@ -68,8 +69,9 @@ class InspectedServer:
             feed,
             state,
             state["command"],
-            Traffic(feed),
+            Traffic(feed, self._read_stderr),
         )
+        self._edits = Edits()
         self._open: list[Feed] = []  # of requests of the page
         self._questions: dict[str, tuple[Elicitation, Inbox]] = {}
         self._check: GuardedProcess | None = None
@@ -109,6 +111,19 @@ class InspectedServer:
             self._tell("ended", str(client.end))
         except (ClientError, OSError) as error:
             self._tell("ended", str(error))
+        if self._state["reloads"]:
+            await wait_for_edit(self._state["reloads"])
+            await self.restart()
+
+    def _read_stderr(self, line: str) -> None:
+        if self._state["reloads"] and self._edits.read(line):
+            self._state["edit"] = self._edits.state()
+            if self._edits.problem:
+                self._feed.add(
+                    "status", status=self._state["status"], problem=self._state["problem"]
+                )
+            else:
+                self._changed.set()
 
     async def restart(self) -> None:
         """Start the server, again if it runs; calls that are open fail."""
@@ -116,8 +131,11 @@ class InspectedServer:
         self._life.cancel()
 
     def _launch(self) -> Recorder:
+        command = self._command
+        if self._state["reloads"]:
+            command = reload_command(command)
         process = start_guarded(
-            as_process(self._command), env=dict(os.environ), show_stderr=self._traffic
+            as_process(command), env=dict(os.environ), show_stderr=self._traffic
         )
         return Recorder(process, self._traffic, self._command, self._wake)
 

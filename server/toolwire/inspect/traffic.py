@@ -21,7 +21,7 @@ from toolwire_schemas.output import Output
 from ..wrapping.recording import Entries
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Callable
 
 MAX_EVENTS, MAX_BYTES = 10_000, 32 * 1024 * 1024
 MAX_MESSAGE_BYTES = 8 * 1024 * 1024
@@ -93,15 +93,20 @@ class Feed:
 
 
 class Traffic(Entries, Output):
-    """Adds the messages and the stderr of a recorded server to *feed*, from any thread."""
+    """Adds the messages and the stderr of a recorded server to *feed*, from any thread.
 
-    def __init__(self, feed: Feed) -> None:
+    *on_line* receives each line of the stderr, in the thread of the event loop.
+    """
+
+    def __init__(self, feed: Feed, on_line: Callable[[str], object] = lambda text: None) -> None:
         super().__init__(MAX_MESSAGE_BYTES)
-        self._feed, self._soon = feed, loop_scheduler()
+        self._feed, self._soon, self._on_line = feed, loop_scheduler(), on_line
 
     def _keep(self, line: bytes) -> None:
         self._soon(partial(self._feed.add, "message", entry=msgspec.Raw(line)))
 
     def line(self, text: str) -> None:
         """Add a line of the server's stderr."""
-        self._soon(partial(self._feed.add, "stderr", text=self._redactor.text(text)))
+        shown = self._redactor.text(text)
+        self._soon(partial(self._feed.add, "stderr", text=shown))
+        self._soon(partial(self._on_line, shown))

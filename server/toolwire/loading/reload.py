@@ -41,6 +41,12 @@ _LOOK_SECONDS = 0.2
 _DESCRIPTIONS = tuple(f"_config{ending}" for ending in imports.YAML)
 """Endings of YAML files that describe the Python file next to them."""
 
+STILL_SERVED = " changed, but the old tools are still served: "
+NOW_SERVING = " changed; serving "
+"""These stand in the log between the names of the files and the reason or the counts; the page of
+`inspect` finds reports of reloads by them.
+"""
+
 _HANGING_SECONDS = 5.0
 """After this time an unfinished import is reported; nearly all imports are faster."""
 
@@ -98,9 +104,9 @@ class Reloader:
                 del sys.modules[name]
             sys.modules.update(old_modules)
             sys.path[:] = old_path
-            log.error(f"{names} changed, but the old tools are still served: {error}")
+            log.error(f"{names}{STILL_SERVED}{error}")
         else:
-            log.info(f"{names} changed; serving {_format_counts(tools)}")
+            log.info(f"{names}{NOW_SERVING}{_format_counts(tools)}")
         finally:
             if hanging is not None:
                 hanging.cancel()

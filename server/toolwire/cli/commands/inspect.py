@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 from ...errors import UsageError
 from ..local_page import OPTIONS, local_page
 from ..open_client import choose_command, format_loading_options
-from ..options import LOADING
+from ..options import LOADING, Option
 from . import Command
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ...inspect.traffic import Feed
     from ..options import Words
@@ -34,7 +34,15 @@ COMMAND = Command(
         " `wrap --record`, or a transcript of `ask --transcript`. The page loads nothing from"
         " elsewhere. Ctrl-C ends it, and the server."
     ),
-    options=(*LOADING, *OPTIONS),
+    options=(
+        *LOADING,
+        Option(
+            "--no-reload",
+            "keep the tools as they were at the start (default: load them again when their source"
+            " changes)",
+        ),
+        *OPTIONS,
+    ),
     examples=(
         "toolwire inspect tools.py",
         "toolwire inspect -- npx -y some-mcp-server",
@@ -74,6 +82,7 @@ def run(words: Words) -> int:
             "views": ["tools", "traffic", "check"],
             "command": command,
             "target": names[0] if is_plain and is_ours else None,
+            "reloads": _choose_reloads(names, words.options) if is_ours else [],
         }
     ended = anyio.Event()
 
@@ -95,6 +104,13 @@ def run(words: Words) -> int:
         return 130
 
     return MainThread(ended.set, ended.set).run(serve)
+
+
+def _choose_reloads(targets: list[str], options: Mapping[str, Any]) -> list[str]:
+    """Return those *targets* whose files are loaded again; a program (`--adopt`) starts once."""
+    if "no_reload" in options or "adopt" in options:
+        return []
+    return targets
 
 
 def _check_files(targets: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 import { parse, write } from "./json.js";
 
 /**
+ * @import { Edit } from "./edits.js"
  * @import { FormNodes } from "./form.js"
  * @import { Prompt, RecordingEntry, Resource, ResourceTemplate, Tool } from "toolwire"
  * @typedef {"starting" | "ready" | "ended"} Status
@@ -9,7 +10,8 @@ import { parse, write } from "./json.js";
  * @typedef {{ name: string, version: string, revision: string, pid?: number | null }} Server
  * @typedef {{ title: string, command: string[] | null, target: string | null, views: string[], status: Status,
  *   problem: string, server: Server | null, tools: Tool[], forms: FormNodes[], findings: Finding[],
- *   resources: Resource[], templates: ResourceTemplate[], prompts: Prompt[] }} State The forms are those of the tools.
+ *   resources: Resource[], templates: ResourceTemplate[], prompts: Prompt[], edit: Edit | null }} State
+ *   The forms are those of the tools.
  * @typedef {{ type: "message", entry: RecordingEntry } | { type: "stderr", at: string, text: string }
  *   | { type: "gap", dropped: number } | { type: "run", html: string }
  *   | { type: "status", status: Status, problem: string }} PageEvent

@@ -6,9 +6,13 @@ import { bytes, duration, worded } from "./json.js";
 
 const MOST_LOGS = 500;
 
-/** Asks, unless the last time goes on. @param {string} path @param {object} body @param {HTMLElement} output */
+/**
+ * Asks, unless the last time goes on; the value is the event of the result, if there is one.
+ * @param {string} path @param {object} body @param {HTMLElement} output
+ */
 export async function run(path, body, output) {
-  if (output.querySelector("progress")) return;
+  if (output.querySelector("progress")) return undefined;
+  let result;
   const abort = new AbortController();
   const start = performance.now();
   const state = make("p", { class: "hint", role: "status" }, "Waiting…");
@@ -54,12 +58,16 @@ export async function run(path, body, output) {
     failure: ({ message }) => end("Failed", alerted(message)),
   });
   try {
-    for await (const event of stream(path, body, abort.signal)) takers[event.type]?.(event);
+    for await (const event of stream(path, body, abort.signal)) {
+      takers[event.type]?.(event);
+      if (event.type === "result") result = event;
+    }
     if (bar.isConnected) end("Ended without a result");
   } catch (error) {
     if (abort.signal.aborted) end(`Cancelled after ${duration((performance.now() - start) / 1000)}`);
     else end("Failed", alerted(error));
   }
+  return result;
 }
 
 /** What a tool asks its user. @param {import("./api.js").Question} event @param {(card: Element) => void} remove */

@@ -1,19 +1,21 @@
 // The tools, resources and prompts of the server: a list to search, and for each one its form and its result.
 import { get } from "./api.js";
 import { alerted, badge, button, byId, hint, make, put, tree, visible } from "./dom.js";
+import { definitionChange, edits, send } from "./edits.js";
 import { fieldsOf } from "./form.js";
 import { member, worded, write } from "./json.js";
-import { run } from "./run.js";
 
 /**
  * @import { PromptArgument } from "toolwire"
  * @import { Finding, State } from "./api.js"
+ * @import { Call } from "./edits.js"
  * @import { FormNodes } from "./form.js"
  * @typedef {{ verb: string, path: string, form: FormNodes, body?: object, ref?: string,
  *   uriOf?: (values: unknown) => string }} Request What is asked of the server; it proposes values for a reference.
  * @typedef {{ name: string, title?: string, description?: string }} Named
- * @typedef {{ kind: string, href: string, one: Named, request: Request, findings: Finding[], panel?: Node }} Item
- *   The panel is kept, with its form and what was called.
+ * @typedef {{ kind: string, href: string, one: Named, request: Request, findings: Finding[], panel?: Node,
+ *   before?: Item, read?: () => unknown, output?: HTMLElement, last?: Call | undefined }} Item
+ *   The panel is kept, with its form and what was called; before is the item until its definition changed.
  */
 
 const MOST_LISTED = 500;
@@ -79,10 +81,14 @@ function show(/** @type {State} */ state) {
       const findings = (kind === "tool" && findingsOf.get(one.name)) || [];
       const before = known.get(href);
       const isSame = before && write([before.one, before.findings]) === write([one, findings]);
-      return isSame ? before : { kind, href, one, findings, request: requestOf(one, state.forms[index]) };
+      if (isSame) return before;
+      const request = requestOf(one, state.forms[index]);
+      return { kind, href, one, findings, request, before: before?.panel && before };
     }),
   );
+  for (const item of items) if (item.before) item.panel = panelOf(item);
   choose(chosen);
+  edits.take(state.edit, items);
 }
 
 /** Shows what the page's address names, or else what was shown last. @param {string} href */
@@ -123,7 +129,8 @@ function rowOf(/** @type {Item} */ { href, one, findings }) {
 }
 
 /** What an item is, its form, and the place of its result. @param {Item} item */
-function panelOf({ one, request, findings }) {
+function panelOf(item) {
+  const { one, request, findings, before } = item;
   const { verb, path, form: nodes, ref, uriOf, body } = request;
   /** @param {string} argument @param {string} value */
   const propose = async (argument, value) => (await get("complete", { name: ref, argument, value })).values;
@@ -133,16 +140,20 @@ function panelOf({ one, request, findings }) {
   fields.node.addEventListener("input", fill);
   fill();
   const given = () => (uriOf ? { uri: address.value } : { ...body, arguments: fields.read() });
-  const output = make("section", { class: "output", "aria-label": "Result", tabindex: -1 });
-  put(output, make("p", { class: "empty" }, "The result appears here."));
+  const output = before?.output ?? make("section", { class: "output", "aria-label": "Result", tabindex: -1 });
+  if (!before) put(output, make("p", { class: "empty" }, "The result appears here."));
+  if (before?.read) fields.fill(before.read());
+  Object.assign(item, { read: fields.read, output, last: before?.last });
   const controls = make("div", { class: "controls" }, make("button", { class: "primary" }, verb));
   const parts = [fields.node, uriOf && make("label", {}, "URI", address), controls, path === "call" && copiesOf(given)];
-  const form = make("form", { submit: () => run(path, given(), output) }, ...parts);
+  const form = make("form", { submit: () => send(item, path, given()) }, ...parts);
   form.addEventListener("keydown", (event) => {
     if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) form.requestSubmit();
   });
   const back = make("a", { href: "#tools/", class: "button back" }, "← All");
-  return make("div", {}, back, headOf(one, findings), make("div", { class: "columns" }, form, output));
+  const change = before && definitionChange(before.one, one);
+  delete item.before;
+  return make("div", {}, back, headOf(one, findings), change, make("div", { class: "columns" }, form, output));
 }
 
 /** @param {Named} one @param {Finding[]} findings */

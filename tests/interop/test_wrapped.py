@@ -85,6 +85,30 @@ def test_a_client_sees_the_same_of_servers_of_others(
     assert wrapped["calls"]
 
 
+@pytest.mark.parametrize(
+    ("recorded", "replayed"), [("mcp1", "mcp1"), ("mcp1", "mcp2"), ("mcp2", "mcp1")]
+)
+def test_strict_replay_accepts_the_conversation_of_a_host_of_either_generation(
+    recorded: str, replayed: str, tmp_path: Path
+) -> None:
+    modes = {"mcp1": "legacy", "mcp2": "auto"}
+    file = str(tmp_path / "record.jsonl")
+    living = [sys.executable, str(peers.HERE / "living.py")]
+    servers = [
+        (recorded, [*WRAP[:-1], "--record", file, *WRAP[-1:], *living]),
+        (replayed, [*WRAP[:-2], "replay", "--strict", file]),
+    ]
+    reports = []
+    for number, (host, server) in enumerate(servers):
+        driver = peers.python_driver(host, f"{host}_client.py")
+        report = seen(driver, "asked", modes[host], tmp_path / str(number), server)
+        del report["protocol"]
+        reports.append(report)
+
+    first, second = reports
+    assert second == first
+
+
 def seen(driver: list[str], exercise: str, mode: str, folder: Path, server: list[str]) -> Any:
     folder.mkdir()
     ends = folder / "ends.jsonl"

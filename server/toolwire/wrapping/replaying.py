@@ -1,122 +1,59 @@
 """Answers requests from a recording. No I/O.
 
-Strategy. A recording is read as exchanges: each request with what the server sent for it. A request
-is answered by the exchange with the same method and parameters, apart from `_meta`; ids and
-progress tokens are those of the new client.
+Strategy. A request is answered by the exchange with the same method and parameters, apart from
+`_meta`; ids and progress tokens are those of the new client, and so is the era of what it gets.
 """
 
 from __future__ import annotations
 
-from collections import deque
+import math
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_client.redaction.hidden import stands_for
-from toolwire_schemas.json_schema.error_text import format_value
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
-from toolwire_schemas.wire.messages import META_SERVER_INFO, META_SUBSCRIPTION_ID, Fault
+from toolwire_schemas.wire.messages import META_SUBSCRIPTION_ID, Fault
 
+from ..protocol.catalog import LIST_METHODS
 from . import object_in
-from .recording import RecordedLine
+from .exchanges import HANDSHAKES, Exchange, Questions, as_id, progress_token
+from .replayed_eras import Handshake, is_modern
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from toolwire_schemas.wire.messages import Frame, Id
 
     Object = dict[str, Any]
 
-_ANY_TIME = ("initialize", "server/discover", "ping")
-"""Methods that are answered out of order and whatever their parameters: clients differ in them."""
+_IN_ANY_ORDER = {
+    *HANDSHAKES,
+    *LIST_METHODS,
+    "logging/setLevel",
+    "subscriptions/listen",
+    "tasks/get",
+    "tasks/list",
+}
+"""Requests that ask what there is: of a host and of the wrap that has recorded its server, each
+sends them when it needs them, and a host that polls does so at other times.
+"""
 
 _SHOWN = 3
 
 
-class Exchange(msgspec.Struct, eq=False):
-    """A request in *line* of a recording, and the messages that the server sent for it."""
+class Playing(msgspec.Struct, eq=False):
+    """An exchange that is played to a client, for its *request*: the first, or the one that has
+    answered a question.
+    """
 
-    line: int
     request: Object
-    steps: list[Object] = msgspec.field(default_factory=list)
-
-    @property
-    def method(self) -> str:
-        return str(self.request["method"])
-
-    @property
-    def params(self) -> Object:
-        return {
-            name: value
-            for name, value in object_in(self.request, "params").items()
-            if name != "_meta"
-        }
-
-    def fits(self, other: Exchange) -> bool:
-        """Return whether the request of *other* is the recorded one, apart from secrets."""
-        return self.method == other.method and (
-            self.method in _ANY_TIME or stands_for(self.params, other.params)
-        )
-
-    def __str__(self) -> str:
-        return f"{self.method} with {format_value(self.params)}"
-
-
-def exchanges(entries: Iterable[tuple[int, RecordedLine]]) -> list[Exchange]:
-    """Return the exchanges in the *entries* of a recording, which come with their lines."""
-    found: list[Exchange] = []
-    unanswered: dict[Any, Exchange] = {}
-    for line, entry in [*entries, (0, RecordedLine(type="Ended"))]:
-        if entry.type in ("Started", "Ended"):
-            problem = (
-                f"The recording has no response: {entry.reason or 'the recording ends before it'}"
-            )
-            for exchange in unanswered.values():
-                if exchange.method != "subscriptions/listen":  # which ends with the server
-                    exchange.steps.append(
-                        {"error": {"code": messages.INTERNAL_ERROR, "message": problem}}
-                    )
-            unanswered = {}
-        batch = entry.message if isinstance(entry.message, list) else [entry.message]
-        take = _take_from_client if entry.sender == "client" else _take_from_server
-        for message in batch:
-            if isinstance(message, dict):
-                take(message, line, found, unanswered)
-    return found
-
-
-def _take_from_client(
-    message: Object, line: int, found: list[Exchange], unanswered: dict[Any, Exchange]
-) -> None:
-    if message.get("method") == "notifications/cancelled":  # its request gets no response
-        unanswered.pop(_id(object_in(message, "params").get("requestId")), None)
-    elif "method" in message and (id := _id(message.get("id"))) is not None:
-        found.append(Exchange(line, message))
-        unanswered[id] = found[-1]
-
-
-def _take_from_server(
-    message: Object, line: int, found: list[Exchange], unanswered: dict[Any, Exchange]
-) -> None:
-    if "method" not in message:
-        owner = unanswered.pop(_id(message.get("id")), None)
-    else:
-        token = object_in(message, "params").get("progressToken")
-        owners = (
-            each
-            for each in unanswered.values()
-            if token is not None and _token(each.request) == token
-        )
-        # Other messages name no request: they are taken for those of the last one.
-        owner = next(owners, found[-1] if found else None)
-    if owner is not None:
-        owner.steps.append(message)
+    steps: Iterator[Object | Questions]
 
 
 class Replay:
     """Answers one client from *recorded* exchanges. *strictly*: requests have to come in the
-    recorded order.
+    recorded order, apart from those that only ask what there is.
 
     *report* receives each request that is refused, in words.
     """
@@ -125,15 +62,17 @@ class Replay:
         self, recorded: list[Exchange], *, strictly: bool, report: Callable[[str], object]
     ) -> None:
         self._recorded = recorded
-        self._due = (
-            deque(exchange for exchange in recorded if exchange.method not in _ANY_TIME)
-            if strictly
-            else None
-        )
+        self._due: list[Exchange] | None = None
+        if strictly:
+            self._due = [each for each in recorded if each.method not in _IN_ANY_ORDER]
         self._report = report
+        self._handshake = Handshake(recorded)
+        self._tools = _find_tools(recorded)
         self._used: set[Exchange] = set()
-        self._asking: dict[Id, Iterator[Object]] = {}
+        self._asking: dict[Id, Playing] = {}
         """What follows each question that the client has not answered."""
+        self._listening: Id | None = None
+        """The id of the subscription of a modern client."""
         self._ids = map("replay-{}".format, count(1))
 
     def receive(self, frame: Frame) -> list[bytes]:
@@ -143,128 +82,196 @@ class Replay:
         except DecodingError as error:
             return [messages.error(None, messages.PARSE_ERROR, f"Parse error: {error}")]
         if not isinstance(message, dict):
-            problem = (
-                frame.message
-                if isinstance(frame, Fault)
-                else "a replay takes single messages, each an object"
-            )
+            problem = "a replay takes single messages, each an object"
+            if isinstance(frame, Fault):
+                problem = frame.message
             return [messages.error(None, messages.INVALID_REQUEST, f"Invalid request: {problem}")]
-        if (id := _id(message.get("id"))) is None:
+        id = as_id(message.get("id"))
+        if id is None:
             return []
         try:
             if isinstance(message.get("method"), str):
                 return self._answer(message)
-            return self._continue(self._asking.pop(id, iter(())))
+            playing = self._asking.pop(id, None)
+            return [] if playing is None else self._continue(playing)
         except (EncodingError, RecursionError):
-            return [
-                messages.error(id, messages.INTERNAL_ERROR, "Not replayed: it is nested too deeply")
-            ]
+            problem = "Not replayed: it is nested too deeply"
+            return [messages.error(id, messages.INTERNAL_ERROR, problem)]
 
     def _answer(self, request: Object) -> list[bytes]:
-        exchange = self._find(asked := Exchange(0, request))
+        state = as_id(object_in(request, "params").get("requestState"))
+        playing = None if state is None else self._asking.pop(state, None)
+        if playing is not None:
+            playing.request = request
+            return self._continue(playing)
+        method = request["method"]
+        if method in ("initialize", "server/discover"):
+            result = self._handshake.answer(request)
+            if result is not None:
+                return [self._respond(request, result)]
+        exchange = self._find(Exchange(0, request))
         if isinstance(exchange, Exchange):
-            return self._continue(_replay(exchange, request))
-        result = (
-            {}
-            if asked.method == "ping"
-            else self._welcome(request)
-            if asked.method == "initialize"
-            else None
-        )
-        if result is not None:
-            return [messages.response(request["id"], result)]
-        if asked.method not in _ANY_TIME:  # clients try both eras
+            return self._continue(Playing(request, iter(exchange.steps)))
+        if method == "subscriptions/listen":
+            return [self._confirm(request)]
+        if method in ("ping", "logging/setLevel"):
+            return [self._respond(request, {})]
+        if self._is_unknown_tool(request):
+            # The wrap that has recorded its server answered such calls itself.
+            problem = f"Unknown tool: {object_in(request, 'params')['name']}"
+            return [messages.error(request["id"], messages.INVALID_PARAMS, problem)]
+        if method not in HANDSHAKES:  # clients try both eras
             self._report(exchange)
-        is_known = any(asked.method == other.method for other in self._recorded)
+        is_known = any(method == other.method for other in self._recorded)
         code = messages.INVALID_PARAMS if is_known else messages.METHOD_NOT_FOUND
         return [messages.error(request["id"], code, exchange)]
 
+    def _respond(self, request: Object, result: Any) -> bytes:
+        return messages.response(request["id"], self._handshake.translate(result, request))
+
+    def _confirm(self, request: Object) -> bytes:
+        """Return the confirmation of a subscription that was not recorded: of a legacy server."""
+        self._listening = request["id"]
+        params = {
+            "notifications": object_in(request, "params").get("notifications", {}),
+            "_meta": {META_SUBSCRIPTION_ID: request["id"]},
+        }
+        return messages.notification("notifications/subscriptions/acknowledged", params)
+
+    def _is_unknown_tool(self, request: Object) -> bool:
+        """Return whether *request* calls a tool that no recorded list has, if there is one."""
+        name = object_in(request, "params").get("name")
+        if request["method"] != "tools/call" or not isinstance(name, str):
+            return False
+        return bool(self._tools) and name not in self._tools
+
+    # Finding an exchange
+
     def _find(self, asked: Exchange) -> Exchange | str:
         """Return the recorded exchange of a request, or why it has no such exchange."""
-        if self._due is not None and asked.method not in _ANY_TIME:
-            if self._due and self._due[0].fits(asked):
-                return self._due.popleft()
-            due = (
-                f"line {self._due[0].line} has {self._due[0]}"
-                if self._due
-                else "nothing more was recorded"
-            )
-            return f"Not recorded in this order: {asked}; {due}"
+        if self._due is not None and asked.method not in _IN_ANY_ORDER:
+            return self._find_due(self._due, asked)
         fitting = [exchange for exchange in self._recorded if exchange.fits(asked)]
         if not fitting:
-            alike = [
-                str(exchange) for exchange in self._recorded if exchange.method == asked.method
-            ]
-            known = alike or list(dict.fromkeys(exchange.method for exchange in self._recorded))
-            more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
-            return (
-                f"Not recorded: {asked}; recorded: {', '.join(known[:_SHOWN]) or 'nothing'}{more}"
-            )
+            return f"Not recorded: {asked}; recorded: {self._list_known(asked.method)}"
+        if self._due and asked.method in LIST_METHODS:
+            return _find_latest(fitting, self._due[0].line)
         # A repeated request gets the recorded answers in turn, and from then on the last.
-        exchange = next(
-            (exchange for exchange in fitting if exchange not in self._used), fitting[-1]
-        )
-        self._used.add(exchange)
-        return exchange
+        for exchange in fitting:
+            if exchange not in self._used:
+                self._used.add(exchange)
+                return exchange
+        return fitting[-1]
 
-    def _welcome(self, request: Object) -> Object | None:
-        """Return the result of `initialize` for a server that was recorded in the modern era."""
-        discovered = (each for each in self._recorded if each.method == "server/discover")
-        for result in (
-            object_in(step, "result")
-            for each in discovered
-            for step in each.steps
-            if "result" in step
-        ):
-            version = object_in(request, "params").get("protocolVersion")
-            info = object_in(result, "_meta").get(
-                META_SERVER_INFO, {"name": "replay", "version": ""}
-            )
-            told = {
-                name: value
-                for name, value in result.items()
-                if name in ("capabilities", "instructions")
-            }
-            known = version if version in messages.LEGACY_VERSIONS else messages.LATEST_LEGACY
-            return {**told, "protocolVersion": known, "serverInfo": info}
-        return None
+    def _list_known(self, method: str) -> str:
+        """Return what was recorded of *method*, or which methods were, in words."""
+        alike = [str(exchange) for exchange in self._recorded if exchange.method == method]
+        known = alike or list(dict.fromkeys(exchange.method for exchange in self._recorded))
+        more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
+        return f"{', '.join(known[:_SHOWN]) or 'nothing'}{more}"
 
-    def _continue(self, played: Iterator[Object]) -> list[bytes]:
-        """Return what is *played* up to the next question, whose answer continues it."""
+    def _find_due(self, due: list[Exchange], asked: Exchange) -> Exchange | str:
+        """Remove and return the first exchange of *due* that fits.
+
+        Requests that were open at the same time have no order: one may come before another that
+        had no response yet when it was sent.
+        """
+        first_end = math.inf
+        for exchange in due:
+            if exchange.line > first_end:
+                break
+            if exchange.fits(asked):
+                due.remove(exchange)
+                return exchange
+            first_end = min(first_end, exchange.end)
+        expected = "nothing more was recorded"
+        if due:
+            expected = f"line {due[0].line} has {due[0]}"
+        return f"Not recorded in this order: {asked}; {expected}"
+
+    # Playing it
+
+    def _continue(self, playing: Playing) -> list[bytes]:
+        """Return what is *playing* up to the next question, whose answer continues it."""
         sent: list[bytes] = []
-        for message in played:
-            if "method" in message and "id" in message:
-                self._asking[id := next(self._ids)] = played
-                return [*sent, encode({**message, "id": id})]
-            sent.append(encode(message))
+        for step in playing.steps:
+            if isinstance(step, Questions):
+                if step.requests:
+                    return [*sent, self._ask(step.requests, playing)]
+            elif "method" in step:
+                sent += self._notify(step, playing.request)
+            elif "result" in step:
+                sent.append(self._respond(playing.request, step["result"]))
+            else:
+                sent.append(encode({"jsonrpc": "2.0", **step, "id": playing.request["id"]}))
         return sent
 
+    def _ask(self, requests: dict[str, Object], playing: Playing) -> bytes:
+        """Return the message that asks the client: a legacy one for the first, and for the rest
+        afterwards.
+        """
+        key = next(self._ids)
+        self._asking[key] = playing
+        if is_modern(playing.request):
+            result = {
+                "resultType": "input_required",
+                "inputRequests": requests,
+                "requestState": key,
+            }
+            return self._respond(playing.request, result)
+        (_, first), *rest = requests.items()
+        if rest:
+            playing.steps = _chain(Questions(dict(rest)), playing.steps)
+        return encode({"jsonrpc": "2.0", **first, "id": key})
 
-def _replay(exchange: Exchange, request: Object) -> Iterator[Object]:
-    """Yield the messages of *exchange* with the ids of *request*, without progress that its client
-    does not want.
-    """
-    token = _token(request)
-    for message in exchange.steps:
+    def _notify(self, message: Object, request: Object) -> list[bytes]:
+        """Return a notification for a client that has sent *request*; none if it wants none."""
         params = object_in(message, "params")
         meta = object_in(params, "_meta")
-        if "method" not in message:
-            yield {"jsonrpc": "2.0", **message, "id": request["id"]}
-        elif META_SUBSCRIPTION_ID in meta:
-            yield {
-                **message,
-                "params": {**params, "_meta": {**meta, META_SUBSCRIPTION_ID: request["id"]}},
-            }
-        elif "progressToken" not in params:
-            yield message
-        elif token is not None:
-            yield {**message, "params": {**params, "progressToken": token}}
+        if message.get("method") == "notifications/subscriptions/acknowledged":
+            self._listening = request["id"]
+        is_change = str(message["method"]).endswith("list_changed")
+        if META_SUBSCRIPTION_ID in meta or (is_change and is_modern(request)):
+            if not is_modern(request):
+                meta = {name: meta[name] for name in meta if name != META_SUBSCRIPTION_ID}
+            elif self._listening is None:
+                return []
+            else:
+                meta = {**meta, META_SUBSCRIPTION_ID: self._listening}
+            return [encode({**message, "params": {**params, "_meta": meta}})]
+        if "progressToken" not in params:
+            return [encode(message)]
+        token = progress_token(request)
+        if token is None:
+            return []
+        return [encode({**message, "params": {**params, "progressToken": token}})]
 
 
-def _token(request: Object) -> Any:
-    return object_in(object_in(request, "params"), "_meta").get("progressToken")
+def _find_tools(recorded: list[Exchange]) -> set[str]:
+    """Return the names of the tools that lists or calls of *recorded* have."""
+    names = set()
+    for exchange in recorded:
+        if exchange.method == "tools/call":
+            names.add(str(exchange.params.get("name")))
+        if exchange.method != "tools/list":
+            continue
+        for step in exchange.steps:
+            tools = object_in(step, "result").get("tools")
+            for tool in tools if isinstance(tools, list) else []:
+                if isinstance(tool, dict):
+                    names.add(str(tool.get("name")))
+    return names
 
 
-def _id(value: Any) -> Id | None:
-    """Return *value* if it can be the id of a request."""
-    return value if type(value) is str or type(value) is int else None
+def _find_latest(fitting: list[Exchange], next_line: int) -> Exchange:
+    """Return the exchange of a list that was the last one before *next_line*."""
+    found = fitting[0]
+    for exchange in fitting:
+        if exchange.line < next_line:
+            found = exchange
+    return found
+
+
+def _chain(first: Questions, rest: Iterator[Object | Questions]) -> Iterator[Object | Questions]:
+    yield first
+    yield from rest

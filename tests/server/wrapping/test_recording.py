@@ -13,15 +13,17 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.server_process import call, request, running
+from support.server_process import MODERN, call, request, running
 from support.tool_entry_strategies import JSON
+from toolwire.wrapping.exchanges import read_exchanges
 from toolwire.wrapping.recording import BadRecording, RecordedLine, Recorder, Recording, read
-from toolwire.wrapping.replaying import Replay, exchanges
+from toolwire.wrapping.replaying import Replay
 from toolwire_client import Client, RequestFailed, connect
 from toolwire_client.async_client import ClientSettings
 from toolwire_client.connecting import PendingConnection
 from toolwire_client.transport.child_process import ServerProcess
 from toolwire_schemas.published import validator
+from toolwire_schemas.wire.messages import LEGACY_VERSIONS
 
 pytestmark = pytest.mark.process
 
@@ -122,6 +124,110 @@ def test_a_replay_answers_as_the_server_did(
         assert outcomes(client) == seen
     assert seen[1][0] == ("2", False)
     assert seen[1][5] == ("Hello Ada", False)
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+@pytest.mark.parametrize("replayed_era", ["legacy", "modern"])
+def test_a_strict_replay_accepts_the_conversation_of_a_wrapped_host_in_either_era(
+    tmp_path: Path, era: Any, replayed_era: Any
+) -> None:
+    (tmp_path / "tools.py").write_text(TOOLS)
+    path = tmp_path / "record.jsonl"
+    toolwire = [sys.executable, "-m", "toolwire"]
+    server = [*toolwire, "serve", str(tmp_path / "tools.py")]
+    command = [*toolwire, "wrap", "--record", str(path), "--", *server]
+    answers: Any = {"inherit_env": True, "on_ask": lambda _: {"answer": "Ada"}}
+    with connect(command, era=era, **answers) as client:
+        seen = outcomes(client)
+
+    with replaying(path, "--strict", era=replayed_era, on_ask=answers["on_ask"]) as client:
+        repeated = outcomes(client)
+
+    # The wrap has answered the call of an unknown tool, with another text.
+    assert repeated[:-1] == seen[:-1]
+    assert repeated[-1].startswith("Unknown tool: none")
+    assert seen[1][5] == ("Hello Ada", False)
+
+
+@pytest.mark.parametrize("version", LEGACY_VERSIONS)
+def test_a_replay_speaks_the_revision_that_the_host_asks_for(version: str) -> None:
+    answer = {"id": 1, "result": {"protocolVersion": "2025-06-18", "capabilities": {"x": {}}}}
+    replay = replay_of(
+        ("client", request("initialize", {"protocolVersion": "2025-06-18"})), ("server", answer)
+    )
+    asked = request("initialize", {"protocolVersion": version}, id=7)
+    (answer,) = map(json.loads, replay.receive(json.dumps(asked).encode()))
+    assert answer["id"] == 7
+    assert answer["result"]["protocolVersion"] == version
+    assert answer["result"]["capabilities"] == {"x": {}}
+
+
+def test_concurrent_requests_may_come_in_another_order_than_the_recorded_one() -> None:
+    first, second, third = (request("tools/call", {"name": str(n)}, id=n) for n in (1, 2, 3))
+    replay = replay_of(
+        ("client", first),
+        ("client", second),
+        ("server", {"id": 2, "result": {}}),
+        ("server", {"id": 1, "result": {}}),
+        ("client", third),
+        ("server", {"id": 3, "result": {}}),
+        strictly=True,
+    )
+    early, *rest = (
+        json.loads(replay.receive(json.dumps(each).encode())[0])
+        for each in (third, second, first, third)
+    )
+    assert "Not recorded in this order" in early["error"]["message"]
+    assert all("result" in answer for answer in rest)
+
+
+def test_a_strict_replay_shows_the_list_of_the_time() -> None:
+    replay = replay_of(
+        ("client", request("tools/list", id=1)),
+        ("server", {"id": 1, "result": {"tools": []}}),
+        ("client", request("tools/call", {"name": "grow"}, id=2)),
+        ("server", {"id": 2, "result": {}}),
+        ("client", request("tools/list", id=3)),
+        ("server", {"id": 3, "result": {"tools": [{"name": "new"}]}}),
+        ("client", request("tools/call", {"name": "new"}, id=4)),
+        ("server", {"id": 4, "result": {}}),
+        strictly=True,
+    )
+    lists = []
+    for name in ("grow", "new"):
+        for _ in range(2):
+            (answer,) = replay.receive(json.dumps(request("tools/list")).encode())
+            lists.append(len(json.loads(answer)["result"]["tools"]))
+        replay.receive(json.dumps(request("tools/call", {"name": name})).encode())
+    assert lists == [0, 0, 1, 1]
+
+
+def test_a_modern_host_gets_changes_of_a_legacy_recording_by_its_subscription() -> None:
+    replay = replay_of(
+        ("client", call("grow", id=2)),
+        ("server", request("notifications/tools/list_changed", id=...)),
+        ("server", {"id": 2, "result": {}}),
+    )
+    wanted = {"notifications": {"toolsListChanged": True}, "_meta": MODERN}
+    (granted,) = replay.receive(json.dumps(request("subscriptions/listen", wanted, "s")).encode())
+    called = replay.receive(json.dumps(call("grow", id=3, **MODERN)).encode())
+    changed = json.loads(called[0])
+    subscription = {"io.modelcontextprotocol/subscriptionId": "s"}
+    assert json.loads(granted)["params"] == {
+        "notifications": {"toolsListChanged": True},
+        "_meta": subscription,
+    }
+    assert changed["params"]["_meta"] == subscription
+    assert json.loads(called[1])["result"]["resultType"] == "complete"
+
+
+def replay_of(*messages: tuple[str, Any], strictly: bool = False) -> Replay:
+    """Return a replay of *messages*, each with its sender."""
+    entries = [
+        RecordedLine(type="Message", sender=sender, message=message) for sender, message in messages
+    ]
+    exchanges = read_exchanges(enumerate(entries, 1))
+    return Replay(exchanges, strictly=strictly, report=lambda _: None)
 
 
 def test_a_legacy_client_can_be_answered_from_a_modern_recording(tmp_path: Path) -> None:
@@ -375,7 +481,7 @@ _ENTRIES = st.builds(
 def test_whatever_was_recorded_and_comes_a_replay_answers_each_request_or_none(
     entries: list[RecordedLine], sent: list[Any], strictly: bool
 ) -> None:
-    replay = Replay(exchanges(enumerate(entries, 1)), strictly=strictly, report=lambda _: None)
+    replay = Replay(read_exchanges(enumerate(entries, 1)), strictly=strictly, report=lambda _: None)
     for message in sent:
         for answer in replay.receive(json.dumps(message).encode()):
             json.loads(answer)
@@ -405,6 +511,6 @@ def test_a_recorded_message_that_is_too_deep_to_be_sent_is_an_error() -> None:
         sender="server",
         message={"jsonrpc": "2.0", "id": 1, "result": {"tools": deep}},
     )
-    replay = Replay(exchanges([(1, sent), (2, came)]), strictly=False, report=lambda _: None)
+    replay = Replay(read_exchanges([(1, sent), (2, came)]), strictly=False, report=lambda _: None)
     (answer,) = replay.receive(json.dumps(request("tools/list")).encode())
     assert "nested too deeply" in json.loads(answer)["error"]["message"]

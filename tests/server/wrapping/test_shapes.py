@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.server_process import request
 from support.tool_entry_strategies import JSON
+from toolwire.wrapping.exchanges import read_exchanges
 from toolwire.wrapping.recording import RecordedLine
-from toolwire.wrapping.replaying import Replay, exchanges
+from toolwire.wrapping.replaying import Replay
 from toolwire.wrapping.shapes import Shapes, copy_shapes
 from toolwire_schemas.published import validator
 
@@ -114,7 +115,7 @@ def test_a_copy_can_be_replayed_to_who_has_it() -> None:
         message={"jsonrpc": "2.0", "id": 1, "result": {"tools": []}},
     )
     entries = enumerate(Shapes().copy([sent, received]), start=1)
-    replay = Replay(exchanges(entries), strictly=False, report=lambda _: None)
+    replay = Replay(read_exchanges(entries), strictly=False, report=lambda _: None)
     (answer,) = replay.receive(json.dumps(request("tools/list", id=9)).encode())
     assert json.loads(answer)["result"] == {"tools": []}
 

@@ -28,14 +28,15 @@ COMMAND = Command(
     details=(
         "Serves what `wrap --record FILE` has recorded, in either framing: a request with the"
         " method and arguments of a recorded one gets the recorded progress, elicitations and"
-        " response. A request that was not recorded gets an error that says which were, and is"
+        " response, in the MCP revision that the host asks for. A request that was not recorded"
+        " gets an error that says which were, and is"
         " reported on stderr; then the exit status is 1. A recording holds what was sent,"
         " arguments and results; only what looks like a secret is hidden. --shapes writes a copy"
         " for a bug report, with types, lengths and digests in place of all texts and numbers;"
         " digests of different copies cannot be compared."
     ),
     options=(
-        Option("--strict", "refuse requests that do not come in the recorded order"),
+        Option("--strict", "refuse calls that do not come in the recorded order"),
         Option("--shapes OUT", "write a copy without texts and numbers to OUT, and serve nothing"),
     ),
     examples=(
@@ -89,8 +90,9 @@ def _serve(name: str, *, is_strict: bool) -> NoReturn:
     from toolwire_schemas.output import printable
     from toolwire_schemas.wire.framing import AutoFraming
 
+    from ...wrapping.exchanges import read_exchanges
     from ...wrapping.recording import BadRecording, read
-    from ...wrapping.replaying import Replay, exchanges
+    from ...wrapping.replaying import Replay
 
     refused: list[str] = []
 
@@ -99,7 +101,7 @@ def _serve(name: str, *, is_strict: bool) -> NoReturn:
         log.error(printable(problem))
 
     try:
-        replay = Replay(exchanges(read(name)), strictly=is_strict, report=report)
+        replay = Replay(read_exchanges(read(name)), strictly=is_strict, report=report)
         streams = claim()
     except (OSError, BadRecording) as error:
         raise UsageError(

@@ -20,6 +20,7 @@ from toolwire_client import pages
 from toolwire_client.errors import ClientError
 from toolwire_schemas.wire.codec import decode
 
+from ..errors import UsageError
 from .guard import HEADERS, RequestGuard
 from .peer_user import is_own_connection
 from .traffic import Feed, encode
@@ -33,7 +34,10 @@ if TYPE_CHECKING:
 
 MAX_BODY_BYTES = 32 * 1024 * 1024
 
-_POSTS = ("call", "answer", "read", "prompt", "complete", "snippets", "check", "restart")
+_POSTS = (
+    *("call", "answer", "read", "prompt", "complete", "snippets", "check", "restart"),
+    *("history", "past", "pin", "keep", "forget"),
+)
 """Methods of the inspected server."""
 _STATIC = Path(__file__).with_name("static")
 _FILES = {file.name: file for file in (*_STATIC.iterdir(), Path(*pages.__path__, "style.css"))}
@@ -77,7 +81,7 @@ class Page:
             response = await self._response(Request(scope, receive))
         except HTTPException as error:
             response = _json({"error": error.detail}, error.status_code, error.headers)
-        except (ClientError, ValueError, RecursionError) as error:
+        except (ClientError, UsageError, ValueError, RecursionError) as error:
             response = _json({"error": str(error)}, 409 if isinstance(error, ClientError) else 400)
         except ClientDisconnect:
             return

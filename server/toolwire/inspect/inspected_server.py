@@ -31,10 +31,13 @@ from toolwire_schemas.output import printable
 from toolwire_schemas.wire.codec import EncodingError, decode, encode
 
 from .. import log
+from ..errors import UsageError
 from ..guarded_process import start_guarded
 from ..wrapping.recording import Recorder
 from .edits import Edits, reload_command, wait_for_edit
 from .form_nodes import FormNode, write_form
+from .history import CallHistory
+from .saved_calls import FILE, SavedCall, read_calls, write_call
 from .snippets import snippets
 from .traffic import Feed, Traffic
 
@@ -47,7 +50,7 @@ if TYPE_CHECKING:
     from ..guarded_process import GuardedProcess
 
 Object = dict[str, Any]
-Work = Callable[[Feed], Awaitable[None]]
+Work = Callable[[Feed], Awaitable[Any]]
 """Adds events to a feed until its end."""
 
 _LIST_SECONDS = 30.0
@@ -72,6 +75,7 @@ class InspectedServer:
             Traffic(feed, self._read_stderr),
         )
         self._edits = Edits()
+        self._history = CallHistory()
         self._open: list[Feed] = []  # of requests of the page
         self._questions: dict[str, tuple[Elicitation, Inbox]] = {}
         self._check: GuardedProcess | None = None
@@ -209,7 +213,24 @@ class InspectedServer:
             (each.get("outputSchema") for each in self._state["tools"] if each["name"] == tool),
             None,
         )
-        return partial(self._request, partial(self._ready().call_tool, tool, arguments), schema)
+        send = partial(self._ready().call_tool, tool, arguments)
+        return partial(self._call, tool, arguments, partial(self._request, send, schema))
+
+    async def _call(self, tool: str, arguments: Object, work: Work, feed: Feed) -> None:
+        """Do the *work* of a call, and keep how it ended."""
+        start = time.perf_counter()
+        ended: Object = {"outcome": "cancelled"}
+        try:
+            result, problems = await work(feed)
+            outcome = "error" if result.get("isError") is True else "success"
+            ended = {"outcome": outcome, "result": result, "problems": problems}
+        except (ClientError, ValueError, RecursionError) as error:
+            ended = {"outcome": "failure", "message": str(error)}
+            raise
+        finally:
+            seconds = time.perf_counter() - start
+            self._history.add(tool, arguments, seconds, **ended)
+            self._feed.add("history")
 
     async def read(self, uri: str) -> Work:
         """Read a resource."""
@@ -219,9 +240,11 @@ class InspectedServer:
         """Get the messages of a prompt."""
         return partial(self._request, partial(self._ready().get_prompt, name, arguments), None)
 
-    async def _request(self, send: Callable[..., Awaitable[Any]], schema: Any, feed: Feed) -> None:
+    async def _request(
+        self, send: Callable[..., Awaitable[Any]], schema: Any, feed: Feed
+    ) -> tuple[Object, list[str]]:
         """Add the events of the request that *send* makes, and its result, judged by its output
-        *schema*.
+        *schema*; return the result and what is wrong with it.
         """
 
         def progress(done: float, total: float | None, message: str | None) -> None:
@@ -240,6 +263,7 @@ class InspectedServer:
             feed.add(
                 "result", seconds=seconds, bytes=size, result=result, html=html, problems=problems
             )
+            return result, problems
         finally:
             self._open.remove(feed)
 
@@ -264,6 +288,49 @@ class InspectedServer:
     async def snippets(self, tool: str, arguments: Object) -> Object:
         """Return texts that make a call again."""
         return snippets(tool, arguments, self._state["target"], self._command)
+
+    async def history(self) -> Object:
+        """Return the saved calls, and those that were made, without results."""
+        saved, problem = dict[str, SavedCall](), ""
+        try:
+            saved = read_calls()
+        except UsageError as error:
+            problem = str(error)
+        rows = [
+            {"name": name, "tool": call.tool, "arguments": call.arguments}
+            for name, call in saved.items()
+        ]
+        file = FILE.as_posix()
+        return {"saved": rows, "calls": self._history.rows(), "file": file, "problem": problem}
+
+    async def past(self, id: int) -> Object:
+        """Return the arguments and the result of a call that was made."""
+        call = self._history.find(id)
+        html = ""
+        if call.result is not None:
+            show = partial(result_html, call.result, problems=call.problems)
+            html = await anyio.to_thread.run_sync(show)
+        return {
+            "arguments": call.arguments,
+            "result": call.result,
+            "message": call.message,
+            "html": html,
+        }
+
+    async def pin(self, id: int, pinned: bool) -> None:
+        """Keep a call when older ones make room, or no longer."""
+        self._history.find(id).is_pinned = pinned
+
+    async def keep(self, id: int, name: str) -> None:
+        """Save a call under a *name*."""
+        past = self._history.find(id)
+        target = self._state["target"]
+        command = None if target is not None else self._command
+        write_call(name, SavedCall(past.tool, past.arguments, target, command))
+
+    async def forget(self, name: str) -> None:
+        """Remove a saved call."""
+        write_call(name, None)
 
     async def check(self, only: list[str], destructive: bool) -> Work:
         """Check the server against the contract, and add the verdicts."""

@@ -36,6 +36,7 @@ COMMAND = Command(
         "toolwire call TARGET NAME [KEY=VALUE... | JSON] [OPTIONS]",
         "toolwire call NAME [KEY=VALUE... | JSON] [OPTIONS] -- COMMAND",
         "toolwire call NAME [KEY=VALUE... | JSON] --mount [NAME=]COMMAND",
+        "toolwire call [TARGET] --saved NAME [KEY=VALUE...]",
     ),
     details=(
         "Values are parsed by the tool's schema: text stays text, the rest is JSON. KEY=@FILE takes"
@@ -48,6 +49,11 @@ COMMAND = Command(
     options=(
         JSON,
         *LOADING,
+        Option(
+            "--saved NAME",
+            "make the call that the page of `inspect` has saved as NAME in .toolwire/calls.json, of"
+            " the same server unless another one is named; KEY=VALUE replaces an argument",
+        ),
         Option("-o, --output FILE", "save images and other data to FILE"),
         Option(
             "--timeout SECONDS",
@@ -63,6 +69,7 @@ COMMAND = Command(
         "toolwire call tools.py add a=2 b=3",
         "toolwire call Calculator expression='1/3 + 1/6'",
         """toolwire call tools.py search '{"query": "tea", "limit": 3}'""",
+        "toolwire call --saved tea limit=5",
         "toolwire call tools.py resize image=@photo.jpg",
         "toolwire call read_file path=notes.txt -- npx -y some-mcp-server",
     ),
@@ -71,6 +78,9 @@ COMMAND = Command(
 
 def run(words: Words) -> int:
     """Print the result, and return 1 if the tool failed."""
+    saved: dict[str, Any] = {}
+    if "saved" in words.options:
+        words, saved = _read_saved(words)
     rest = list(words.words)
     targets: list[str] = []
     if rest and words.command is None and not is_mounting(words.options):
@@ -88,7 +98,7 @@ def run(words: Words) -> int:
     with connect_to(command, is_ours=is_ours, limit=limit, on_ask=on_ask) as client:
         tools = client.list_tools(timeout_seconds=limit.left())
         tool = _take_tool(rest, tools, targets)
-        arguments = values.read(rest, tool.input_schema)
+        arguments = saved | values.read(rest, tool.input_schema)
         try:
             if "task" in words.options:
                 task = _start_task(client, tool.name, arguments, limit, line)
@@ -107,6 +117,24 @@ def run(words: Words) -> int:
             for name in values.not_in_base64(arguments, tool.input_schema):
                 print_remark(f"{name} takes data in Base64: {name}=@FILE sends what a file holds")
     return 1 if answer.is_error else 0
+
+
+def _read_saved(words: Words) -> tuple[Words, dict[str, Any]]:
+    """Return the words of a call that is saved, and its arguments."""
+    from ...inspect.saved_calls import find_call
+
+    saved = find_call(words.options["saved"])
+    rest = list(words.words)
+    targets: list[str] = []
+    command = words.command
+    if rest and "=" not in rest[0]:
+        targets.append(rest.pop(0))
+    is_named = bool(targets) or command is not None or is_mounting(words.options)
+    if not is_named and saved.target is not None:
+        targets.append(saved.target)
+    elif not is_named:
+        command = saved.command
+    return type(words)(words.options, [*targets, saved.tool, *rest], command), saved.arguments
 
 
 def _start_task(

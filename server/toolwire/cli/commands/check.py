@@ -94,6 +94,10 @@ COMMAND = Command(
             _call,
             many=True,
         ),
+        Option(
+            "--saved",
+            "call tools with the arguments that the page of `inspect` has saved for this server",
+        ),
         Option("--destructive", "call tools that do not say they are read-only as well"),
         Option("--verbose", "show the messages of warnings, not only of failures"),
         Option("--fuzz NUMBER", "number of valid and of invalid arguments to call each tool with"),
@@ -147,6 +151,8 @@ def run(words: Words) -> int:
         _print_cases(options)
         return 0
     command = choose_command(words, words.words)
+    if "saved" in options:
+        options["call"] = [*options.get("call", ()), *_list_saved(words, command)]
     cases = _choose_cases(options)
     gaps = _read_gaps(options)
     if words.command is None:
@@ -166,6 +172,24 @@ def run(words: Words) -> int:
         print_remark("interrupted: the cases that were not played count as not applicable")
         raise KeyboardInterrupt
     return 1 if report.failures(options.get("fail_on", "must")) else 0
+
+
+def _list_saved(words: Words, command: list[str]) -> list[tuple[str, dict[str, Any]]]:
+    """Return the saved calls of the server that *words* name.
+
+    Raises:
+        UsageError: if it has no such call.
+    """
+    from ...inspect.saved_calls import FILE, read_calls
+
+    found = []
+    for call in read_calls().values():
+        is_of_target = call.target is not None and [call.target] == words.words
+        if is_of_target or call.command == command:
+            found.append((call.tool, call.arguments))
+    if not found:
+        raise UsageError(f"--saved: {FILE} has no calls of this server; save some in `inspect`")
+    return found
 
 
 def _print(report: Report, words: Words) -> None:

@@ -79,7 +79,7 @@ def run(words: Words) -> int:
             _check_program(command[0])
         state = {
             "title": " ".join(names or command),
-            "views": ["tools", "traffic", "check"],
+            "views": ["tools", "history", "traffic", "check"],
             "command": command,
             "target": names[0] if is_plain and is_ours else None,
             "reloads": _choose_reloads(names, words.options) if is_ours else [],

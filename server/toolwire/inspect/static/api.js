@@ -13,7 +13,7 @@ import { parse, write } from "./json.js";
  *   resources: Resource[], templates: ResourceTemplate[], prompts: Prompt[], edit: Edit | null }} State
  *   The forms are those of the tools.
  * @typedef {{ type: "message", entry: RecordingEntry } | { type: "stderr", at: string, text: string }
- *   | { type: "gap", dropped: number } | { type: "run", html: string }
+ *   | { type: "gap", dropped: number } | { type: "history" } | { type: "run", html: string }
  *   | { type: "status", status: Status, problem: string }} PageEvent
  * @typedef {{ question: string, message: string, form: FormNodes }} Question
  */

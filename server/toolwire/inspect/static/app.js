@@ -1,6 +1,7 @@
 // The page: its views, the server's status, and the events that keep both up to date.
 import { get, stream } from "./api.js";
 import { alerted, byId, fragment, put } from "./dom.js";
+import { history } from "./history.js";
 import { run } from "./run.js";
 import { tools } from "./tools.js";
 import { traffic } from "./traffic.js";
@@ -51,6 +52,7 @@ function take(event) {
     view.append(fragment(event.html));
     if (isAtEnd && byId("status").textContent !== "ended") view.scrollTop = view.scrollHeight;
   }
+  if (event.type === "history") history.load().catch(() => {});
   if (event.type === "status") load().catch(() => {}); // the next try to follow tells
   traffic.add(event);
 }

@@ -3,18 +3,17 @@ import { get } from "./api.js";
 import { alerted, badge, button, byId, hint, make, put, tree, visible } from "./dom.js";
 import { definitionChange, edits, send } from "./edits.js";
 import { fieldsOf } from "./form.js";
-import { member, worded, write } from "./json.js";
+import { member, write } from "./json.js";
+import { KINDS } from "./requests.js";
 
 /**
- * @import { PromptArgument } from "toolwire"
  * @import { Finding, State } from "./api.js"
  * @import { Call } from "./edits.js"
- * @import { FormNodes } from "./form.js"
- * @typedef {{ verb: string, path: string, form: FormNodes, body?: object, ref?: string,
- *   uriOf?: (values: unknown) => string }} Request What is asked of the server; it proposes values for a reference.
+ * @import { Request } from "./requests.js"
  * @typedef {{ name: string, title?: string, description?: string }} Named
  * @typedef {{ kind: string, href: string, one: Named, request: Request, findings: Finding[], panel?: Node,
- *   before?: Item, read?: () => unknown, output?: HTMLElement, last?: Call | undefined }} Item
+ *   before?: Item, read?: () => unknown, fill?: (value: unknown) => void, output?: HTMLElement,
+ *   last?: Call | undefined }} Item
  *   The panel is kept, with its form and what was called; before is the item until its definition changed.
  */
 
@@ -25,51 +24,6 @@ const MARKS = { readOnlyHint: "good", destructiveHint: "bad", idempotentHint: "m
 let items = /** @type {Item[]} */ ([]);
 let chosen = "";
 const [aside, search, list, detail] = ["aside", "search", "list", "detail"].map(byId);
-
-const VARIABLES = /\{([+#./;?&]?)([^{}]*)\}/g;
-const namesIn = (/** @type {string} */ inside) => inside.split(",").map((name) => name.replace(/\*$|:\d+$/, ""));
-
-/** A URI template with values in it (RFC 6570). @param {string} template @param {unknown} values */
-const expanded = (template, values) =>
-  template.replace(VARIABLES, (_all, operator, inside) => {
-    const encode = /[+#]/.test(operator) ? encodeURI : encodeURIComponent;
-    const parts = namesIn(inside).flatMap((name) => {
-      const text = worded(member(values, name)).toWellFormed();
-      return text ? [(/[;?&]/.test(operator) ? `${name}=` : "") + encode(text)] : [];
-    });
-    const separator = operator.replace("?", "&").replace(/[+#]/, "") || ",";
-    return parts.length ? operator.replace("+", "") + parts.join(separator) : "";
-  });
-
-/** A form of texts. @param {PromptArgument[]} texts @returns {FormNodes} */
-function formOf(texts) {
-  const properties = Object.fromEntries(texts.map((one, index) => [one.name, index + 1]));
-  const required = texts.filter((one) => one.required).map((one) => one.name);
-  const fields = texts.map(({ title, description }) => {
-    const said = { title: title ? worded(title) : "", description: description ? worded(description) : "" };
-    return { ...said, control: "string", minLength: 1, hint: "string · minLength 1" };
-  });
-  return [{ control: "object", properties, required, isClosed: true }, ...fields];
-}
-
-/** @param {{ uri?: string, uriTemplate: string }} one A resource, or a template. @returns {Request} */
-function reading({ uri, uriTemplate: ref = uri ?? "" }) {
-  const variables = uri === undefined ? [...ref.matchAll(VARIABLES)] : [];
-  const texts = variables.flatMap(([, operator = "", inside = ""]) =>
-    namesIn(inside).map((name) => ({ name, required: !/[?&]/.test(operator) })),
-  );
-  return { verb: "Read", path: "read", form: formOf(texts), ref, uriOf: (values) => uri ?? expanded(ref, values) };
-}
-
-/** What is asked of the server, by the kind of an item. @type {Record<string, (one: any, form?: any) => Request>} */
-const KINDS = {
-  tool: ({ name: tool }, form) => ({ verb: "Call", path: "call", form, body: { tool } }),
-  resource: reading,
-  template: reading,
-  prompt({ name, arguments: texts = [] }) {
-    return { verb: "Get", path: "prompt", form: formOf(texts), ref: name, body: { name } };
-  },
-};
 
 function show(/** @type {State} */ state) {
   const known = new Map(items.map((item) => [item.href, item]));
@@ -143,7 +97,7 @@ function panelOf(item) {
   const output = before?.output ?? make("section", { class: "output", "aria-label": "Result", tabindex: -1 });
   if (!before) put(output, make("p", { class: "empty" }, "The result appears here."));
   if (before?.read) fields.fill(before.read());
-  Object.assign(item, { read: fields.read, output, last: before?.last });
+  Object.assign(item, { read: fields.read, fill: fields.fill, output, last: before?.last });
   const controls = make("div", { class: "controls" }, make("button", { class: "primary" }, verb));
   const parts = [fields.node, uriOf && make("label", {}, "URI", address), controls, path === "call" && copiesOf(given)];
   const form = make("form", { submit: () => send(item, path, given()) }, ...parts);
@@ -186,6 +140,20 @@ function copiesOf(given) {
   return make("div", { class: "copies" }, "Copy as ", ...buttons, place);
 }
 
+/**
+ * Shows a tool with the arguments of a call, and makes that call at once if it is sent; false without such a tool.
+ * @param {string} name @param {object} given @param {boolean} isSent
+ */
+function recall(name, given, isSent) {
+  const item = items.find((one) => one.kind === "tool" && one.one.name === name);
+  if (!item) return false;
+  item.panel ??= panelOf(item);
+  item.fill?.(given);
+  location.hash = item.href;
+  if (isSent) send(item, "call", { tool: name, arguments: given });
+  return true;
+}
+
 search.addEventListener("input", () => drawList());
 aside.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
   const stops = [search, ...list.querySelectorAll("a")];
@@ -196,4 +164,4 @@ aside.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
   to.focus();
 });
 
-export const tools = { show, choose };
+export const tools = { show, choose, recall };

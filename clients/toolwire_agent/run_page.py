@@ -19,7 +19,8 @@ from toolwire_client.pages.markup import (
     pairs,
 )
 from toolwire_client.pages.page import page
-from toolwire_client.pages.result_html import text_html, tree
+from toolwire_client.pages.result_html import text_html
+from toolwire_client.pages.tree import tree
 
 from . import presentation as shown
 from .agent import events

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.tool_table import format_arguments
 
 from .markup import Html, code, cut, element, fold, pairs
-from .result_html import result_html, text_html, tree
+from .result_html import result_html, text_html
+from .tree import tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,7 +4,6 @@ text.
 
 from __future__ import annotations
 
-import json
 import re
 from base64 import b64encode
 from binascii import a2b_base64
@@ -14,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.wire import codec
 
 from .markup import Html, block, cut, element, fold, format_count, join_html, size
+from .tree import tree
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
 _MEDIA = re.compile(
     r"image/(?:png|jpeg|gif|webp|avif|bmp|svg\+xml)|audio/(?:mpeg|mp3|x?-?wav|ogg|webm|flac|aac|mp4)"
@@ -25,10 +25,7 @@ _MAX_MEDIA_BYTES = 8 * 1024 * 1024  # in one result, so that a page stays a page
 _MAX_BLOCKS = 200
 _MAX_PROBLEMS = 50
 _MAX_TEXT_CHARS = 200_000  # in one result
-_MAX_VALUES = 2000
-_MAX_DEPTH = 24
 _MAX_VALUE_CHARS = 2000
-_OPEN = 12  # members up to which a list or an object is shown open
 _KNOWN = {"content": list, "contents": list, "messages": list, "isError": bool, "resultType": str}
 
 
@@ -230,48 +227,3 @@ def _render_node(node: Any) -> Html:
     if node.hidden or not node.tag:
         return inner
     return element(node.tag, inner)
-
-
-# --- data ---
-
-
-def tree(value: Any, name: str = "") -> Html:
-    """Return a JSON value as a tree whose parts open and close; a long or deep part is cut, which
-    it says.
-    """
-    return element("div", _node(value, name, [_MAX_VALUES], 0), class_="tree")
-
-
-def _node(value: Any, name: str, left: list[int], depth: int) -> Html:
-    left[0] -= 1
-    key: list[Html | str] = []
-    if name:
-        key = [element("span", cut(name, 200), class_="key"), " "]
-    if not isinstance(value, dict | list) or not value:
-        return element("div", key, _leaf(value))
-    if depth == _MAX_DEPTH:
-        return element("div", key, element("span", "… nested more deeply", class_="cut"))
-    if isinstance(value, dict):
-        members: Iterable[tuple[Any, Any]] = value.items()
-        count = f"{{{len(value):,}}}"
-    else:
-        members = enumerate(value)
-        count = f"[{len(value):,}]"
-    shown: list[Html] = []
-    for member, item in members:
-        if left[0] <= 0:
-            shown.append(element("div", f"… {len(value) - len(shown):,} more", class_="cut"))
-            break
-        shown.append(_node(item, str(member), left, depth + 1))
-    return fold([key, element("span", count, class_="count")], *shown, open_=len(value) <= _OPEN)
-
-
-def _leaf(value: Any) -> Html:
-    if isinstance(value, str) and "\n" in value:
-        text = value
-    else:
-        text = json.dumps(value, ensure_ascii=False, default=str)
-    kind = "literal"
-    if isinstance(value, str):
-        kind = "string"
-    return element("span", cut(text, _MAX_VALUE_CHARS), class_=kind)

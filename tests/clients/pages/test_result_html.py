@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.examples import examples
 from support.parsed_html import ATTACKS, Parsed, assert_inert, texts
-from toolwire_client.pages.result_html import result_html, text_html, tree
+from toolwire_client.pages.result_html import result_html, text_html
+from toolwire_client.pages.tree import tree
 from toolwire_schemas.output import printable
 
 values = st.recursive(

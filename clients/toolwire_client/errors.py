@@ -106,7 +106,14 @@ class Unreachable(ServerGone):
 
 
 class BrokenRules(ClientError):
-    """The response violates the protocol, or asks for what this client cannot do."""
+    """The response violates the protocol, or asks for what this client cannot do.
+
+    `raw` is the result, if there is one that is malformed.
+    """
+
+    def __init__(self, problem: str, raw: Any = None) -> None:
+        super().__init__(problem)
+        self.raw = raw
 
 
 class RequestFailed(ClientError):

@@ -8,11 +8,12 @@ import re
 from base64 import b64encode
 from binascii import a2b_base64
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolwire_schemas.wire import codec
 
 from .markup import Html, block, cut, element, fold, format_count, join_html, size
+from .records import Path, show_data
 from .tree import tree
 
 if TYPE_CHECKING:
@@ -25,27 +26,36 @@ _MAX_MEDIA_BYTES = 8 * 1024 * 1024  # in one result, so that a page stays a page
 _MAX_BLOCKS = 200
 _MAX_PROBLEMS = 50
 _MAX_TEXT_CHARS = 200_000  # in one result
+_MAX_COMPARED = 10_000_000  # characters, which take a tenth of a second
 _MAX_VALUE_CHARS = 2000
 _KNOWN = {"content": list, "contents": list, "messages": list, "isError": bool, "resultType": str}
 
 
-def result_html(result: Mapping[str, Any], *, problems: Sequence[str] = ()) -> Html:
+def result_html(
+    result: Mapping[str, Any], *, problems: Sequence[str] = (), fault: str = ""
+) -> Html:
     """Return the result of `tools/call`, `resources/read` or `prompts/get`; members of others as a
-    tree.
+    tree. What text and data say alike is shown once.
 
-    *problems* are those against the output schema.
+    *problems* are those against the output schema; a *fault* is why the result is malformed.
     """
     parts: list[Html] = []
     if result.get("isError") is True:
         parts.append(element("p", "The tool reports an error.", class_="bad"))
+    if fault:
+        parts.append(element("p", f"The result is malformed: {fault}", class_="bad"))
     if problems:
         parts.append(_show_problems(problems))
-    if "structuredContent" in result:
-        parts.append(tree(result["structuredContent"], "structured content"))
     contents = _find_contents(result)
-    blocks = _Blocks(result.get("structuredContent"))
-    for role, content in contents[:_MAX_BLOCKS]:
-        parts.append(blocks.html(role, content))
+    data = result.get("structuredContent")
+    is_text = any(_is_text_of(found.content, data) for found in contents)
+    if "structuredContent" in result and not is_text:
+        parts.append(show_data(data, ("structuredContent",), "structured content"))
+    blocks = _Blocks(data)
+    for found in contents[:_MAX_BLOCKS]:
+        block_html = blocks.html(found)
+        if block_html is not None:
+            parts.append(block_html)
     more = len(contents) - _MAX_BLOCKS
     if more > 0:
         parts.append(element("p", f"… {format_count(more, 'more block')}", class_="cut"))
@@ -61,16 +71,26 @@ def _show_problems(problems: Sequence[str]) -> Html:
     return join_html(head, element("ul", items))
 
 
-def _find_contents(result: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    """Return the content blocks of a result, each with the role of its message or ""."""
-    found: list[tuple[str, Any]] = []
+class _Content(NamedTuple):
+    """A content block, where it is in the result, and the role of its message or ""."""
+
+    role: str
+    content: Any
+    path: Path
+
+
+def _find_contents(result: Mapping[str, Any]) -> list[_Content]:
+    """Return the content blocks of a result."""
+    found: list[_Content] = []
     for name in ("content", "contents"):
-        found += [("", content) for content in _list(result, name)]
-    for message in _list(result, "messages"):
+        for index, content in enumerate(_list(result, name)):
+            found.append(_Content("", content, (name, index)))
+    for index, message in enumerate(_list(result, "messages")):
         if isinstance(message, dict) and "content" in message:
-            found.append((str(message.get("role", "")), message["content"]))
+            path = ("messages", index, "content")
+            found.append(_Content(str(message.get("role", "")), message["content"], path))
         else:
-            found.append(("", message))
+            found.append(_Content("", message, ("messages", index)))
     return found
 
 
@@ -101,13 +121,15 @@ class _Blocks:
         self._chars = _MAX_TEXT_CHARS
         self._bytes = _MAX_MEDIA_BYTES
 
-    def html(self, role: str, one: Any) -> Html:
-        """Return the content block *one* of a message by *role*."""
+    def html(self, found: _Content) -> Html | None:
+        """Return a content block; `None` if the data says the same."""
+        role, one, path = found
         if not isinstance(one, dict):
             return tree(one, role)
         inner = one
         if isinstance(one.get("resource"), dict):
             inner = one["resource"]
+            path = (*path, "resource")
         kind = str(one.get("type", ""))
         if kind == "text":
             kind = ""
@@ -118,9 +140,13 @@ class _Blocks:
         raw = inner.get("blob", inner.get("data"))
         shown: Html | None
         if isinstance(text, str):
-            shown = self._text(text, mime)
+            if self._is_repeated(text):
+                return None
+            shown = self._text(text, mime, (*path, "text"))
         elif isinstance(raw, str):
             shown = self._medium(raw, mime, words)
+        elif kind == "resource_link" and name:
+            return _show_link(inner)
         else:
             shown = tree(one)
         caption = ", ".join(word[:300] for word in words if word)
@@ -128,11 +154,15 @@ class _Blocks:
             return element("section", shown)
         return element("section", element("p", caption, class_="caption"), shown)
 
-    def _text(self, text: str, mime: str) -> Html:
+    def _is_repeated(self, text: str) -> bool:
+        return self._data is not None and len(text) <= _MAX_COMPARED and _says(text, self._data)
+
+    def _text(self, text: str, mime: str, path: Path) -> Html:
         most, self._chars = self._chars, max(self._chars - len(text), 0)
-        if self._data is not None and len(text) <= most and _says(text, self._data):
-            return fold("The same as text", block(text, most))
-        return text_html(text, mime, most)
+        data = _read_data(text)
+        if data is None or len(text) > most:
+            return text_html(text, mime, most)
+        return join_html(show_data(data, path), fold("As text", block(text, most)))
 
     def _medium(self, raw: str, mime: str, words: list[str]) -> Html | None:
         try:
@@ -150,11 +180,42 @@ class _Blocks:
         return element("img", src=address, alt=f"a picture of the result, {size(len(data))}")
 
 
+def _is_text_of(block: Any, data: Any) -> bool:
+    """Return whether *data* only wraps the text of *block*, as results that are one text do."""
+    if not isinstance(block, dict) or not isinstance(data, dict):
+        return False
+    text = block.get("text")
+    return isinstance(text, str) and data == {"result": text}
+
+
 def _says(text: str, data: Any) -> bool:
+    """Return whether *text* is the JSON of *data*, or of what it wraps."""
     try:
-        return bool(codec.decode(text.encode()) == data)
+        value = codec.decode(text.encode())
     except (codec.DecodingError, UnicodeEncodeError, RecursionError):
         return False
+    return bool(value == data or data == {"result": value})
+
+
+def _read_data(text: str) -> Any:
+    """Return the object or list that *text* is in JSON; `None` for other texts."""
+    if not text.lstrip().startswith(("{", "[")):
+        return None
+    try:
+        return codec.decode(text.encode()) or None
+    except (codec.DecodingError, UnicodeEncodeError, RecursionError):
+        return None
+
+
+def _show_link(link: Mapping[str, Any]) -> Html:
+    """Return a link to a resource; a page with a script reads it there."""
+    uri = str(link.get("uri") or "")
+    words = [str(link.get(name) or "") for name in ("title", "name", "mimeType")]
+    caption = ", ".join(word[:300] for word in words if word)
+    address = element("a", cut(uri, 300), href=uri, rel="noreferrer noopener")
+    about = element("p", cut(str(link.get("description") or ""), _MAX_VALUE_CHARS))
+    parts = [element("p", caption, class_="caption"), element("p", address), about]
+    return element("section", parts, class_="resource-link", data_uri=uri)
 
 
 # --- texts ---
@@ -218,6 +279,8 @@ def _render_node(node: Any) -> Html:
         return element("code", node.content)
     if node.type == "softbreak":
         return join_html("\n")
+    if node.type == "list_item" and (mark := _TASK.match(_first_text(node))):
+        return _render_task(node, mark)
     inner = join_html([_render_node(child) for child in node.children] or node.content)
     if node.type in ("link", "image"):  # a picture from elsewhere is not loaded, but linked
         address = str(node.attrs.get("href") or node.attrs.get("src"))
@@ -226,4 +289,27 @@ def _render_node(node: Any) -> Html:
         return element(f"h{min(int(node.tag[1]) + 2, 6)}", inner)
     if node.hidden or not node.tag:
         return inner
-    return element(node.tag, inner)
+    alignment = str(node.attrs.get("style", "")).removeprefix("text-align:")
+    return element(node.tag, inner, class_=alignment or None)
+
+
+_TASK = re.compile(r"\[([ xX])\] ")
+
+
+def _first_text(item: Any) -> str:
+    """Return the text with which a list item begins."""
+    node = item
+    while node.children:
+        node = node.children[0]
+    return str(node.content)
+
+
+def _render_task(item: Any, mark: re.Match[str]) -> Html:
+    """Return an item of a task list: `- [x] done`."""
+    paragraph, *others = item.children
+    whole = "".join(_render_node(child) for child in paragraph.children)
+    is_done = mark[1] != " "
+    label = "done" if is_done else "not done"
+    box = element("input", type="checkbox", disabled=True, checked=is_done, aria_label=label)
+    text = Html(whole.removeprefix(mark[0]))
+    return element("li", box, " ", text, [_render_node(other) for other in others], class_="task")

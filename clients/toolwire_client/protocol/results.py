@@ -193,7 +193,9 @@ def contents(result: Any) -> ResourceResult:
     try:
         parts = [_content(part) for part in result["contents"]]
     except (msgspec.ValidationError, TypeError, KeyError, ValueError) as error:
-        raise BrokenRules(f"the server's contents of a resource are malformed: {error}") from None
+        raise BrokenRules(
+            f"the server's contents of a resource are malformed: {error}", result
+        ) from None
     return ResourceResult(contents=parts, raw=result)
 
 
@@ -209,9 +211,9 @@ def prompt_messages(result: Any) -> PromptResult:
         given = {**_present(result), "messages": result["messages"], "raw": result}
         found = msgspec.convert(given, PromptResult)
     except (msgspec.ValidationError, TypeError, KeyError) as error:
-        raise BrokenRules(f"the server's prompt is malformed: {error}") from None
+        raise BrokenRules(f"the server's prompt is malformed: {error}", result) from None
     if not all(_is_block(message.content) for message in found.messages):
-        raise BrokenRules("the server's prompt has content that is not a content block")
+        raise BrokenRules("the server's prompt has content that is not a content block", result)
     return found
 
 
@@ -236,7 +238,7 @@ def outcome(result: Any) -> CallResult:
     content = result.get("content") or []
     if not isinstance(content, list) or not all(_is_block(block) for block in content):
         raise BrokenRules(
-            "the server's result of a call has content that is not a list of content blocks"
+            "the server's result of a call has content that is not a list of content blocks", result
         )
     return CallResult(
         content=content,

@@ -256,12 +256,24 @@ class InspectedServer:
         _current.set(feed)
         start = time.perf_counter()
         try:
-            result: Object = (await send(on_progress=progress)).raw
+            fault = ""
+            try:
+                result: Object = (await send(on_progress=progress)).raw
+            except BrokenRules as error:
+                if not isinstance(error.raw, dict):
+                    raise
+                result, fault = error.raw, str(error)
             seconds, problem = time.perf_counter() - start, find_structure_fault(schema, result)
             problems, size = [problem] if problem else [], len(encode(result))
-            html = await anyio.to_thread.run_sync(partial(result_html, result, problems=problems))
+            write_html = partial(result_html, result, problems=problems, fault=fault)
+            html = await anyio.to_thread.run_sync(write_html)
             feed.add(
-                "result", seconds=seconds, bytes=size, result=result, html=html, problems=problems
+                "result",
+                seconds=seconds,
+                bytes=size,
+                result=result,
+                html=html,
+                problems=[*problems, fault] if fault else problems,
             )
             return result, problems
         finally:

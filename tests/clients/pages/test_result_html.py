@@ -67,6 +67,8 @@ KNOWN |= {
     "blockquote",
     "br",
     "hr",
+    "caption",
+    "input",
 }
 
 
@@ -163,13 +165,88 @@ def test_data_that_is_no_base64_is_shown_as_it_is() -> None:
     assert "<b>" in page.text
 
 
-def test_a_text_that_repeats_the_data_is_folded() -> None:
-    data = {"a": [1, {"b": None}]}
+@pytest.mark.parametrize("data", [{"a": [1, {"b": None}]}, {"result": [1, 2]}])
+def test_a_text_that_repeats_the_data_is_left_out(data: Any) -> None:
     page = Parsed(
         result_html(make_text_result(json.dumps(data), "another", structuredContent=data))
     )
-    assert "The same as text" in page.text
+    inner = make_text_result(json.dumps(data.get("result")), "another", structuredContent=data)
+    assert page.tags.count("pre") == 1
     assert "another" in page.text
+    if "result" in data:
+        assert result_html(inner) == result_html(
+            make_text_result(json.dumps(data), "another", structuredContent=data)
+        )
+
+
+def test_data_that_only_wraps_the_text_is_left_out() -> None:
+    page = Parsed(result_html(make_text_result("late", structuredContent={"result": "late"})))
+    assert page.tags == ["div", "section", "pre", "code"]
+
+
+RECORDS = [{"name": "Ada", "born": 1815}, {"name": "Alan", "wife": None, "born": {"year": 1912}}]
+
+
+@pytest.mark.parametrize(
+    ("result", "path"),
+    [
+        ({"structuredContent": {"result": RECORDS, "count": 2}}, ["structuredContent", "result"]),
+        ({"structuredContent": RECORDS}, ["structuredContent"]),
+        (make_text_result("first", json.dumps(RECORDS)), ["content", 1, "text"]),
+        (
+            {"contents": [{"uri": "a:b", "text": json.dumps({"all": RECORDS})}]},
+            ["contents", 0, "text", "all"],
+        ),
+    ],
+)
+def test_a_list_of_records_is_a_table_with_its_place_in_the_result(
+    result: dict[str, Any], path: list[str | int]
+) -> None:
+    page = Parsed(result_html(result))
+    assert page.tags.count("tr") == 3
+    assert page.tags.count("th") == 3 + 2  # the head, and the first of each row
+    assert '{"year":1912}' in page.text
+    places = [attributes["data-at"] for _, attributes in page.elements if "data-at" in attributes]
+    assert list(map(json.loads, filter(None, places))) == [path]
+
+
+@pytest.mark.parametrize(
+    "value", [[], [{"a": 1}], [{"a": 1}, 2], [{}, {}], [{f"m{n}": n for n in range(31)}] * 2]
+)
+def test_what_makes_no_table_is_a_tree(value: Any) -> None:
+    assert "table" not in Parsed(result_html({"structuredContent": value})).tags
+
+
+def test_markdown_has_soft_breaks_alignment_and_tasks() -> None:
+    text = "one\nline\\\nnext\n\n- [x] a\n- [ ] **b**\n\n|n|m|\n|-:|:-:|\n|1|2|\n"
+    page = Parsed(text_html(text, "text/markdown"))
+    assert page.tags.count("br") == 1
+    boxes = [attributes for tag, attributes in page.elements if tag == "input"]
+    assert ["checked" in box for box in boxes] == [True, False]
+    assert all("disabled" in box for box in boxes)
+    classes = [attributes.get("class") for tag, attributes in page.elements if tag == "td"]
+    assert classes == ["right", "center"]
+
+
+def test_a_malformed_block_is_shown_raw_and_the_others_as_usual() -> None:
+    broken = {"type": "text", "text": 7, "more": "raw"}
+    result = {"content": [{"type": "text", "text": "before"}, broken, "nonsense"]}
+    page = Parsed(result_html(result, fault="content is wrong"))
+    parts = ("malformed: content is wrong", "before", "more", "raw", "nonsense")
+    assert [part for part in parts if part not in page.text] == []
+
+
+def test_a_link_to_a_resource_has_its_address() -> None:
+    links = [
+        {"type": "resource_link", "uri": uri, "name": "A note"}
+        for uri in ("notes://a", "https://example.com/a", "javascript:alert(1)")
+    ]
+    page = Parsed(result_html({"content": links}))
+    assert_inert(page)
+    places = [attributes["data-uri"] for _, attributes in page.elements if "data-uri" in attributes]
+    assert places == [link["uri"] for link in links]
+    addresses = [attributes.get("href") for tag, attributes in page.elements if tag == "a"]
+    assert addresses == [None, "https://example.com/a", None]
 
 
 def test_errors_and_problems_are_said_first() -> None:

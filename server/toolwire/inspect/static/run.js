@@ -3,6 +3,7 @@ import { get, stream } from "./api.js";
 import { alerted, badge, button, fragment, make, put } from "./dom.js";
 import { fieldsOf } from "./form.js";
 import { bytes, duration, worded } from "./json.js";
+import { resultOf } from "./results.js";
 
 const MOST_LOGS = 500;
 
@@ -54,7 +55,10 @@ export async function run(path, body, output) {
       if (/fail|warn/.test(verdict.outcome)) cards.append(fragment(html));
     },
     report: ({ html }) => end("Checked", fragment(html)),
-    result: (event) => end(`Result after ${duration(event.seconds)} · ${bytes(event.bytes)}`, fragment(event.html)),
+    result(event) {
+      const read = (/** @type {string} */ uri, /** @type {HTMLElement} */ place) => run("read", { uri }, place);
+      end(`Result after ${duration(event.seconds)} · ${bytes(event.bytes)}`, resultOf(event, read));
+    },
     failure: ({ message }) => end("Failed", alerted(message)),
   });
   try {

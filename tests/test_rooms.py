@@ -116,6 +116,8 @@ ROOMS: dict[str, list[str]] = {
     "toolwire_client": [
         "errors validation file_lock",
         "pages.markup",
+        "pages.tree",
+        "pages.records",
         "pages.result_html",
         "pages.notebook",
         "protocol",

@@ -161,3 +161,30 @@ def entries(folder: Path, **schemas: Any) -> tuple[str, ...]:
         str(ROOT / "tests/clients/languages/echo_server.py"),
         "entries.json",
     )
+
+
+def recording(path: Path, calls: int) -> None:
+    """Write a recording of so many *calls*."""
+    at = "2026-01-02T03:04:{:02d}.{:03d}Z"
+    entries: list[dict[str, Any]] = [
+        {"type": "Started", "at": at.format(0, 0), "version": 1, "command": ["server"]}
+    ]
+    for number in range(calls):
+        asked = {
+            "jsonrpc": "2.0",
+            "id": number,
+            "method": "tools/call",
+            "params": {"name": f"tool{number % 10}"},
+        }
+        answered = {
+            "jsonrpc": "2.0",
+            "id": number,
+            "result": {"content": [{"type": "text", "text": f"answer {number}"}]},
+        }
+        entries.append(
+            {"type": "Message", "at": at.format(1, 0), "sender": "client", "message": asked}
+        )
+        entries.append(
+            {"type": "Message", "at": at.format(1, 250), "sender": "server", "message": answered}
+        )
+    path.write_text("".join(json.dumps(entry) + "\n" for entry in entries))

@@ -29,6 +29,7 @@ from interop.page_in_browser import (
     entries,
     inspected,
     json_of,
+    recording,
     result,
     tab,
     view,
@@ -828,33 +829,6 @@ def test_traffic_is_paired_filtered_and_searched(open_page: Callable[..., Page])
     lines = [json.loads(line) for line in download.value.path().read_text("utf-8").splitlines()]
     assert lines[0]["type"] == "Started"
     assert "needle" in json.dumps(lines)
-
-
-def recording(path: Path, calls: int) -> None:
-    """Write a recording of so many *calls*."""
-    at = "2026-01-02T03:04:{:02d}.{:03d}Z"
-    entries: list[dict[str, Any]] = [
-        {"type": "Started", "at": at.format(0, 0), "version": 1, "command": ["server"]}
-    ]
-    for number in range(calls):
-        asked = {
-            "jsonrpc": "2.0",
-            "id": number,
-            "method": "tools/call",
-            "params": {"name": f"tool{number % 10}"},
-        }
-        answered = {
-            "jsonrpc": "2.0",
-            "id": number,
-            "result": {"content": [{"type": "text", "text": f"answer {number}"}]},
-        }
-        entries.append(
-            {"type": "Message", "at": at.format(1, 0), "sender": "client", "message": asked}
-        )
-        entries.append(
-            {"type": "Message", "at": at.format(1, 250), "sender": "server", "message": answered}
-        )
-    path.write_text("".join(json.dumps(entry) + "\n" for entry in entries))
 
 
 def test_a_recording_is_opened_and_gone_through_with_keys(

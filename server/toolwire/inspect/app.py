@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_type_hints
 
 import anyio
+import anyio.to_thread
 import msgspec
 from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
@@ -22,6 +23,8 @@ from toolwire_schemas.wire.codec import decode
 
 from ..errors import UsageError
 from .guard import HEADERS, RequestGuard
+from .one_file import SAVED_EVENTS, SAVED_VIEWS, write_one_file
+from .page_state import make_state
 from .peer_user import is_own_connection
 from .traffic import Feed, encode
 
@@ -58,19 +61,7 @@ class Page:
             RequestGuard(port, partial(is_own_connection, server_port=port)),
             feed,
         )
-        nothing: dict[str, Any] = {
-            "command": None,
-            "target": None,
-            "status": "starting",
-            "problem": "",
-            "server": None,
-            "reloads": [],
-            "edit": None,
-        }
-        lists: dict[str, Any] = {
-            name: [] for name in ("tools", "forms", "resources", "templates", "prompts", "findings")
-        }
-        self.state = {**nothing, **lists, **state}
+        self.state = make_state(state)
         self.server: InspectedServer | None = None
         self.strangers: set[object] = set()
         """The open connections that have not named the token; see `listener.py`."""
@@ -97,6 +88,9 @@ class Page:
                 return StreamingResponse(self.feed.follow(after), media_type=_LINES)
             case "GET", "recording.jsonl":
                 return Response(self.feed.recording(), media_type=_LINES)
+            case "GET", "session.html":
+                page = await anyio.to_thread.run_sync(self._one_file)
+                return Response(page, media_type="text/html")
             case "GET", name if name in _FILES:
                 return Response(
                     _FILES[name].read_bytes(), media_type=_TYPES.get(_FILES[name].suffix)
@@ -106,6 +100,14 @@ class Page:
                     raise HTTPException(409, "no server runs")
                 return await _call_method(getattr(self.server, name), request)
         raise HTTPException(404, "not found")
+
+    def _one_file(self) -> str:
+        """Return the messages so far as a page that needs no server."""
+        views = [view for view in self.state["views"] if view in SAVED_VIEWS]
+        state = {**self.state, "title": "recording.jsonl", "views": views, "status": "ended"}
+        state |= {"command": None, "target": None, "problem": "", "edit": None}
+        state["replay"] = "toolwire replay recording.jsonl" if "traffic" in views else ""
+        return write_one_file(state, self.feed.events(SAVED_EVENTS))
 
 
 async def _call_method(method: Callable[..., Awaitable[Any]], request: Request) -> Response:

@@ -21,7 +21,7 @@ from toolwire_schemas.output import Output
 from ..wrapping.recording import Entries
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Callable, Container
 
 MAX_EVENTS, MAX_BYTES = 10_000, 32 * 1024 * 1024
 MAX_MESSAGE_BYTES = 8 * 1024 * 1024
@@ -31,6 +31,13 @@ _BATCH_BYTES = 64 * 1024  # that are written at once, about
 
 encode = msgspec.json.Encoder(enc_hook=str).encode
 """Writes what was read, and `Html` as text."""
+
+
+class _Kind(msgspec.Struct):
+    type: str
+
+
+_decode_kind = msgspec.json.Decoder(_Kind).decode
 
 
 class Feed:
@@ -86,6 +93,11 @@ class Feed:
         return b"".join(
             encode(event["entry"]) + b"\n" for event in events if event["type"] == "message"
         )
+
+    def events(self, kinds: Container[str]) -> list[msgspec.Raw]:
+        """Return the events of these *kinds* that are kept, as JSON."""
+        lines = list(self._lines)
+        return [msgspec.Raw(line) for line in lines if _decode_kind(line).type in kinds]
 
     def _wake(self) -> None:
         self._changed.set()

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 import shutil
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from ...errors import UsageError
 from ..local_page import OPTIONS, local_page
 from ..open_client import choose_command, format_loading_options
 from ..options import LOADING, Option
+from ..printing.output_files import check_folders, write_pages
 from . import Command
 
 if TYPE_CHECKING:
@@ -41,6 +43,11 @@ COMMAND = Command(
             "keep the tools as they were at the start (default: load them again when their source"
             " changes)",
         ),
+        Option(
+            "--html FILE",
+            "with FILE.jsonl: write the page to FILE, which needs no server and no network, and"
+            " serve none",
+        ),
         *OPTIONS,
     ),
     examples=(
@@ -66,9 +73,13 @@ def run(words: Words) -> int:
     state: dict[str, Any]
     if is_plain and names[0].endswith(".jsonl"):
         feed = Feed(math.inf, math.inf)  # all of it is in memory already
-        view = _read_recording(names[0], feed)
-        state = {"title": names[0], "views": [view], "status": "ended"}
+        view, replay = _read_recording(names[0], feed)
+        state = {"title": names[0], "views": [view], "status": "ended", "replay": replay}
+        if "html" in words.options:
+            return _write_page(words, feed, state)
     else:
+        if "html" in words.options:
+            raise UsageError("--html goes with FILE.jsonl; a live page has `Save this session`")
         feed = Feed()
         command = choose_command(words, names)
         is_remote = is_address(command[0])
@@ -106,6 +117,17 @@ def run(words: Words) -> int:
     return MainThread(ended.set, ended.set).run(serve)
 
 
+def _write_page(words: Words, feed: Feed, state: dict[str, Any]) -> int:
+    """Write the page of a file as a file that needs no server."""
+    from ...inspect.one_file import SAVED_EVENTS, write_one_file
+    from ...inspect.page_state import make_state
+
+    check_folders(words.options, "html")
+    events = feed.events(SAVED_EVENTS)
+    write_pages(words.options, html=lambda: write_one_file(make_state(state), events))
+    return 0
+
+
 def _choose_reloads(targets: list[str], options: Mapping[str, Any]) -> list[str]:
     """Return those *targets* whose files are loaded again; a program (`--adopt`) starts once."""
     if "no_reload" in options or "adopt" in options:
@@ -128,8 +150,11 @@ def _check_program(name: str) -> None:
         raise UsageError(f"cannot start {name!r}: no such program, or it may not be run")
 
 
-def _read_recording(name: str, feed: Feed) -> str:
-    """Add the events in the file *name* to *feed*, and return the view that shows them."""
+def _read_recording(name: str, feed: Feed) -> tuple[str, str]:
+    """Add the events in the file *name* to *feed*, and return the view that shows them, and the
+    command that replays them.
+    """
+    from toolwire_agent.agent.events import QuestionAsked
     from toolwire_agent.agent.transcripts.transcript import BrokenTranscript, load
     from toolwire_agent.run_page import event_html
 
@@ -146,10 +171,15 @@ def _read_recording(name: str, feed: Feed) -> str:
                 f"{name} is no recording ({problem}) and no transcript ({error})"
             ) from None
         before = None
+        questions = []
         for event in events:
+            if isinstance(event, QuestionAsked):
+                questions.append(shlex.quote(event.content))
             html = event_html(event, before)
             if html:
                 feed.add("run", html=html)
             before = event
-        return "run"
-    return "traffic"
+        question = questions[0] if questions else "QUESTION"
+        model = shlex.quote(f"replay:{name}")
+        return "run", f"toolwire ask {question} --model {model} --tools TARGET"
+    return "traffic", f"toolwire replay {shlex.quote(name)}"

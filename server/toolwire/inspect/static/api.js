@@ -8,7 +8,8 @@ import { parse, write } from "./json.js";
  * @typedef {"starting" | "ready" | "ended"} Status
  * @typedef {Record<"tool" | "where" | "problem" | "remedy" | "severity" | "concerns", string>} Finding
  * @typedef {{ name: string, version: string, revision: string, pid?: number | null }} Server
- * @typedef {{ title: string, command: string[] | null, target: string | null, views: string[], status: Status,
+ * @typedef {{ title: string, replay: string, command: string[] | null, target: string | null, views: string[],
+ *   status: Status,
  *   problem: string, server: Server | null, tools: Tool[], forms: FormNodes[], findings: Finding[],
  *   resources: Resource[], templates: ResourceTemplate[], prompts: Prompt[], edit: Edit | null }} State
  *   The forms are those of the tools.
@@ -17,6 +18,11 @@ import { parse, write } from "./json.js";
  *   | { type: "status", status: Status, problem: string }} PageEvent
  * @typedef {{ question: string, message: string, form: FormNodes }} Question
  */
+
+/** What a page in one file has in place of a server (one_file.py). */
+const session = document.getElementById("session");
+/** @type {{ state: State, events: PageEvent[] } | null} */
+export const saved = session && parse(session.textContent);
 
 /** @param {string} path @param {object} [body] @param {AbortSignal} [signal] */
 async function ask(path, body, signal) {
@@ -28,7 +34,10 @@ async function ask(path, body, signal) {
 }
 
 /** @param {string} path @param {object} [body] @returns {Promise<any>} */
-export const get = async (path, body) => parse(await (await ask(path, body)).text());
+export async function get(path, body) {
+  if (saved) return saved.state;
+  return parse(await (await ask(path, body)).text());
+}
 
 /**
  * The JSON objects of a stream, one a line, as they arrive. Aborting the signal ends it, and what it reports.
@@ -36,6 +45,10 @@ export const get = async (path, body) => parse(await (await ask(path, body)).tex
  * @returns {AsyncGenerator<any, void, undefined>}
  */
 export async function* stream(path, body, signal) {
+  if (saved) {
+    yield* saved.events;
+    await new Promise(() => {}); // no more will come
+  }
   const reader = (await ask(path, body, signal)).body?.pipeThrough(new TextDecoderStream()).getReader();
   let parts = [""];
   for (let chunk = await reader?.read(); chunk && !chunk.done; chunk = await reader?.read()) {

@@ -1,7 +1,8 @@
 // The page: its views, the server's status, and the events that keep both up to date.
-import { get, stream } from "./api.js";
-import { alerted, byId, fragment, put } from "./dom.js";
+import { get, saved, stream } from "./api.js";
+import { alerted, byId, fragment, make, put } from "./dom.js";
 import { history } from "./history.js";
+import { write } from "./json.js";
 import { run } from "./run.js";
 import { tools } from "./tools.js";
 import { traffic } from "./traffic.js";
@@ -28,8 +29,20 @@ async function load() {
   put(byId("facts"), facts.filter(Boolean).join(" · "));
   byId("facts").title = command?.join(" ") ?? target ?? "";
   for (const link of links) link.hidden = !state.views.includes(link.hash.slice(1));
+  showReplay(state);
   showStatus(state.status, state.problem);
   tools.show(state);
+}
+
+/** How to replay what is shown; a page in one file has its recording in it. @param {import("./api.js").State} state */
+function showReplay({ replay, title }) {
+  byId("replay").hidden = !replay;
+  put(byId("replay"), "Replay: ", make("code", {}, replay));
+  byId("save").hidden = saved !== null;
+  if (!saved) return;
+  const entries = saved.events.flatMap((event) => (event.type === "message" ? [`${write(event.entry)}\n`] : []));
+  const file = new Blob(entries, { type: "application/x-ndjson" });
+  Object.assign(byId("export"), { href: URL.createObjectURL(file), download: title.split(/[\\/]/).at(-1) });
 }
 
 /** Shows what the page's address names. */

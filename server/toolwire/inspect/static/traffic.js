@@ -15,6 +15,7 @@ const MARKS = { client: "→", server: "←", stderr: "·" };
 
 let rows = /** @type {Row[]} */ ([]);
 let shown = rows;
+let characters = 0; // of the texts of all rows
 let chosen = /** @type {Row | undefined} */ (undefined);
 /** Requests without a response, by sender and id. @type {Map<string, Row>} */
 const waiting = new Map();
@@ -63,10 +64,15 @@ function rowsOf(event) {
 
 /** @param {import("./api.js").PageEvent} event */
 function add(event) {
-  rows.push(...rowsOf(event));
-  let room = MOST_CHARACTERS;
-  const dropped = rows.findLastIndex((row) => (room -= row.text.length) < 0) + 1;
-  if (traffic.isLive) rows.splice(0, Math.max(dropped, rows.length - MOST_ROWS));
+  for (const row of rowsOf(event)) {
+    rows.push(row);
+    characters += row.text.length;
+  }
+  let dropped = 0;
+  while (traffic.isLive && (rows.length - dropped > MOST_ROWS || characters > MOST_CHARACTERS)) {
+    characters -= rows[dropped++]?.text.length ?? characters;
+  }
+  rows.splice(0, dropped);
   draw();
 }
 

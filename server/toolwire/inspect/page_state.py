@@ -1,0 +1,23 @@
+"""The facts of a page, all of which its scripts expect."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def make_state(state: dict[str, Any]) -> dict[str, Any]:
+    """Return *state* with all members that the page knows."""
+    nothing: dict[str, Any] = {
+        "command": None,
+        "target": None,
+        "status": "starting",
+        "problem": "",
+        "server": None,
+        "reloads": [],
+        "edit": None,
+        "replay": "",
+    }
+    lists: dict[str, Any] = {
+        name: [] for name in ("tools", "forms", "resources", "templates", "prompts", "findings")
+    }
+    return {**nothing, **lists, **state}

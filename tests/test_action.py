@@ -291,7 +291,7 @@ def test_texts_of_a_hostile_server_stay_texts(tmp_path: Path) -> None:
     shown = MarkdownIt("gfm-like", {"html": True, "linkify": False}).render(comment["body"])
     outside = re.sub(r"<(code|pre)\b.*?</\1>", "", shown, flags=re.DOTALL)
     assert "@owner" not in outside
-    ours = re.escape(project_links.repository_url() or "")
+    ours = re.escape(project_links.find_repository_url() or "")
     assert not re.search(
         rf"<(img|a|b|script)\b(?![^>]*({ours}|modelcontextprotocol|jsonrpc\.org))", outside
     )

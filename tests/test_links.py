@@ -66,7 +66,7 @@ def test_the_go_module_has_the_address_of_the_repository() -> None:
 
 
 def test_reports_link_to_the_repository_of_the_installed_distribution() -> None:
-    assert project_links.repository_url() == PROJECT["urls"]["Source"]
+    assert project_links.find_repository_url() == PROJECT["urls"]["Source"]
 
 
 def test_links_in_the_metadata_of_the_wheel_are_absolute_and_lead_to_files_of_the_tree() -> None:

@@ -272,7 +272,7 @@ def test_links_lead_to_files_and_headings_of_the_tree() -> None:
 
 def test_links_to_files_of_the_repository_are_relative() -> None:
     # The wheel's metadata and the site get absolute ones when they are built: tests/test_links.py.
-    repository = project_links.repository_url()
+    repository = project_links.find_repository_url()
     assert repository is not None
     for page in {*PAGES, *ROOT.glob("*.md")}:
         assert [link for link in links(page) if link.startswith(repository)] == [], page.name

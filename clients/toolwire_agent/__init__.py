@@ -20,14 +20,14 @@ if TYPE_CHECKING:
     from .toolbox import Toolbox as Toolbox
     from .toolbox import ToolOrigin as ToolOrigin
 
-_MODULES = toolwire_schemas.modules_by_name(
+_MODULES = toolwire_schemas.map_names_to_modules(
     {
         ".agent": "Agent Allow ApprovalRequest Approvals Budgets Outcome Pause Refuse AgentSession",
         ".toolbox": "AsyncToolbox ToolOrigin Toolbox",
     }
 )
 __all__ = sorted(_MODULES)
-__getattr__ = toolwire_schemas.importer(__name__, _MODULES)
+__getattr__ = toolwire_schemas.make_importer(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -18,7 +18,7 @@ import toolwire_schemas
 from anyio.from_thread import start_blocking_portal
 from toolwire_dialects.lagent import to_entry
 from toolwire_dialects.tool_entry import Malformed
-from toolwire_schemas.output import BLUE, GREEN, PLAIN, Output, printable
+from toolwire_schemas.output import BLUE, GREEN, PLAIN, Output, make_printable
 
 from .models import DoubaoAPI
 from .models.model import as_model, keep_open
@@ -65,7 +65,7 @@ _PLACES = {
 }
 """Groot's names that belong to the tools, importable from here too."""
 
-__getattr__ = toolwire_schemas.importer(__name__, _PLACES)
+__getattr__ = toolwire_schemas.make_importer(__name__, _PLACES)
 
 
 def __dir__() -> list[str]:
@@ -268,7 +268,7 @@ def print_message(who: str, text: str) -> None:
     green.
     """
     colour = {"Assistant": BLUE, "Environment": GREEN}.get(who, PLAIN)
-    Output(sys.stderr).line(f"{colour}{who}: {printable(text)}{PLAIN}")
+    Output(sys.stderr).line(f"{colour}{who}: {make_printable(text)}{PLAIN}")
 
 
 def _entries(env: object) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 from toolwire_schemas.language import say
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 from toolwire_schemas.wire import codec
 
 from .agent import events
@@ -339,10 +339,10 @@ def format_excerpt(value: Any) -> str:
     text = value if isinstance(value, str) else to_json(value)
     lines = text[:_MAX_EXCERPT_CHARS].rstrip("\n").split("\n")
     if len(text) <= _MAX_EXCERPT_CHARS and len(lines) <= _MAX_EXCERPT_LINES:
-        return printable("\n".join(lines))
+        return make_printable("\n".join(lines))
     beginning = "\n".join(lines[:_MAX_EXCERPT_LINES])
     length = say("({count:,} characters)", count=len(text))
-    return f"{printable(beginning)} … {length}"
+    return f"{make_printable(beginning)} … {length}"
 
 
 def is_shortened(params: dict[str, Any]) -> bool:
@@ -397,7 +397,7 @@ def format_end(
 def _shorten(text: str) -> str:
     if len(text) > _MAX_VALUE_CHARS:
         text = f"{text[: _MAX_VALUE_CHARS - 1]}…"
-    return printable(text).translate(_SPACES)
+    return make_printable(text).translate(_SPACES)
 
 
 # --- what a run waits for ---

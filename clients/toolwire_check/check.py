@@ -16,7 +16,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from toolwire_client.redaction.redactor import Redactor
-from toolwire_schemas.cases import cases as all_cases
+from toolwire_schemas.cases import load_cases as all_cases
 from toolwire_schemas.threads import restore_hooks
 
 from . import baseline

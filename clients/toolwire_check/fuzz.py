@@ -26,7 +26,7 @@ from toolwire_client.validation import join_errors
 from toolwire_schemas.cases import Case
 from toolwire_schemas.install_command import install_command
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge
-from toolwire_schemas.json_schema.error_text import word_errors
+from toolwire_schemas.json_schema.error_text import write_faults
 from toolwire_schemas.json_schema.lossless import is_read
 from toolwire_schemas.wire import codec
 from toolwire_schemas.wire.messages import INVALID_PARAMS
@@ -347,7 +347,7 @@ class _Search:
             return None
         errors = self._judge.find_errors(arguments)
         is_about_unknown = all(error.validator in _WORDS_ABOUT_UNKNOWN for error in errors)
-        reasons = join_errors(word_errors(errors, "arguments")[:_MAX_REASONS])
+        reasons = join_errors(write_faults(errors, "arguments")[:_MAX_REASONS])
         return Breach(
             f"a refusal, since {reasons}",
             f"{came}: {shorten_json(answer)}",

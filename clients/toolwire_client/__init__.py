@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from .session.task import AsyncTask as AsyncTask
     from .transport.child_process import server_environment as server_environment
 
-_MODULES = toolwire_schemas.modules_by_name(
+_MODULES = toolwire_schemas.map_names_to_modules(
     {
         ".async_client": "AsyncClient",
         ".client": "Client PendingCall Task",
@@ -73,7 +73,7 @@ _MODULES = toolwire_schemas.modules_by_name(
 )
 """Names imported at first use: a server that only reads a config file starts no client."""
 __all__ = sorted(_MODULES)
-__getattr__ = toolwire_schemas.importer(__name__, _MODULES)
+__getattr__ = toolwire_schemas.make_importer(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

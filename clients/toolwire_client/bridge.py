@@ -12,7 +12,7 @@ import sys
 from threading import Event
 from typing import TYPE_CHECKING
 
-from toolwire_schemas.output import Output, printable
+from toolwire_schemas.output import Output, make_printable
 from toolwire_schemas.threads import start_thread
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.framing import Lines
@@ -88,7 +88,7 @@ def _write(data: bytes) -> None:
 
 
 def _report(error: ClientError) -> int:
-    Output(sys.stderr).line(printable(str(error)))
+    Output(sys.stderr).line(make_printable(str(error)))
     return 1
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.json_schema.error_text import word_errors
+from toolwire_schemas.json_schema.error_text import write_faults
 
 if TYPE_CHECKING:
     from toolwire_schemas.json_schema.error_text import Fault
@@ -38,7 +38,7 @@ class LenientValidator:
             return []
         self.trouble = ""
         try:
-            return word_errors(self._validator.errors(value), root)
+            return write_faults(self._validator.find_errors(value), root)
         except CannotJudge as error:
             self.trouble = str(error)
             return []
@@ -57,7 +57,7 @@ class LenientValidator:
         if not faults or self._validator is None:
             return value, faults
         try:
-            reading = read(value, self._validator.errors(value), self._validator.errors)
+            reading = read(value, self._validator.find_errors(value), self._validator.find_errors)
         except (CannotJudge, RecursionError):
             return value, faults
         return (value, faults) if reading is None else (reading.value, [])

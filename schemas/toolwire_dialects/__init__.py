@@ -19,9 +19,9 @@ import toolwire_schemas
 if TYPE_CHECKING:
     from .tool_entry import Malformed as Malformed
 
-_MODULES = toolwire_schemas.modules_by_name({".tool_entry": "Malformed"})
+_MODULES = toolwire_schemas.map_names_to_modules({".tool_entry": "Malformed"})
 __all__ = sorted(_MODULES)
-__getattr__ = toolwire_schemas.importer(__name__, _MODULES)
+__getattr__ = toolwire_schemas.make_importer(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

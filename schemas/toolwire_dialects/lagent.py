@@ -20,7 +20,7 @@ from typing import Any
 
 import msgspec
 from toolwire_schemas.json_schema.graph import LIMITS, SchemaGraph, SchemaNode
-from toolwire_schemas.json_schema.subschemas import HOLDING, children
+from toolwire_schemas.json_schema.subschemas import HOLDING, map_subschemas
 
 from .tool_entry import Entry, Malformed, Schema, as_schema, text
 
@@ -192,7 +192,7 @@ def _translate_types(schema: Any) -> Any:
     """*schema* with Lagent's types in it replaced by those of JSON Schema."""
     if not isinstance(schema, dict):
         return schema
-    made = children(schema, _translate_types)
+    made = map_subschemas(schema, _translate_types)
     if "type" in made:
         kind = _translate_type(made.pop("type"))
         made = {"type": kind, **made} if kind else made

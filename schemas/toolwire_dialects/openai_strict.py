@@ -20,7 +20,7 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 from jsonschema.exceptions import best_match
-from toolwire_schemas.json_schema.bounded_validator import CannotJudge, faults_of_schema
+from toolwire_schemas.json_schema.bounded_validator import CannotJudge, find_faults_of_schema
 from toolwire_schemas.json_schema.graph import NO_DEFAULT, SchemaGraph, SchemaNode
 from toolwire_schemas.json_schema.subschemas import refer_to_definition
 from toolwire_schemas.portability import COMBINATORS
@@ -80,7 +80,7 @@ def make_strict(schema: Schema) -> Schema:
 
 
 def _check(schema: Schema) -> None:
-    error = best_match(iter(faults_of_schema(schema, dialect=Draft202012Validator)))
+    error = best_match(iter(find_faults_of_schema(schema, dialect=Draft202012Validator)))
     if error:
         where = ".".join(map(str, error.absolute_path))
         raise NotStrict(where, f"it is not a valid JSON Schema: {error.message}")

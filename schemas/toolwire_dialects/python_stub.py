@@ -18,7 +18,7 @@ from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.json_schema.graph import MAX_DEPTH
-from toolwire_schemas.json_schema.member_names import listing, with_names
+from toolwire_schemas.json_schema.member_names import with_names, write_listing
 
 from .name_mapping import RULES, Names
 from .shapes import (
@@ -191,7 +191,7 @@ def _write_named_literal(shape: ValuesShape) -> str:
     pairs = with_names(shape.values, shape.names)
     if len(pairs) < len(shape.values) or not pairs:
         return _write_literal(shape.values)
-    return f"Literal[{listing(pairs).removesuffix('.')}]"
+    return f"Literal[{write_listing(pairs).removesuffix('.')}]"
 
 
 def write_type(shape: Shape, choice: Callable[[ValuesShape], str] = _write_literal_type) -> str:

@@ -8,7 +8,7 @@ import json
 from typing import Any
 
 from toolwire_schemas.json_schema.graph import LIMITS, without_null
-from toolwire_schemas.json_schema.member_names import names_in
+from toolwire_schemas.json_schema.member_names import read_names
 
 Schema = dict[str, Any]
 Entry = dict[str, Any]
@@ -105,7 +105,7 @@ def _find_description(schema: Schema) -> str:
     # Names of the values of a list's items say what the list is.
     for part in parts:
         items = as_schema(part.get("items"))
-        if names_in(items):
+        if read_names(items):
             return text(items["description"])
     return ""
 

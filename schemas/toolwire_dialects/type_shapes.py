@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.json_schema.graph import MAX_DEPTH, SchemaGraph, SchemaNode
-from toolwire_schemas.json_schema.member_names import names_in
-from toolwire_schemas.json_schema.variant_names import constant_of
+from toolwire_schemas.json_schema.member_names import read_names
+from toolwire_schemas.json_schema.variant_names import find_constant
 
 from .definition_meanings import find_meanings
 from .name_mapping import RULES, Names
@@ -244,7 +244,7 @@ class ShapeReader:
     def _read_plain(self, node: SchemaNode, hint: str) -> Shape:
         """Return the shape without alternatives."""
         if node.values is not None:
-            return ValuesShape(list(node.values), names_in(node.keywords))
+            return ValuesShape(list(node.values), read_names(node.keywords))
         types = node.likely_types
         if not types:
             return ANYTHING
@@ -378,7 +378,7 @@ def _choose_most_definite(shapes: list[Shape]) -> Shape:
 
 
 def _hint_of_variant(hint: str, variant: SchemaNode) -> str:
-    member, constant = constant_of(variant)
+    member, constant = find_constant(variant)
     if member:
         return f"{hint} {constant}"
     return hint

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["PACKAGES", "importer", "is_ours", "modules_by_name"]
+__all__ = ["PACKAGES", "is_ours", "make_importer", "map_names_to_modules"]
 
 PACKAGES = frozenset(
     (
@@ -37,7 +37,7 @@ def is_ours(module: str) -> bool:
 # by every start anyway.
 
 
-def modules_by_name(names_by_module: dict[str, str]) -> dict[str, str]:
+def map_names_to_modules(names_by_module: dict[str, str]) -> dict[str, str]:
     """Return the module of each public name. *names_by_module* has names separated by blanks."""
     modules = {}
     for module, names in names_by_module.items():
@@ -46,7 +46,7 @@ def modules_by_name(names_by_module: dict[str, str]) -> dict[str, str]:
     return modules
 
 
-def importer(package: str, modules: dict[str, str]) -> Callable[[str], Any]:
+def make_importer(package: str, modules: dict[str, str]) -> Callable[[str], Any]:
     """Return the `__getattr__` of *package*, which imports a name from its module.
 
     *modules* has the module of each name, relative (`.agent`) or absolute.
@@ -54,9 +54,9 @@ def importer(package: str, modules: dict[str, str]) -> Callable[[str], Any]:
 
     def import_name(name: str) -> Any:
         if name not in modules:
-            from .misplaced_names import missing
+            from .misplaced_names import make_missing_error
 
-            raise missing(package, name)
+            raise make_missing_error(package, name)
         import sys
         from importlib import import_module
 

@@ -52,7 +52,7 @@ class Deadline:
         return Deadline(min(limits, default=None), self._clock)
 
     @contextmanager
-    def stopped(self) -> Iterator[None]:
+    def stop_clock(self) -> Iterator[None]:
         """Stop the deadline inside the block."""
         if not self.is_stopped:
             self._stopped_at = self._clock()

@@ -21,7 +21,7 @@ class ExtensionFailed(Exception):
 
 def list_extensions(kind: Kind) -> list[str]:
     """Return the names of the installed extensions of a *kind*."""
-    return sorted(announced(kind))
+    return sorted(find_extensions(kind))
 
 
 def find_extension(kind: Kind, name: str) -> Any:
@@ -31,7 +31,7 @@ def find_extension(kind: Kind, name: str) -> Any:
     Raises:
         ExtensionFailed: if it cannot be imported.
     """
-    entry = announced(kind).get(name)
+    entry = find_extensions(kind).get(name)
     if entry is None:
         return None
     try:
@@ -46,7 +46,7 @@ def find_extension(kind: Kind, name: str) -> Any:
         ) from error
 
 
-def announced(kind: Kind) -> dict[str, EntryPoint]:
+def find_extensions(kind: Kind) -> dict[str, EntryPoint]:
     """Return the entry points of the installed extensions of a *kind*, by name."""
     from importlib.metadata import entry_points  # expensive, and only unknown names need it
 

@@ -97,7 +97,7 @@ def search_entry(name: str, description: str) -> Entry:
         "query": {"type": "string", "description": ABOUT_QUERY},
         "limit": {**limit, "description": ABOUT_LIMIT},
     }
-    entry = _entry(name, description, properties, ["query"])
+    entry = _make_entry(name, description, properties, ["query"])
     return {**entry, "annotations": {"readOnlyHint": True}}
 
 
@@ -107,19 +107,21 @@ def call_entry(name: str, description: str) -> Entry:
         "name": {"type": "string", "description": ABOUT_NAME},
         "arguments": {"type": "object", "description": ABOUT_ARGUMENTS},
     }
-    return _entry(name, description, properties, ["name", "arguments"])
+    return _make_entry(name, description, properties, ["name", "arguments"])
 
 
-def program_entry(name: str, description: str) -> Entry:
+def make_program_entry(name: str, description: str) -> Entry:
     """Return the entry of the tool that runs programs. It changes nothing by itself: a call of
     another tool does.
     """
     code = {"type": "string", "description": ABOUT_CODE}
-    entry = _entry(name, description, {"code": code}, ["code"])
+    entry = _make_entry(name, description, {"code": code}, ["code"])
     return {**entry, "annotations": {"destructiveHint": False}}
 
 
-def _entry(name: str, description: str, properties: dict[str, Any], required: list[str]) -> Entry:
+def _make_entry(
+    name: str, description: str, properties: dict[str, Any], required: list[str]
+) -> Entry:
     schema = {
         "type": "object",
         "properties": properties,

@@ -30,7 +30,7 @@ _NAMES_BY_PACKAGE = {
 _PLACES = {name: package for package, names in _NAMES_BY_PACKAGE.items() for name in names.split()}
 
 
-def missing(module: str, name: str) -> AttributeError | ImportError:
+def make_missing_error(module: str, name: str) -> AttributeError | ImportError:
     """Return the error of a *module* that has no *name*, with the place that has it if there is
     one.
 

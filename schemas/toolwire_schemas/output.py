@@ -33,7 +33,7 @@ _MARK = re.compile(f"([{BOLD}-{PLAIN}])")
 _MAX_LINE = 10_000
 
 
-def printable(text: str) -> str:
+def make_printable(text: str) -> str:
     """Return *text* with what would steer a terminal, or turn lines round, as JSON escapes:
     `\\u001b`.
     """
@@ -107,7 +107,7 @@ class Output:
     def _safe(self, text: str) -> str:
         parts = _MARK.split(text)
         parts[1::2] = [_CODES[mark] if self._has_colours else "" for mark in parts[1::2]]
-        parts[::2] = map(printable, parts[::2])
+        parts[::2] = map(make_printable, parts[::2])
         return "".join(parts)
 
     def _write(self, text: str) -> None:

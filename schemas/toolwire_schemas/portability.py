@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from .json_schema.subschemas import COMBINING, directly_inside, reference_in
+from .json_schema.subschemas import COMBINING, get_reference, iterate_subschemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,15 +76,15 @@ def lint(
     """Return what is wrong with a tool, errors first; an empty list if every known client takes
     it.
     """
-    problems = [*_about_name(name), *about_schema(input_schema, "inputSchema")]
+    problems = [*_check_name(name), *check_schema(input_schema, "inputSchema")]
     if output_schema is not None:
-        problems += about_schema(output_schema, "outputSchema")
+        problems += check_schema(output_schema, "outputSchema")
     if len(problems) > 1:
         problems.sort(key=lambda problem: SEVERITIES.index(problem.severity))
     return [problem.of_tool(name) for problem in problems]
 
 
-def _about_name(name: str) -> Iterator[Problem]:
+def _check_name(name: str) -> Iterator[Problem]:
     if not name:
         yield Problem("name", "it is empty", "give the tool a name", "error", ALL_CLIENTS)
     elif len(name) > 128 or not (name.isascii() and name.translate(_BESIDES_LETTERS).isalnum()):
@@ -99,7 +99,7 @@ def _about_name(name: str) -> Iterator[Problem]:
         yield Problem("name", "some hosts forbid dots", remedy, "note", SOME_HOSTS)
 
 
-def about_schema(schema: Any, where: str) -> list[Problem]:
+def check_schema(schema: Any, where: str) -> list[Problem]:
     """Return what is wrong with an input or output schema; *where* names it in the paths."""
     if not isinstance(schema, dict):
         remedy = 'use {"type": "object", …}'
@@ -136,7 +136,7 @@ def _walk(schema: dict[str, Any], where: str, problems: list[Problem]) -> None:
         text = "some hosts cannot read a list of types"
         remedy = 'use anyOf, such as {"anyOf": [{"type": "string"}, {"type": "null"}]}'
         problems.append(Problem(where, text, remedy, "warning", "Gemini, some hosts"))
-    reference = reference_in(schema)
+    reference = get_reference(schema)
     if reference is not None and not str(reference).startswith("#"):
         text = f"clients do not fetch {reference!r}"
         remedy = "put the definition under $defs"
@@ -149,7 +149,7 @@ def _walk(schema: dict[str, Any], where: str, problems: list[Problem]) -> None:
     if schema.keys().isdisjoint(_SAYS_SOMETHING):
         remedy = "say what is meant, if that can be said"
         problems.append(Problem(where, "it has no type", remedy, "note", SOME_HOSTS))
-    for path, inner in directly_inside(schema, where):
+    for path, inner in iterate_subschemas(schema, where):
         if isinstance(inner, dict):
             _walk(inner, path, problems)
         elif isinstance(inner, bool) and path != f"{where}.additionalProperties":

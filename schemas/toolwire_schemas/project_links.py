@@ -14,7 +14,7 @@ _LABEL = "Source"
 
 
 @cache
-def repository_url() -> str | None:
+def find_repository_url() -> str | None:
     """Return the address of the repository, without a slash at its end.
 
     `None` if Toolwire runs without the metadata of a distribution, such as from a copied folder.
@@ -32,11 +32,11 @@ def repository_url() -> str | None:
     return None
 
 
-def file_url(path: str) -> str | None:
+def make_file_url(path: str) -> str | None:
     """Return the address of a file in the repository; *path* is relative to its root. `None` as
     above.
     """
-    repository = repository_url()
+    repository = find_repository_url()
     if not repository:
         return None
     return f"{repository}/blob/main/{path}"

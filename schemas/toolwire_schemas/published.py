@@ -12,9 +12,15 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
-from .did_you_mean import closest_first, unknown_name
+from .did_you_mean import explain_unknown_name, sort_closest_first
 from .json_schema.graph import SchemaGraph
-from .json_schema.subschemas import children, refer_to, refer_to_definition, reference_in, walk
+from .json_schema.subschemas import (
+    get_reference,
+    map_subschemas,
+    refer_to,
+    refer_to_definition,
+    walk,
+)
 from .wire.codec import decode
 
 if TYPE_CHECKING:
@@ -57,7 +63,9 @@ def text(name: str) -> str:
         UnknownSchema: if no schema has this name.
     """
     if name not in names():
-        raise UnknownSchema(unknown_name("schema", name, closest_first(name, names(), 3)))
+        raise UnknownSchema(
+            explain_unknown_name("schema", name, sort_closest_first(name, names(), 3))
+        )
     return (_FOLDER / (name + _SUFFIX)).read_text("utf-8")
 
 
@@ -82,12 +90,12 @@ def validator(name: str) -> Draft202012Validator:
     from referencing.exceptions import Unresolvable
 
     try:
-        _registry().resolver().lookup(PREFIX + name)
+        _load_registry().resolver().lookup(PREFIX + name)
     except Unresolvable:
         whole, _, place = name.partition("#")
         parts = [f"/$defs/{part}" for part in load(whole).get("$defs", {})]
-        raise UnknownSchema(unknown_name(f"place in {whole}", place, parts)) from None
-    return Draft202012Validator(refer_to(PREFIX + name), registry=_registry())
+        raise UnknownSchema(explain_unknown_name(f"place in {whole}", place, parts)) from None
+    return Draft202012Validator(refer_to(PREFIX + name), registry=_load_registry())
 
 
 def bundle(*chosen: str) -> dict[str, Any]:
@@ -112,7 +120,7 @@ def bundle(*chosen: str) -> dict[str, Any]:
     return {**whole, "$defs": {**whole.get("$defs", {}), **parts}}
 
 
-def references(schema: dict[str, Any]) -> list[str]:
+def list_references(schema: dict[str, Any]) -> list[str]:
     """Return the names of the other schemas that *schema* refers to, each once."""
     found: dict[str, None] = {}
     graph = SchemaGraph(schema)
@@ -123,22 +131,22 @@ def references(schema: dict[str, Any]) -> list[str]:
     return list(found)
 
 
-def files_to_export(*, with_cases: bool = False) -> Iterator[tuple[str, str]]:
+def iterate_files_to_export(*, with_cases: bool = False) -> Iterator[tuple[str, str]]:
     """Yield the name and the text of every file that hosts in other languages may want: schemas and
     declarations.
 
     *with_cases* adds the contract cases, in the folder `cases`.
     """
-    for path in _files_in(_FOLDER):
+    for path in _list_files(_FOLDER):
         yield path.name, path.read_text("utf-8")
     if not with_cases:
         return
-    for path in _files_in(_CASES):
+    for path in _list_files(_CASES):
         if path.name.endswith((".json", ".md")):
             yield f"cases/{path.name}", path.read_text("utf-8")
 
 
-def _files_in(folder: Traversable) -> list[Traversable]:
+def _list_files(folder: Traversable) -> list[Traversable]:
     return sorted(folder.iterdir(), key=lambda path: path.name)
 
 
@@ -146,7 +154,7 @@ def _with_referenced(chosen: Sequence[str]) -> list[str]:
     """Return the *chosen* names, and those of all schemas that they refer to."""
     found = list(dict.fromkeys(chosen))
     for name in found:  # the loop appends to it
-        for other in references(load(name)):
+        for other in list_references(load(name)):
             if other not in found:
                 found.append(other)
     return found
@@ -158,8 +166,8 @@ def _with_local_references(schema: Any, name: str, root: str) -> Any:
     """
     if not isinstance(schema, dict):
         return schema
-    made = children(schema, lambda inner: _with_local_references(inner, name, root))
-    reference = reference_in(made)
+    made = map_subschemas(schema, lambda inner: _with_local_references(inner, name, root))
+    reference = get_reference(made)
     if reference is None:
         return made
     other, _, place = reference.removeprefix(PREFIX).partition("#")
@@ -174,7 +182,7 @@ def _name_in(reference: str) -> str:
 
 
 @cache
-def _registry() -> Registry[Any]:
+def _load_registry() -> Registry[Any]:
     from referencing import Registry, Resource
 
     resources = ((PREFIX + name, Resource.from_contents(load(name))) for name in names())

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def signature_of(function: Callable[..., Any]) -> inspect.Signature:
+def read_signature(function: Callable[..., Any]) -> inspect.Signature:
     """Return the signature of *function*. If one of its annotations cannot be evaluated, each is
     text.
 
@@ -35,7 +35,7 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature:
         raise
 
 
-def annotation_texts(thing: Any, error: Exception) -> dict[str, Any]:
+def read_annotation_texts(thing: Any, error: Exception) -> dict[str, Any]:
     """Return the annotations of *thing* as text, after reading them has raised *error*; none if it
     has none.
     """

@@ -27,10 +27,10 @@ def estimate_tokens(text: str) -> int:
 
 def estimate_list_tokens(entries: Iterable[dict[str, Any]]) -> int:
     """Return about how many tokens a model reads of *entries* of `tools/list`."""
-    return sum(estimate_tokens(text_for_models(entry)) for entry in entries)
+    return sum(estimate_tokens(write_text_for_models(entry)) for entry in entries)
 
 
-def text_for_models(entry: dict[str, Any]) -> str:
+def write_text_for_models(entry: dict[str, Any]) -> str:
     """Return what hosts send to a model of an *entry* of `tools/list`: name, description and input
     schema, as JSON.
     """

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from .output import printable
+from .output import make_printable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ _MAX_TOOLS = 200
 _MAX_CHARS = 300
 
 
-def tool_table(server: str, entries: Sequence[Mapping[str, Any]]) -> str:
+def format_tool_table(server: str, entries: Sequence[Mapping[str, Any]]) -> str:
     """Return the name of a server and its tools, given as their entries in `tools/list`."""
     rows = []
     for entry in entries[:_MAX_TOOLS]:
@@ -53,4 +53,4 @@ def summarize(entry: Mapping[str, Any]) -> str:
 def _escape(text: str) -> str:
     if len(text) > _MAX_CHARS:
         text = text[: _MAX_CHARS - 1] + "…"
-    return escape(printable(text))
+    return escape(make_printable(text))

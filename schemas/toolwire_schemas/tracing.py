@@ -38,7 +38,7 @@ _reported: set[str] = set()
 _flusher: _Flusher | None = None
 
 
-def tracer(service: str, report: Callable[[str], object]) -> Tracer | None:
+def make_tracer(service: str, report: Callable[[str], object]) -> Tracer | None:
     """Return Toolwire's tracer; `None` if the environment asks for no traces, or there can be none.
 
     *report* receives the reason then, once in a process, and later the first failure of an export.
@@ -54,7 +54,7 @@ def tracer(service: str, report: Callable[[str], object]) -> Tracer | None:
 
         with _setting_up:
             if not isinstance(trace.get_tracer_provider(), TracerProvider):
-                trace.set_tracer_provider(_provider(service, exporter or "otlp", report))
+                trace.set_tracer_provider(_make_provider(service, exporter or "otlp", report))
         return trace.get_tracer("toolwire")
     except ImportError:
         from .install_command import install_command
@@ -100,13 +100,13 @@ def trace_members(meta: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def context_in(meta: Mapping[str, Any]) -> Context:
+def extract_context(meta: Mapping[str, Any]) -> Context:
     """Return the context that the request with *meta* belongs to, by default that of this
     thread.
     """
     from opentelemetry.context import get_current
 
-    return _propagator().extract(trace_members(meta), get_current())
+    return _make_propagator().extract(trace_members(meta), get_current())
 
 
 def with_context(params: dict[str, Any] | None) -> dict[str, Any] | None:
@@ -116,7 +116,7 @@ def with_context(params: dict[str, Any] | None) -> dict[str, Any] | None:
     if "opentelemetry.trace" not in sys.modules:  # so no span is active
         return params
     carrier: dict[str, Any] = {}
-    _propagator().inject(carrier)
+    _make_propagator().inject(carrier)
     given = params or {}
     if carrier:
         return {**given, "_meta": {**(given.get("_meta") or {}), **carrier}}
@@ -124,7 +124,7 @@ def with_context(params: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 @cache
-def _propagator() -> TextMapPropagator:
+def _make_propagator() -> TextMapPropagator:
     from opentelemetry.baggage.propagation import W3CBaggagePropagator
     from opentelemetry.propagators.composite import CompositePropagator
     from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
@@ -133,7 +133,7 @@ def _propagator() -> TextMapPropagator:
     return CompositePropagator([TraceContextTextMapPropagator(), W3CBaggagePropagator()])
 
 
-def _provider(service: str, exporter: str, report: Callable[[str], object]) -> TracerProvider:
+def _make_provider(service: str, exporter: str, report: Callable[[str], object]) -> TracerProvider:
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
     from opentelemetry.sdk.resources import SERVICE_NAME, Resource
     from opentelemetry.sdk.trace import TracerProvider

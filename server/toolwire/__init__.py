@@ -69,9 +69,9 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
-        from toolwire_schemas.misplaced_names import missing
+        from toolwire_schemas.misplaced_names import make_missing_error
 
-        raise missing(__name__, name)
+        raise make_missing_error(__name__, name)
     from importlib import import_module
 
     value = globals()[name] = getattr(import_module(_LATER[name]), name)

@@ -147,9 +147,9 @@ class Server:
         with self._changing:
             gone = self.catalog.find(name)
             if gone is None:
-                from toolwire_schemas.did_you_mean import unknown_name
+                from toolwire_schemas.did_you_mean import explain_unknown_name
 
-                raise KeyError(unknown_name("tool", name, self.catalog.by_name))
+                raise KeyError(explain_unknown_name("tool", name, self.catalog.by_name))
             separator, named = self.settings.separator, (gone.kind, gone.name)
             self.replace(
                 [
@@ -294,10 +294,10 @@ class Server:
         return self._local.request(method, params, on_progress)
 
     def _repr_html_(self) -> str:
-        from toolwire_schemas.tool_table import tool_table
+        from toolwire_schemas.tool_table import format_tool_table
 
         name = self.identity.server_info()["name"]
-        return tool_table(name, [tool.describe() for tool in self.tools])
+        return format_tool_table(name, [tool.describe() for tool in self.tools])
 
     def close(self) -> None:
         """End the session of `request` and `call`, and mounted servers.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_tools.byte_sizes import parse_size
 
 _IDENTITY = ("name", "version", "title", "instructions", "lifespan", "shape")
@@ -19,7 +19,7 @@ def describe_mistake(options: dict[str, Any], settings: type[msgspec.Struct]) ->
     fields = settings.__struct_fields__
     for name, value in options.items():
         if name not in fields:
-            return unknown_name("option", name, (*_IDENTITY, *fields))
+            return explain_unknown_name("option", name, (*_IDENTITY, *fields))
         try:
             msgspec.convert({name: value}, settings)
         except (msgspec.ValidationError, AttributeError):

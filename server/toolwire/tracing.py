@@ -50,7 +50,7 @@ def trace(session: Any, identity: Identity) -> None:
     """
     # The server has reported a problem before it starts a worker process.
     report = log.debug if "toolwire.worker" in sys.modules else log.warning
-    tracer = tracing.tracer(identity.server_info()["name"] or "toolwire", report)
+    tracer = tracing.make_tracer(identity.server_info()["name"] or "toolwire", report)
     if tracer is not None:
         _Traces(tracer, session)
 
@@ -115,7 +115,7 @@ class _Traces:
             "network.transport": "pipe",
             "toolwire.request.size": size,
         }
-        parent = tracing.context_in(meta)
+        parent = tracing.extract_context(meta)
         span = self._tracer.start_span(method, parent, self._trace.SpanKind.SERVER)
         tracing.note(span, facts)
         return self._trace.set_span_in_context(span, parent)

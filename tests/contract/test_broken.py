@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from toolwire_schemas.cases import cases
+from toolwire_schemas.cases import load_cases
 
 sys.path.insert(0, str(Path(__file__).parent))
 from broken import FAULTS
@@ -31,9 +31,9 @@ def test_server_with_one_fault_fails_its_cases_as_their_rules_show(name: str) ->
 
 
 @pytest.mark.process
-@pytest.mark.parametrize("area", dict.fromkeys(case.area for case in cases()))
+@pytest.mark.parametrize("area", dict.fromkeys(case.area for case in load_cases()))
 def test_passing_exchanges_are_those_of_the_rules(area: str) -> None:
-    found = passing([case.id for case in cases() if case.area == area])
+    found = passing([case.id for case in load_cases() if case.area == area])
 
     assert comparable(found) == comparable(
         {case: each["passing"] for case, each in record_area(area).items()}
@@ -43,13 +43,13 @@ def test_passing_exchanges_are_those_of_the_rules(area: str) -> None:
 @pytest.mark.process
 def test_server_without_a_fault_passes_every_case() -> None:
     # The cases with large messages take their time in two processes.
-    everything = [case.id for case in cases() if case.area != "large"]
+    everything = [case.id for case in load_cases() if case.area != "large"]
     verdicts = play_fault([sys.executable, "-m", "broken", "Faultless"], everything, "lines")
 
     assert {verdict.case for verdict in verdicts if verdict.outcome in ("fail", "warn")} == set()
 
 
 def test_every_case_has_a_server_that_fails_it() -> None:
-    assert {case.id for case in cases()} - {
+    assert {case.id for case in load_cases()} - {
         case for fault in FAULTS.values() for case in fault.cases
     } == set()

@@ -10,7 +10,7 @@ from importlib.resources import files
 from typing import Any
 
 from toolwire_check.judging.named_rules import RULES
-from toolwire_schemas.cases import Case, cases
+from toolwire_schemas.cases import Case, load_cases
 from toolwire_schemas.published import PREFIX, validator
 
 # What every runner knows by itself; all other values have to be needed.
@@ -53,19 +53,21 @@ def test_every_case_fits_the_published_schema() -> None:
 
 
 def test_ids_and_behaviours_of_cases_are_unique() -> None:
-    assert [key for key, count in Counter(case.id for case in cases()).items() if count > 1] == []
     assert [
-        key for key, count in Counter(case.behaviour for case in cases()).items() if count > 1
+        key for key, count in Counter(case.id for case in load_cases()).items() if count > 1
+    ] == []
+    assert [
+        key for key, count in Counter(case.behaviour for case in load_cases()).items() if count > 1
     ] == []
 
 
 def test_every_behaviour_is_a_sentence() -> None:
-    for case in cases():
+    for case in load_cases():
         assert re.fullmatch(r"[A-Z`].*\.", case.behaviour), case.id
 
 
 def test_case_declares_the_needs_of_its_messages() -> None:
-    for case in cases():
+    for case in load_cases():
         used = {
             name for text in texts(case.steps) for name in re.findall(r"\$\{(\w+)[\w.]*\}", text)
         }
@@ -75,7 +77,7 @@ def test_case_declares_the_needs_of_its_messages() -> None:
 
 
 def test_schemas_and_rules_of_cases_exist() -> None:
-    for case in cases():
+    for case in load_cases():
         for text in texts(case.steps):
             if text.startswith(PREFIX):
                 validator(text.removeprefix(PREFIX))
@@ -83,7 +85,7 @@ def test_schemas_and_rules_of_cases_exist() -> None:
 
 
 def test_every_rule_is_used() -> None:
-    assert {step["rule"] for case in cases() for step in steps(case) if "rule" in step} == set(
+    assert {step["rule"] for case in load_cases() for step in steps(case) if "rule" in step} == set(
         RULES
     )
 
@@ -91,7 +93,7 @@ def test_every_rule_is_used() -> None:
 def test_cases_that_share_a_conversation_do_not_share_ids() -> None:
     """An answer that comes late would be taken for that of another case."""
     used = Counter()
-    for case in cases():
+    for case in load_cases():
         if case.process == "shared":
             used.update(
                 {json.dumps(step["answer"]) for step in steps(case) if "answer" in step} - {"null"}
@@ -101,7 +103,7 @@ def test_cases_that_share_a_conversation_do_not_share_ids() -> None:
 
 def test_case_for_the_whole_run_has_no_actions() -> None:
     expectations = {"none", "every", "quiet", "rule"}
-    for case in cases():
+    for case in load_cases():
         assert case.process != "run" or all(expectations & set(step) for step in case.steps), (
             case.id
         )
@@ -121,5 +123,5 @@ def test_every_case_has_an_expectation() -> None:
         "settle",
         "list",
     }
-    for case in cases():
+    for case in load_cases():
         assert any(expectations & set(step) for step in steps(case)), case.id

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from support import SUPPORT
 from toolwire.cli.main import main
-from toolwire_schemas.cases import cases
+from toolwire_schemas.cases import load_cases
 from toolwire_schemas.published import validator
 
 pytestmark = pytest.mark.process
@@ -237,7 +237,7 @@ def test_cases_are_listed_as_text_and_as_json(capsys: pytest.CaptureFixture[str]
         "batch/no-harm",
     ]
     listed = json.loads(run_check(capsys, "check", "--list", "--json")[1])
-    assert len(listed) == len(cases())
+    assert len(listed) == len(load_cases())
     assert all(validator("contract-case").is_valid(case) for case in listed)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support import SUPPORT
 from toolwire_check import CheckSettings, Fuzzing, Verdict, check
-from toolwire_schemas.cases import cases
+from toolwire_schemas.cases import load_cases
 
 pytestmark = pytest.mark.process
 
@@ -158,7 +158,7 @@ def test_other_tools_are_called_if_the_settings_allow_them() -> None:
 def test_output_of_a_tool_is_noise_and_no_fault_of_arguments() -> None:
     report = check(
         [sys.executable, "-IS", str(SERVER), "prints"],
-        cases=[case for case in cases() if case.id == "stdout/only-messages"],
+        cases=[case for case in load_cases() if case.id == "stdout/only-messages"],
         settings=LINES,
         fuzzing=Fuzzing(40, 1),
     )
@@ -173,7 +173,7 @@ def test_output_of_a_tool_is_noise_and_no_fault_of_arguments() -> None:
 
 def test_accepted_unknown_argument_is_only_a_warning() -> None:
     verdict = with_fault("takes unknown arguments", examples=100)["fuzz/invalid/count"]
-    (case,) = (case for case in cases() if case.id == "calls/unknown-argument")
+    (case,) = (case for case in load_cases() if case.id == "calls/unknown-argument")
     assert (verdict.outcome, verdict.severity) == ("warn", case.severity)
     assert "is unknown" in verdict.expected
 

@@ -19,8 +19,8 @@ import pytest
 from toolwire.cli.main import main
 from toolwire_check.facts.sdks import load_sdks
 from toolwire_schemas import project_links
-from toolwire_schemas.cases import cases
-from toolwire_schemas.cases.rules import Rule, rule, rule_page, rule_url
+from toolwire_schemas.cases import load_cases
+from toolwire_schemas.cases.rules import Rule, find_rule, find_rule_url, write_rule_page
 from toolwire_schemas.published import validator
 
 ROOT = Path(__file__).parents[2]
@@ -30,21 +30,23 @@ TEXTS = ROOT / "schemas" / "toolwire_schemas" / "cases" / "rules"
 _INDEX = re.compile(r"(?<=<!-- rules -->\n).*?(?=<!-- /rules -->)", re.DOTALL)
 _BACK = "\n[All cases](../../contract.md#the-rules)\n"
 
-RULES = {case.id: rule(case.id) for case in cases()}
+RULES = {case.id: find_rule(case.id) for case in load_cases()}
 ANEW = "run: python tests/contract/test_rules.py"
 
 
 def pages() -> dict[str, str]:
     """The pages by their paths in docs/contract/."""
     return {
-        f"{case}.md": rule_page(found) + _BACK for case, found in RULES.items() if found is not None
+        f"{case}.md": write_rule_page(found) + _BACK
+        for case, found in RULES.items()
+        if found is not None
     }
 
 
 def index() -> str:
     """A line for each area, with links to its pages."""
     areas: dict[str, list[str]] = {}
-    for case in cases():
+    for case in load_cases():
         area, _, name = case.id.partition("/")
         areas.setdefault(area, []).append(f"[{name}](contract/{case.id}.md)")
     return "".join(f"- `{area}`: {', '.join(links)}\n" for area, links in areas.items())
@@ -83,7 +85,7 @@ def test_every_shared_text_is_used_and_no_text_is_written_twice() -> None:
         for part in ([text] if isinstance(text, str) else text)
     ]
     assert {part[1:] for part in parts if part.startswith("@")} == shared.keys()
-    assert [case for area in files.values() for case in area] == [case.id for case in cases()]
+    assert [case for area in files.values() for case in area] == [case.id for case in load_cases()]
     texts = [*shared.values(), *(part for part in parts if not part.startswith("@"))]
     assert sorted(texts) == sorted(set(texts))
 
@@ -118,22 +120,23 @@ def test_pages_of_rules_are_up_to_date() -> None:
 
 def test_address_of_a_rule_is_that_of_its_page() -> None:
     for case in RULES:
-        url = rule_url(case)
+        url = find_rule_url(case)
         assert url is not None
-        path = url.removeprefix(f"{project_links.repository_url()}/blob/main/")
+        path = url.removeprefix(f"{project_links.find_repository_url()}/blob/main/")
         assert (ROOT / path).is_file()
 
 
 def test_fuzz_verdict_has_the_rule_of_the_matching_case() -> None:
-    assert rule("fuzz/valid/add") == RULES["calls/output-schema"]
-    assert rule("fuzz/invalid/a/b") == RULES["calls/wrong-type"]
-    assert rule_url("fuzz/invalid/add") == rule_url("calls/wrong-type")
+    assert find_rule("fuzz/valid/add") == RULES["calls/output-schema"]
+    assert find_rule("fuzz/invalid/a/b") == RULES["calls/wrong-type"]
+    assert find_rule_url("fuzz/invalid/add") == find_rule_url("calls/wrong-type")
 
 
 def test_there_is_no_rule_without_a_case() -> None:
-    assert rule("fuzz/other/add") is rule("fuzz") is None
+    assert find_rule("fuzz/other/add") is find_rule("fuzz") is None
     assert [
-        rule(case) for case in ("ids", "ids/no-such", "no-such/case", "shared/x", "../shared", "")
+        find_rule(case)
+        for case in ("ids", "ids/no-such", "no-such/case", "shared/x", "../shared", "")
     ] == [None] * 6
 
 
@@ -145,7 +148,7 @@ def test_check_prints_rules_without_starting_a_server(
     zero, null = RULES["ids/zero"], RULES["ids/null"]
     assert zero is not None
     assert null is not None
-    assert said.split() == [*rule_page(zero).split(), *rule_page(null).split()]
+    assert said.split() == [*write_rule_page(zero).split(), *write_rule_page(null).split()]
     for found in (zero, null):  # prose is wrapped, messages are not
         assert {*found.passing, *found.failing.exchange} <= set(said.splitlines())
     assert main(["check", "--rule", "fuzz/invalid/add"]) == 0

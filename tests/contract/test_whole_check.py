@@ -15,7 +15,7 @@ from toolwire.cli import example_tools
 from toolwire_check import CheckSettings, Report, Verdict, check
 from toolwire_check.playing.plan import select_cases
 from toolwire_client import NotStarted
-from toolwire_schemas.cases import Case, cases
+from toolwire_schemas.cases import Case, load_cases
 
 pytestmark = pytest.mark.process
 
@@ -80,7 +80,7 @@ def own(tmp_path_factory: pytest.TempPathFactory) -> Report:
     )
 
 
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+@pytest.mark.parametrize("case", load_cases(), ids=lambda case: case.id)
 def test_our_server_passes_every_case_in_both_framings_and_eras(case: Case, own: Report) -> None:
     verdicts = [verdict for verdict in own.verdicts if verdict.case == case.id]
     assert verdicts
@@ -115,7 +115,7 @@ def check_fault(fault: str, mark: str, *patterns: str, start_seconds: float = 20
     """
     return check(
         [sys.executable, STUBBORN, fault, mark],
-        cases=map(hurry, select_cases(cases(), patterns)),
+        cases=map(hurry, select_cases(load_cases(), patterns)),
         settings=CheckSettings(start_seconds=start_seconds, framings=("lines",)),
         timeout_seconds=1.0,
     )
@@ -214,9 +214,12 @@ def test_replay_with_the_cases_before_it_reproduces_a_failure(mark: str) -> None
     command = [sys.executable, STUBBORN, "resents a zero", mark]
     settings = CheckSettings(framings=("lines",))
     alone = check(
-        command, cases=select_cases(cases(), ["ids/unicode"]), settings=settings, replays=True
+        command,
+        cases=select_cases(load_cases(), ["ids/unicode"]),
+        settings=settings,
+        replays=True,
     )
-    both = [*select_cases(cases(), ["ids/zero"]), *select_cases(cases(), ["ids/unicode"])]
+    both = [*select_cases(load_cases(), ["ids/zero"]), *select_cases(load_cases(), ["ids/unicode"])]
     after = check(command, cases=both, settings=settings, replays=True)
     assert [verdict.outcome for verdict in alone.verdicts] == ["pass"]
     assert [verdict.outcome for verdict in after.verdicts] == ["pass", "fail"]
@@ -280,7 +283,9 @@ def test_call_is_not_slow_if_every_request_is(mark: str) -> None:
     settings = CheckSettings(any_tool=True, framings=("lines",))
     command = [sys.executable, STUBBORN, "is slow with everything", mark]
     report = check(
-        command, cases=select_cases(cases(), ["concurrency/while-a-call-runs"]), settings=settings
+        command,
+        cases=select_cases(load_cases(), ["concurrency/while-a-call-runs"]),
+        settings=settings,
     )
     assert (
         only(report, "concurrency/while-a-call-runs").reason
@@ -321,7 +326,7 @@ def test_tool_with_only_a_slow_first_call_is_not_slow(tmp_path: Path) -> None:
 
     report = check(
         [sys.executable, "-m", "toolwire", "serve", str(tmp_path / "tools.py")],
-        cases=select_cases(cases(), ["concurrency/while-a-call-runs"]),
+        cases=select_cases(load_cases(), ["concurrency/while-a-call-runs"]),
         settings=CheckSettings(any_tool=True, framings=("lines",)),
     )
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from interop.peers import missing
 from interop.third_party import SERVERS, Server
-from toolwire_schemas.cases import cases
+from toolwire_schemas.cases import load_cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 # server logs without having said so shows only in answers to malformed messages, which have
 # processes of their own.
 QUICK = [
-    case for case in cases() if case.process in ("shared", "run") and case.id != "logging/declared"
+    case
+    for case in load_cases()
+    if case.process in ("shared", "run") and case.id != "logging/declared"
 ]
 WHOLE = "filesystem"
 
@@ -41,7 +43,10 @@ def reports() -> Iterator[dict[str, Future[Report]]]:
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield {
             server.name: pool.submit(
-                server.check, cases() if server.name == WHOLE else QUICK, gaps=server.gaps(), jobs=1
+                server.check,
+                load_cases() if server.name == WHOLE else QUICK,
+                gaps=server.gaps(),
+                jobs=1,
             )
             for server in SERVERS
             if server.installed

@@ -15,7 +15,7 @@ from interop.peers import missing
 from interop.third_party import EXAMPLES, SERVERS, Server, python_of
 from toolwire_check import Report
 from toolwire_check.playing.plan import select_cases
-from toolwire_schemas.cases import cases
+from toolwire_schemas.cases import load_cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -107,8 +107,8 @@ def test_a_server_fails_on_busy_cores_only_what_it_fails_on_idle_ones(server: Se
     if not server.installed:
         missing(server.what)
     with busy_cores():
-        busy = failures(server.check(select_cases(cases(), TIMED), gaps=server.gaps()))
+        busy = failures(server.check(select_cases(load_cases(), TIMED), gaps=server.gaps()))
     if busy:
-        again = [case for case in cases() if case.id in {name for name, _ in busy}]
+        again = [case for case in load_cases() if case.id in {name for name, _ in busy}]
         busy -= failures(server.check(again, gaps=server.gaps(), jobs=1))
     assert busy == set()

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_check import CheckSettings, Report, check
 from toolwire_check import baseline as known
-from toolwire_schemas.cases import cases
+from toolwire_schemas.cases import load_cases
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -216,7 +216,7 @@ def main() -> int:
             )
             continue
         # What is known of SDKs is read off the baselines, so those have it too.
-        report = server.check(cases(), gaps=server.gaps(), fold_sdk=not options.record)
+        report = server.check(load_cases(), gaps=server.gaps(), fold_sdk=not options.record)
         rows.append(row(server, report))
         found = report.failures("advice")
         news += len(found) + len(report.outdated)

@@ -9,7 +9,7 @@ import unicodedata
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_schemas.output import BOLD, PLAIN, LineOutput, Output, printable
+from toolwire_schemas.output import BOLD, PLAIN, LineOutput, Output, make_printable
 
 OBEYED = ("Cc", "Cf", "Co", "Cs", "Zl", "Zp")
 
@@ -21,13 +21,13 @@ class Terminal(io.StringIO):
 
 @given(st.text())
 def test_what_is_printable_steers_nothing_and_stays_so(text: str) -> None:
-    made = printable(text)
+    made = make_printable(text)
     assert not [
         letter
         for letter in made
         if unicodedata.category(letter) in OBEYED and letter not in "\n\t\u200c\u200d"
     ]
-    assert printable(made) == made
+    assert make_printable(made) == made
 
 
 @pytest.mark.parametrize(
@@ -35,20 +35,20 @@ def test_what_is_printable_steers_nothing_and_stays_so(text: str) -> None:
     ["plain", "two\nlines\tand a tab", "größer 東京\u3000", "שלום", "👩\u200d👧", "no\u00a0break"],
 )
 def test_what_people_write_stays_as_it_is(text: str) -> None:
-    assert printable(text) == text
+    assert make_printable(text) == text
 
 
 @pytest.mark.parametrize(
     "steering", ["\x1b[2J", "\x9b31m", "\x07", "\u202eevil", "\u2066", "\r", "\x7f", "\u2028"]
 )
 def test_what_steers_is_shown_as_json_has_it(steering: str) -> None:
-    assert json.loads(f'"{printable(steering)}"') == steering
-    assert printable(steering)[0] == "\\"
+    assert json.loads(f'"{make_printable(steering)}"') == steering
+    assert make_printable(steering)[0] == "\\"
 
 
 def test_json_means_the_same_when_it_is_shown() -> None:
     value = {"a\x9b": "\u202eb", "c": "\x1b"}
-    assert json.loads(printable(json.dumps(value, ensure_ascii=False))) == value
+    assert json.loads(make_printable(json.dumps(value, ensure_ascii=False))) == value
 
 
 def test_emphasis_is_ours_alone() -> None:
@@ -76,7 +76,7 @@ def test_lines_of_another_program_are_written_whole_however_they_come(pieces: li
     lines.end()
     told = [line for line in written.getvalue().split("\n") if line]
     assert told == [
-        line for line in printable("".join(pieces).replace("\r", "\n")).split("\n") if line
+        line for line in make_printable("".join(pieces).replace("\r", "\n")).split("\n") if line
     ]
 
 

@@ -19,9 +19,9 @@ from toolwire_schemas.published import (
     PREFIX,
     UnknownSchema,
     bundle,
+    list_references,
     load,
     names,
-    references,
     text,
     validator,
 )
@@ -343,4 +343,4 @@ def test_nothing_that_a_bundle_holds_hides_something_else() -> None:
 
 
 def _beneath(name: str) -> set[str]:
-    return {found for other in references(load(name)) for found in (other, *_beneath(other))}
+    return {found for other in list_references(load(name)) for found in (other, *_beneath(other))}

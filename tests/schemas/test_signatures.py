@@ -7,13 +7,13 @@ import sys
 from typing import Any
 
 import pytest
-from toolwire_schemas.signatures import signature_of
+from toolwire_schemas.signatures import read_signature
 
 
 def test_annotations_that_can_be_evaluated_are_objects() -> None:
     def function(a: int, *, b: str = "") -> None: ...
 
-    assert signature_of(function) == inspect.signature(function)
+    assert read_signature(function) == inspect.signature(function)
 
 
 @pytest.mark.skipif(
@@ -25,7 +25,7 @@ def test_annotations_that_cannot_be_evaluated_are_text(annotation: str) -> None:
     source = f"def function(a: {annotation}, *, b: int = 1) -> str: ..."
     exec(compile(source, "module.py", "exec", dont_inherit=True), namespace)
 
-    found = signature_of(namespace["function"])
+    found = read_signature(namespace["function"])
     assert list(found.parameters) == ["a", "b"]
     assert found.parameters["a"].annotation == annotation
     assert found.parameters["b"].default == 1
@@ -33,4 +33,4 @@ def test_annotations_that_cannot_be_evaluated_are_text(annotation: str) -> None:
 
 def test_a_function_in_c_without_a_signature_is_a_value_error() -> None:
     with pytest.raises(ValueError, match="signature"):
-        signature_of(max)
+        read_signature(max)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from toolwire_schemas.tokens import estimate_list_tokens, estimate_tokens, text_for_models
+from toolwire_schemas.tokens import estimate_list_tokens, estimate_tokens, write_text_for_models
 
 
 @pytest.mark.parametrize(
@@ -36,7 +36,7 @@ def test_a_model_reads_name_description_and_input_schema_of_a_tool() -> None:
     }
 
     expected = '{"name":"add","description":"Add.","inputSchema":{"type":"object"}}'
-    assert text_for_models(entry) == expected
+    assert write_text_for_models(entry) == expected
     assert estimate_list_tokens([entry, entry]) == 2 * (len(expected) // 4)
 
 

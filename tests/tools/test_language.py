@@ -25,10 +25,10 @@ from toolwire_compat.lagent import (
     TupleParser,
     get_tool,
 )
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_schemas.json_schema import error_text as faults
-from toolwire_schemas.language import chinese as sentences
-from toolwire_schemas.language import language, say, set_language
+from toolwire_schemas.language import get_language, say, set_language
+from toolwire_schemas.language import load_chinese as sentences
 from toolwire_tools import tools_of
 from toolwire_tools.schema import constraints
 
@@ -117,7 +117,7 @@ def sources() -> list[ast.Module]:
         for file in (ROOT / folder).rglob("*.py")
         if file.name != "chinese.py"
     ]
-    return [ast.parse(text) for text in texts if "say" in text or "unknown_name(" in text]
+    return [ast.parse(text) for text in texts if "say" in text or "explain_unknown_name(" in text]
 
 
 def speaks(tree: ast.AST) -> bool:
@@ -319,7 +319,7 @@ def test_the_language_of_the_process_is_that_of_what_is_made_from_now_on() -> No
     assert get_tool("Calculator").description["parameter_description"] == IN_JSON
     assert get_tool("Calculator").description["description"].startswith("计算表达式的值。")
     assert get_tool("Calculator", lang="en").description["description"].startswith("Calculate")
-    assert (language(), os.environ["TOOLWIRE_LANG"]) == ("zh", "zh")
+    assert (get_language(), os.environ["TOOLWIRE_LANG"]) == ("zh", "zh")
 
 
 @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ def test_the_environment_says_it_as_locales_do(
     monkeypatch: pytest.MonkeyPatch, said: str, spoken: str
 ) -> None:
     monkeypatch.setenv("TOOLWIRE_LANG", said)
-    assert language() == spoken
+    assert get_language() == spoken
 
 
 def test_a_language_that_is_not_spoken_is_refused() -> None:
@@ -602,6 +602,6 @@ def test_an_api_that_needs_a_setting_says_so_in_chinese(tmp_path: Path) -> None:
 
 def test_errors_for_people_are_english_in_any_language() -> None:
     set_language("zh")
-    assert unknown_name("file", "tols.py", ["tools.py"]) == (
+    assert explain_unknown_name("file", "tols.py", ["tools.py"]) == (
         "no file 'tols.py', did you mean 'tools.py'? Known: tools.py"
     )

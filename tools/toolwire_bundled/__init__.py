@@ -132,7 +132,7 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     if name not in BUNDLED:
-        from toolwire_schemas.misplaced_names import missing
+        from toolwire_schemas.misplaced_names import make_missing_error
 
-        raise missing(__name__, name)
+        raise make_missing_error(__name__, name)
     return class_of(name)

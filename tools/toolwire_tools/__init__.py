@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import toolwire_schemas
 
 if TYPE_CHECKING:
-    from toolwire_schemas.language import language as language
+    from toolwire_schemas.language import get_language as get_language
     from toolwire_schemas.language import set_language as set_language
     from toolwire_schemas.portability import Finding as Finding
 
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from .tool import Tool as Tool
     from .tool import make_tool as make_tool
 
-_MODULES = toolwire_schemas.modules_by_name(
+_MODULES = toolwire_schemas.map_names_to_modules(
     {
         ".content": "Audio Content File Image ResourceLink Text",
         ".context.context": "AsyncContext BaseContext Caller Context",
@@ -76,7 +76,7 @@ _MODULES = toolwire_schemas.modules_by_name(
 most of them.
 """
 __all__ = sorted(_MODULES)
-__getattr__ = toolwire_schemas.importer(__name__, _MODULES)
+__getattr__ = toolwire_schemas.make_importer(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

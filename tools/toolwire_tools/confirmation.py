@@ -18,8 +18,8 @@ from enum import Enum
 from string import Formatter
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.did_you_mean import unknown_name
-from toolwire_schemas.output import printable
+from toolwire_schemas.did_you_mean import explain_unknown_name
+from toolwire_schemas.output import make_printable
 
 from .context.context import AsyncContext, Context
 from .errors import Declined, NotAnswered, RegistrationError
@@ -153,7 +153,7 @@ class Confirmation:
             raise TypeError(
                 f"{self._tool}: the function of confirm returned {problem} instead of a question"
             )
-        text = printable(text)
+        text = make_printable(text)
         if len(text) <= MAX_QUESTION:
             return text
         return _both_ends(text, MAX_QUESTION)
@@ -184,7 +184,7 @@ class Confirmation:
             )
         parts: list[tuple[str, str | None]] = []
         for text, name, form, conversion in found:
-            parts.append((printable(text), None))
+            parts.append((make_printable(text), None))
             if name is None:
                 continue
             if form or conversion:
@@ -225,7 +225,7 @@ class Confirmation:
                 f"write {{{plain}}}, or a function of the arguments",
             )
         self._fail(
-            f"it has {unknown_name('argument', name, self._names)}",
+            f"it has {explain_unknown_name('argument', name, self._names)}",
             "name an argument that callers give",
         )
 

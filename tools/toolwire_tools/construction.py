@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import Any
 
-from toolwire_schemas.signatures import signature_of
+from toolwire_schemas.signatures import read_signature
 
 from .errors import RegistrationError
 
@@ -34,7 +34,7 @@ def construct(kind: type) -> Any:
 
 def _needed_arguments(kind: type) -> list[str]:
     try:
-        parameters = signature_of(kind).parameters.values()
+        parameters = read_signature(kind).parameters.values()
     except (ValueError, TypeError):  # written in C: trying is the only way to know
         return []
     needed = []

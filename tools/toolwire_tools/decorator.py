@@ -326,17 +326,19 @@ def _check_names(function: Any, tool: str, options: Options) -> None:
     )
     if not wanted:
         return
-    from toolwire_schemas.signatures import signature_of  # as in `signature`
+    from toolwire_schemas.signatures import read_signature  # as in `signature`
 
     try:
-        known = list(signature_of(function).parameters)
+        known = list(read_signature(function).parameters)
     except (ValueError, TypeError):  # a Tool says so
         return
     for name in sorted(wanted - {"self", "cls", *known}):
-        from toolwire_schemas.did_you_mean import unknown_name
+        from toolwire_schemas.did_you_mean import explain_unknown_name
 
         raise RegistrationError(
-            f"it has {unknown_name('parameter', name, known)}", tool=tool, remedy="name one it has"
+            f"it has {explain_unknown_name('parameter', name, known)}",
+            tool=tool,
+            remedy="name one it has",
         )
 
 
@@ -353,9 +355,9 @@ def checked(
     known = known or kind.__struct_fields__
     for option in given:
         if option not in known:
-            from toolwire_schemas.did_you_mean import unknown_name
+            from toolwire_schemas.did_you_mean import explain_unknown_name
 
-            raise TypeError(f"{of}: {unknown_name('option', option, known)}")
+            raise TypeError(f"{of}: {explain_unknown_name('option', option, known)}")
     values = {
         option: _prepared(option, value, of) for option, value in given.items() if value is not None
     }

@@ -268,10 +268,10 @@ def _listed(module: ModuleType, listed: Any) -> dict[str, Any]:
     own_attributes = vars(module)
     for name in listed:
         if isinstance(name, str) and name not in own_attributes:
-            from toolwire_schemas.did_you_mean import unknown_name
+            from toolwire_schemas.did_you_mean import explain_unknown_name
 
             known = [other for other in own_attributes if not other.startswith("_")]
-            problem = f"__tools__ lists {unknown_name('name', name, known)}"
+            problem = f"__tools__ lists {explain_unknown_name('name', name, known)}"
             raise RegistrationError(problem, tool=module.__name__, remedy="define it in the module")
     return {
         f"__tools__[{n}]": own_attributes[item] if isinstance(item, str) else item

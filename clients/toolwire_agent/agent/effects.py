@@ -16,7 +16,7 @@ from toolwire_client.errors import ClientError, ServerGone, TimedOut
 from toolwire_client.session.elicitation import ElicitationObserver, elicitation_observer
 from toolwire_client.validation import join_errors
 from toolwire_client.waiting.event_loop import here
-from toolwire_schemas.language import say, speaking
+from toolwire_schemas.language import say, use_language
 
 from ..models.errors import ContextExceeded, ModelError
 from ..models.model import ServerFacts, read_reply, takes
@@ -212,7 +212,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         has_task = step.task is None and not self._runs_here(tool)
         token = elicitation_observer.set(_Witness(here(aside), has_task=has_task))
         try:
-            with speaking(state.conversation.protocol.language.name):  # tools of this process
+            with use_language(state.conversation.protocol.language.name):  # tools of this process
                 result = await self._call(step, seconds, report)
             value, note = _result_for_model(state, result)
             return events.CallFinished(success=not result.is_error, result=value, note=note)

@@ -116,7 +116,7 @@ class ToolSearch:
             tools.append(NamedTool(entry, group, self.own_names.get(name, name)))
         self.program_names = name_functions(tools)
         about = meta_tools.describe_program(self._search_tool, _find_sandbox())
-        return meta_tools.program_entry(self.program_tool, about)
+        return meta_tools.make_program_entry(self.program_tool, about)
 
     def _shows_all(self, entries: Sequence[Entry], context_tokens: int | None) -> bool:
         if self._show != "auto":

@@ -40,7 +40,7 @@ def add_tracing(effects: Effects, agent: str, model: str) -> Effects:
     """Return *effects* that make spans, if the environment asks for them; *agent* and *model* are
     names.
     """
-    tracer = tracing.tracer("toolwire-agent", logging.getLogger("toolwire").warning)
+    tracer = tracing.make_tracer("toolwire-agent", logging.getLogger("toolwire").warning)
     if tracer is None:
         return effects
     given = {name: getattr(effects, name) for name in Effects.__struct_fields__}

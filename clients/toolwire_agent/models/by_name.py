@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_schemas.extensions import ExtensionFailed, find_extension
 
 from .arithmetic import ArithmeticModel
@@ -66,7 +66,7 @@ def model_from_name(name: str, **settings: Any) -> Model:
     if colon and rest:
         return _load_own(name)
     hint = "" if colon else "; a vendor's model is called PROVIDER:MODEL, as in openai:gpt-5"
-    raise NotReady(unknown_name("model", kind, _FIRST_WORDS) + hint)
+    raise NotReady(explain_unknown_name("model", kind, _FIRST_WORDS) + hint)
 
 
 def _find_announced(kind: str) -> Any:
@@ -101,7 +101,7 @@ def _load_own(name: str) -> Model:
     for part in path.split("."):
         if not hasattr(found, part):
             names = [each for each in dir(found) if not each.startswith("_")]
-            raise NotReady(f"{where}: {unknown_name('object', part, names)}")
+            raise NotReady(f"{where}: {explain_unknown_name('object', part, names)}")
         found = getattr(found, part)
     with suppress(NotAModel):
         return as_model(found)
@@ -133,4 +133,4 @@ def _module(name: str) -> Any:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise
-        raise NotReady(unknown_name("module or model", name, _FIRST_WORDS)) from None
+        raise NotReady(explain_unknown_name("module or model", name, _FIRST_WORDS)) from None

@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypedDict, Unpack, cast
 
 import msgspec
 from toolwire_client.waiting.event_loop import in_thread
-from toolwire_schemas.signatures import signature_of
+from toolwire_schemas.signatures import read_signature
 
 from ..react.messages import ModelReply, ToolCall, Usage
 from .errors import NotAModel
@@ -263,7 +263,7 @@ async def emit_text(on_text: OnText | None, text: str) -> None:
 def takes(function: Callable[..., Any], name: str) -> bool:
     """Return whether *function* has a keyword argument *name*, or takes any."""
     try:
-        parameters = signature_of(function).parameters.values()
+        parameters = read_signature(function).parameters.values()
     except (ValueError, TypeError):  # written in C, without a signature
         return False
     return any(each.name == name or each.kind is each.VAR_KEYWORD for each in parameters)
@@ -271,7 +271,7 @@ def takes(function: Callable[..., Any], name: str) -> bool:
 
 def _parameters(function: Callable[..., Any]) -> frozenset[str]:
     try:
-        return frozenset(signature_of(function).parameters)
+        return frozenset(read_signature(function).parameters)
     except (ValueError, TypeError):  # written in C, without a signature
         return frozenset()
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import msgspec
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_schemas.wire import codec
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def read_price(text: str, models: Sequence[str]) -> Price:
     for model in models:
         if model in table:
             return table[model]
-    raise ValueError(f"{text}: {unknown_name('model', models[0], table)}")
+    raise ValueError(f"{text}: {explain_unknown_name('model', models[0], table)}")
 
 
 def _price_of_numbers(read: str, written: str) -> Price | None:

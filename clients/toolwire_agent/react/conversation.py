@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 import msgspec
 from toolwire_client.redaction.hidden import whole
 from toolwire_client.validation import join_errors
-from toolwire_schemas.did_you_mean import closest_first
-from toolwire_schemas.language import speaking
+from toolwire_schemas.did_you_mean import sort_closest_first
+from toolwire_schemas.language import use_language
 
 from .history import find_longest_result, shorten_history
 from .messages import (
@@ -105,7 +105,7 @@ def _in_its_language(method: _Method) -> _Method:
 
     @wraps(method)
     def speaking_it(self: Conversation, *arguments: Any, **named: Any) -> Any:
-        with speaking(self.protocol.language.name):
+        with use_language(self.protocol.language.name):
             return method(self, *arguments, **named)
 
     return cast("_Method", speaking_it)
@@ -563,7 +563,7 @@ def _fingerprint(reply: ModelReply) -> str:
 
 
 def _describe_unknown(tool: str, tools: Tools, language: Language) -> str:
-    names = closest_first(tool, tools.all_names, 3)
+    names = sort_closest_first(tool, tools.all_names, 3)
     if not names:
         return language.say("no_tools", tool=repr(tool))
     listed = ", ".join(names[:_MAX_NAMES])

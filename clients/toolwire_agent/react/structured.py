@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from toolwire_dialects import python_stub as python
-from toolwire_schemas.did_you_mean import closest_first
+from toolwire_schemas.did_you_mean import sort_closest_first
 from toolwire_schemas.json_schema.error_text import format_value
 
 from .messages import Action, Ask, FinalAnswer, ResultKey, ToModel, to_json
@@ -147,7 +147,7 @@ def _read(members: dict[str, Any], tools: Tools, wanted: Thought) -> ValidReply 
         return InvalidReply((remark("missing", member="type"),))
     kind, thought = members.pop("type"), members.pop("thought", None)
     if not isinstance(kind, str) or kind not in _REPLIES:
-        allowed = ", ".join(closest_first(str(kind).upper(), tuple(_REPLIES)))
+        allowed = ", ".join(sort_closest_first(str(kind).upper(), tuple(_REPLIES)))
         return InvalidReply((remark("type", given=format_value(kind), allowed=allowed),))
     odd: list[Remark] = []
     if not isinstance(thought, str | None):

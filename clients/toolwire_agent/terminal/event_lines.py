@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 from toolwire_schemas.language import say
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 
 from ..presentation import (
     Answer,
@@ -60,7 +60,7 @@ class Line(msgspec.Struct, frozen=True):
 
 def line(kind: Kind, text: str) -> Line:
     """Return a line of foreign text, made safe to print."""
-    return Line(kind, printable(text))
+    return Line(kind, make_printable(text))
 
 
 def event_lines(event: events.Recorded) -> list[Line]:
@@ -111,7 +111,7 @@ def _format_headline(shown: Presentation) -> str:
     for part in shown.parts:
         match part:
             case Text(text) if text:
-                texts.append(printable(text))
+                texts.append(make_printable(text))
             case Quote(text):
                 texts.append(format_excerpt(text))
     if not texts:

@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from toolwire_schemas.output import Output, printable
+from toolwire_schemas.output import Output, make_printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ class Keyboard:
         line: str | None = None
         try:
             with self._typing():
-                line = self._line(printable(prompt), printable(prefill))
+                line = self._line(make_printable(prompt), make_printable(prefill))
         finally:
             if line is None and self._is_terminal:  # Enter was not pressed
                 Output(sys.stderr).prompt("\n")

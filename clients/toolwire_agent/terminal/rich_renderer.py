@@ -20,7 +20,7 @@ from rich.progress import (
 from rich.table import Table
 from rich.text import Text
 from toolwire_schemas.language import say
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 
 from ..agent.events import CallStarted, Ended, ModelAsked, TextArrived, ToolProgress
 from ..presentation import format_end
@@ -72,7 +72,7 @@ class RichRenderer(Renderer):
             case Ended():
                 if has_answer:
                     self._console.print(
-                        Text(f"\n{printable(event.result or '')}\n", overflow="fold")
+                        Text(f"\n{make_printable(event.result or '')}\n", overflow="fold")
                     )
                 self.tell(
                     Line("note", format_end(event, seconds if self._moves else None, self.price))
@@ -100,7 +100,7 @@ class RichRenderer(Renderer):
         style = _STYLES[line.kind]
         grid.add_row(
             Text(MARKS[line.kind], style=style),
-            Text(printable(line.text), style=style, overflow="fold"),
+            Text(make_printable(line.text), style=style, overflow="fold"),
         )
         self._console.print(grid)
 
@@ -115,7 +115,7 @@ class RichRenderer(Renderer):
         if not self._moves:
             return
         # One line: what is wider than the terminal could not be taken away again.
-        text = printable(" ".join(text.split()))[:_MAX_TEXT]
+        text = make_printable(" ".join(text.split()))[:_MAX_TEXT]
         has_bar = self._progress is not None and self._progress.tasks[0].total is not None
         if self._progress is None or has_bar != (total is not None):
             self.rest()

@@ -210,7 +210,7 @@ class LocalCaller:
             return self._dismiss(
                 "CannotAsk", "This tool needs to ask the user, and the client cannot ask."
             )
-        with self._deadline.stopped():
+        with self._deadline.stop_clock():
             replied = await self._elicitation.ask(
                 Elicitation(message, schema, self._tool.name), observer=self._observer
             )

@@ -13,7 +13,7 @@ import msgspec
 from toolwire_client.errors import ClientError, NoTasks, RequestFailed
 from toolwire_client.waiting.base import Waiting, blocking
 from toolwire_schemas.deadline import Deadline
-from toolwire_schemas.did_you_mean import closest
+from toolwire_schemas.did_you_mean import find_closest
 from toolwire_schemas.wire import messages
 
 from .local_tools import LocalTools
@@ -309,7 +309,7 @@ class AsyncToolbox:
 
     def _find(self, name: str) -> tuple[ToolSource, str]:
         if name not in self._offered:
-            close = closest(name, self._offered)
+            close = find_closest(name, self._offered)
             question = f", did you mean {close[0]!r}?" if close else "."
             known = ", ".join(self._offered) or "(no tools)"
             raise RequestFailed(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_client.validation import LenientValidator
 from toolwire_dialects.compare import takes_all
-from toolwire_schemas.json_schema.subschemas import children
+from toolwire_schemas.json_schema.subschemas import map_subschemas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -100,7 +100,7 @@ def _with_examples(schema: Any) -> Any:
         return [_with_examples(part) for part in schema]
     if not isinstance(schema, dict):
         return schema
-    whole = children(schema, _with_examples)
+    whole = map_subschemas(schema, _with_examples)
     examples = list(_list_examples(whole))
     if examples:
         whole["default"] = examples[0]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.exact_tokens import find_exact_counter
-from toolwire_schemas.tokens import estimate_list_tokens, text_for_models
+from toolwire_schemas.tokens import estimate_list_tokens, write_text_for_models
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 from ..report import ToolCost
@@ -111,7 +111,7 @@ def measure_costs(tools: Sequence[Any], calls: Sequence[TimedCall]) -> list[Tool
             continue
         cost = _measure_cost(tool, calls_of_tool.get(tool["name"], ()))
         if count_exactly is not None:
-            tokens = count_exactly(text_for_models(tool))
+            tokens = count_exactly(write_text_for_models(tool))
             cost = msgspec.structs.replace(cost, exact_tokens=tokens)
         costs.append(cost)
     return sorted(costs, key=lambda cost: (-cost.tokens, cost.name))

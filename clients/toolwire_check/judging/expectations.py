@@ -12,8 +12,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.json_schema.error_text import word_errors
-from toolwire_schemas.json_schema.subschemas import reference_in
+from toolwire_schemas.json_schema.error_text import write_faults
+from toolwire_schemas.json_schema.subschemas import get_reference
 from toolwire_schemas.published import validator
 from toolwire_schemas.wire import codec
 
@@ -143,7 +143,7 @@ def _find_fault_of_error(step: Step, error: dict[str, Any]) -> str | None:
 def _find_misfit(schema: Any, value: Any, root: str) -> str | None:
     """Return why *value* does not fit *schema*, in parentheses; `None` if it does."""
     try:
-        faults = word_errors(make_validator(schema).iter_errors(value), root)
+        faults = write_faults(make_validator(schema).iter_errors(value), root)
     except RecursionError:
         return " (nested too deeply to be checked)"
     if not faults:
@@ -279,7 +279,7 @@ def _describe_schema(schema: Any) -> str:
     if isinstance(schema, dict):
         if "description" in schema:
             return str(schema["description"])
-        reference = reference_in(schema)
+        reference = get_reference(schema)
         if reference is not None and len(schema) == 1:
             return f"as {reference} has it"
     return f"fitting {shorten_json(schema)}"

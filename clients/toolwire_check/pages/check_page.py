@@ -28,7 +28,7 @@ from toolwire_client.pages.markup import (
     table,
 )
 from toolwire_client.pages.page import page, section
-from toolwire_schemas.cases.rules import rule, rule_url
+from toolwire_schemas.cases.rules import find_rule, find_rule_url
 from toolwire_schemas.exact_tokens import ENCODING
 
 from ..report import OUTCOMES
@@ -93,7 +93,7 @@ def _make_badge(outcome: Outcome) -> Html:
 def _link_case(case: str) -> Html:
     """Return the id of a case, as a link to its rule if it has one."""
     name = element("code", cut(case, _MAX_NAME_CHARS))
-    address = rule_url(case)
+    address = find_rule_url(case)
     if not address:
         return name
     return element("a", name, href=address, rel="noreferrer")
@@ -103,7 +103,7 @@ def rule_html(case: str) -> Html | None:
     """Return why the rule of a case matters, exchanges that pass and fail, and how to fix a
     server.
     """
-    found = rule(case)
+    found = find_rule(case)
     if found is None:
         return None
     titles = ("with Toolwire", "mcp, Python", "TypeScript SDK", "without an SDK")
@@ -420,9 +420,9 @@ def _with_code(rows: Iterable[Sequence[str]]) -> list[list[str]]:
 
 def _link_markdown(verdict: Verdict) -> str:
     name = as_code(verdict.case)
-    if not rule(verdict.case):
+    if not find_rule(verdict.case):
         return name
-    address = rule_url(verdict.case)
+    address = find_rule_url(verdict.case)
     if not address:
         return name
     return f"[{name}]({address})"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.cases import cases
+from toolwire_schemas.cases import load_cases
 
 from ..judging.conversation import format_exchange
 from ..judging.expectations import Breach
@@ -63,7 +63,7 @@ def judge_silent_server(
 
     One case fails, even if it is not among the *plays*, so that the report is no success.
     """
-    [first] = [case for case in cases() if case.id == _FIRST_CASE]
+    [first] = [case for case in load_cases() if case.id == _FIRST_CASE]
     breach = Breach("an answer to initialize or to server/discover", trouble)
     verdicts = [judge_play(Play(first), breach, events, 0.0)]
     for play in plays:

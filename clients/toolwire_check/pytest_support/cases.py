@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from toolwire_client.errors import NotStarted
-from toolwire_schemas.cases import cases
+from toolwire_schemas.cases import load_cases
 
 from .. import baseline as baselines
 from ..check import check
@@ -73,7 +73,7 @@ def contract_cases(
     """
     import pytest
 
-    wanted = {case.id: case for case in select_cases(cases(), only, skip)}
+    wanted = {case.id: case for case in select_cases(load_cases(), only, skip)}
     _refuse_unknown_patterns((*only, *skip))
     gaps: Sequence[baselines.Gap] = ()
     if baseline is not None:
@@ -118,7 +118,7 @@ def contract_cases(
 
 
 def _refuse_unknown_patterns(patterns: Sequence[str]) -> None:
-    ids = [*(case.id for case in cases()), *FUZZ_IDS]
+    ids = [*(case.id for case in load_cases()), *FUZZ_IDS]
     for pattern in patterns:
         if not any(fnmatchcase(each, pattern) for each in ids):
             raise ValueError(f"no case matches {pattern!r}: `toolwire check --list` has them all")

@@ -15,7 +15,7 @@ from toolwire_schemas.json_schema.bounded_validator import (
     Budget,
     CannotJudge,
     SchemaValidator,
-    faults_of_schema,
+    find_faults_of_schema,
 )
 from toolwire_schemas.json_schema.graph import SchemaGraph
 from toolwire_schemas.json_schema.linear_regex import is_cheap
@@ -100,12 +100,12 @@ class ValueJudge:
         Raises:
             CannotJudge: as `is_valid`.
         """
-        return self._validators[0].errors(value, total=self.steps)
+        return self._validators[0].find_errors(value, total=self.steps)
 
     def _find_faults(self) -> Iterator[Fault]:
         if len(json.dumps(self.schema)) > _MAX_SCHEMA_CHARS:
             yield "", f"no values are made of more than {_MAX_SCHEMA_CHARS:,} characters of schema"
-        for fault in faults_of_schema(self.schema, dialect=self._dialect):
+        for fault in find_faults_of_schema(self.schema, dialect=self._dialect):
             where = ".".join(map(str, fault.absolute_path))
             yield where, f"this is not a valid schema: {fault.message[:200]}"
         if isinstance(self.schema, dict):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from hypothesis import reject
 from hypothesis import strategies as st
-from toolwire_schemas.json_schema.bounded_validator import identity
+from toolwire_schemas.json_schema.bounded_validator import make_identity
 
 from .demands import KINDS, Demands, collect, is_only_reference
 from .document import NoValues
@@ -195,7 +195,7 @@ class Maker:
             nodes = demands.find_item(index) + contained[index : index + 1]
             items.append(self.draw_value(draw, nodes, depth - 1))
         if any(demands.list_all("uniqueItems")):
-            items = list({identity(item): item for item in items}.values())
+            items = list({make_identity(item): item for item in items}.values())
         return items
 
     def _draw_object(self, draw: DrawFn, demands: Demands, depth: int) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ def as_code(text: str, most: int = _MAX_CODE) -> str:
     """Return *text* as code in one line, also within a table."""
     if not text:
         return ""
-    text = printable(" ".join(text[: 10 * most].split())) or " "
+    text = make_printable(" ".join(text[: 10 * most].split())) or " "
     if len(text) > most:
         text = f"{text[: most - 1]}…"
     if "|" in text:  # ends the cell of a table, even within backticks
@@ -43,14 +43,14 @@ def _longest_run_of_backticks(text: str) -> int:
 
 def as_html(text: str) -> str:
     """Return *text* as code where HTML is read, or Markdown, or both."""
-    text = printable(" ".join(text[:_MAX_CODE].split()))
+    text = make_printable(" ".join(text[:_MAX_CODE].split()))
     return f"<code>{_PUNCTUATION.sub(lambda found: f'&#{ord(found[0])};', text)}</code>"
 
 
 def fence(lines: Iterable[str]) -> str:
     """Return *lines* as a block of code, cut if they are long."""
     whole = "\n".join(line[:_MAX_FENCE] for line in lines)
-    text = printable(whole[:_MAX_FENCE])
+    text = make_printable(whole[:_MAX_FENCE])
     more = len(whole) - _MAX_FENCE
     if more > 0:
         text += f"\n… {more:,} more characters"

@@ -10,7 +10,7 @@ import re
 from html import escape
 from typing import TYPE_CHECKING, TypeAlias
 
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -64,14 +64,14 @@ def _child(child: Child) -> str:
         case Html():
             return child
         case str():
-            return escape(printable(child), quote=False)
+            return escape(make_printable(child), quote=False)
     return join_html(*child)
 
 
 def _attribute(name: str, value: str | int) -> str:
     if value is True:
         return f" {name}"
-    text = printable(str(value))
+    text = make_printable(str(value))
     allowed = _ADDRESSES.get(name)
     if allowed is not None and not allowed.fullmatch(text):
         return ""

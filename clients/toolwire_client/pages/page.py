@@ -47,5 +47,5 @@ def page(title: str, *content: Child) -> str:
 
 
 def _link_to_project() -> Child:
-    address = project_links.repository_url()
+    address = project_links.find_repository_url()
     return element("a", "Toolwire", href=address) if address else "Toolwire"

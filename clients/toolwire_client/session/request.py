@@ -186,7 +186,7 @@ class RequestHandle:
         elicitation = self.connection.take_elicitation()
         if elicitation is None:
             return
-        with deadline.stopped():
+        with deadline.stop_clock():
             await self.elicitation.serve(self.connection, elicitation)
 
     async def _next(self, deadline: Deadline) -> Any:
@@ -233,5 +233,5 @@ async def _answers(
         await handle.waiting.sleep(_PAUSE_SECONDS)
         return more
     assert handle.elicitation is not None
-    with deadline.stopped():
+    with deadline.stop_clock():
         return {**more, "inputResponses": await handle.elicitation.responses(requests, name)}

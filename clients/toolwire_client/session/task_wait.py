@@ -124,7 +124,7 @@ class TaskWait:
             return
         try:
             assert self._handle.elicitation is not None
-            with deadline.stopped():
+            with deadline.stop_clock():
                 answers = await self._handle.elicitation.responses(questions, self._tool)
             params = {"taskId": self._task, "inputResponses": answers}
             await self._handle.ask("tasks/update", params, deadline)

@@ -32,7 +32,7 @@ from mcp.shared.auth import (
     OAuthClientMetadata,
     OAuthToken,
 )
-from toolwire_schemas.output import Output, printable
+from toolwire_schemas.output import Output, make_printable
 from toolwire_schemas.threads import start_thread
 
 from ..errors import NotStarted
@@ -232,7 +232,7 @@ class _Browser:
             raise NoPermission(f"the address to ask for permission is no web page: {address!r}")
         self._answers = _Answers(("127.0.0.1", self._port), _Handler)
         sentence = f"to let Toolwire use {self._url}, open this address in a browser: {address}"
-        Output(sys.stderr).line(printable(sentence))
+        Output(sys.stderr).line(make_printable(sentence))
         start_thread(partial(webbrowser.open, address), "toolwire-browser")
 
     async def wait(self) -> AuthorizationCodeResult:

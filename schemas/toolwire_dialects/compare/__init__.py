@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .tool_lists import compare_lists as compare_lists
     from .tool_lists import judge_changes as judge_changes
 
-_MODULES = toolwire_schemas.modules_by_name(
+_MODULES = toolwire_schemas.map_names_to_modules(
     {
         ".subset": "SubsetVerdict takes_all",
         ".tool_lists": "LEVELS BadList Change Level compare_lists judge_changes",
@@ -30,7 +30,7 @@ _MODULES = toolwire_schemas.modules_by_name(
 )
 """Names imported at first use: a lock needs none of them."""
 __all__ = sorted(_MODULES)
-__getattr__ = toolwire_schemas.importer(__name__, _MODULES)
+__getattr__ = toolwire_schemas.make_importer(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

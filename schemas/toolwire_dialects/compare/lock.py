@@ -18,8 +18,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from toolwire_schemas.json_schema.subschemas import children
-from toolwire_schemas.output import printable
+from toolwire_schemas.json_schema.subschemas import map_subschemas
+from toolwire_schemas.output import make_printable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -152,7 +152,7 @@ class Checked(msgspec.Struct, frozen=True):
         """Return a sentence for each entry that is refused, or whose texts have changed."""
         made = {}
         for (kind, key), why in self.refused.items():
-            made[kind, key] = printable(f"{_name_entry(kind, key)} is refused: {why}")
+            made[kind, key] = make_printable(f"{_name_entry(kind, key)} is refused: {why}")
         outcome = "the new text is shown"
         if texts == "approved":
             outcome = "the approved text is shown"
@@ -161,7 +161,7 @@ class Checked(msgspec.Struct, frozen=True):
             if not one.is_text or entry in made:
                 continue
             name = _name_entry(one.kind, one.key)
-            made[entry] = printable(f"{name}: {outcome}; the server changed {one.path}")
+            made[entry] = make_printable(f"{name}: {outcome}; the server changed {one.path}")
         return made
 
 
@@ -385,7 +385,7 @@ def _normalize(value: Any) -> Any:
 def _sort_sets(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
-    made = children(schema, _sort_sets)
+    made = map_subschemas(schema, _sort_sets)
     for word in _SETS:
         if isinstance(made.get(word), list):
             made[word] = sorted(made[word], key=encode)
@@ -419,7 +419,7 @@ def _strip_texts(schema: Any) -> Any:
     if not isinstance(schema, dict):
         return schema
     kept = {word: value for word, value in schema.items() if word not in _TEXTS_OF_SCHEMA}
-    return children(kept, _strip_texts)
+    return map_subschemas(kept, _strip_texts)
 
 
 def _without_absent(approved: Entry, entry: Entry) -> Entry:

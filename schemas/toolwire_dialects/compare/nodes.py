@@ -15,11 +15,11 @@ from toolwire_schemas.json_schema.bounded_validator import (
     CannotJudge,
     SchemaValidator,
     TooExpensive,
-    faults_of_schema,
-    identity,
+    find_faults_of_schema,
+    make_identity,
 )
 from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
-from toolwire_schemas.json_schema.subschemas import ASSERTIONS, children, walk
+from toolwire_schemas.json_schema.subschemas import ASSERTIONS, map_subschemas, walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -139,7 +139,7 @@ def _is_schema(root: Any) -> bool:
     from jsonschema import Draft202012Validator
 
     try:
-        return not faults_of_schema(root, dialect=Draft202012Validator)
+        return not find_faults_of_schema(root, dialect=Draft202012Validator)
     except CannotJudge:
         return False
 
@@ -153,7 +153,7 @@ def _as_2020_12(schema: Any, ignored: tuple[str, ...]) -> Any:
     if not isinstance(schema, dict):
         return schema
     known = {word: value for word, value in schema.items() if word not in ignored}
-    made = children(known, lambda inner: _as_2020_12(inner, ignored))
+    made = map_subschemas(known, lambda inner: _as_2020_12(inner, ignored))
     rest = made.pop("additionalItems", None)
     if isinstance(made.get("items"), list) and "prefixItems" not in made:
         made["prefixItems"] = made.pop("items")
@@ -215,6 +215,6 @@ def equal(one: Any, other: Any) -> bool:
     try:
         if msgspec.json.encode(one, order="sorted") == msgspec.json.encode(other, order="sorted"):
             return True
-        return bool(identity(one) == identity(other))
+        return bool(make_identity(one) == make_identity(other))
     except RecursionError:
         return False

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.json_schema.bounded_validator import identity
+from toolwire_schemas.json_schema.bounded_validator import make_identity
 from toolwire_schemas.json_schema.subschemas import COMBINING, HOLDING
 
 from .nodes import Claims, equal, judge, list_kinds_judged
@@ -145,7 +145,7 @@ class Proof:
                 return case.kind in list_kinds_of_types(right.assertions[word])
             case "enum" | "const":
                 is_value = case.value is not msgspec.UNSET
-                return is_value and identity(case.value) in self._list_identities(word, right)
+                return is_value and make_identity(case.value) in self._list_identities(word, right)
             case "anyOf":
                 return any(self._fits(case, part, followed) for part in right.any_of)
             case "oneOf":
@@ -172,7 +172,7 @@ class Proof:
         if key not in self._listed:
             value = right.assertions[word]
             values = value if word == "enum" else [value]
-            self._listed[key] = set(map(identity, values))
+            self._listed[key] = set(map(make_identity, values))
         return self._listed[key]
 
     def _fits_rest(self, rest: list[str], case: ValueCase, right: SchemaNode) -> bool:
@@ -286,6 +286,6 @@ def _list_required_members(node: SchemaNode) -> dict[str, SchemaNode]:
 def _are_disjoint(one: SchemaNode, other: SchemaNode) -> bool:
     mine, theirs = list_allowed_values(one), list_allowed_values(other)
     if mine and theirs:
-        my_values = set(map(identity, mine[0]))
-        return my_values.isdisjoint(map(identity, theirs[0]))
+        my_values = set(map(make_identity, mine[0]))
+        return my_values.isdisjoint(map(make_identity, theirs[0]))
     return list_own_kinds(one).isdisjoint(list_own_kinds(other))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.json_schema.bounded_validator import identity
+from toolwire_schemas.json_schema.bounded_validator import make_identity
 from toolwire_schemas.json_schema.error_text import format_value
 from toolwire_schemas.json_schema.error_text import place as place_text
 from toolwire_schemas.json_schema.subschemas import ASSERTIONS
@@ -411,6 +411,6 @@ def _change_of_values(old: list[Any], new: list[Any]) -> str:
 
 
 def _list_values_without(values: list[Any], others: list[Any]) -> str:
-    known = set(map(identity, others))
-    left = [format_value(value) for value in values if identity(value) not in known]
+    known = set(map(make_identity, others))
+    left = [format_value(value) for value in values if make_identity(value) not in known]
     return ", ".join(left)

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from toolwire_schemas.json_schema.bounded_validator import Budget, TooExpensive, identity
+from toolwire_schemas.json_schema.bounded_validator import Budget, TooExpensive, make_identity
 
 from .nodes import NUMBERS, ComparedSchema, equal, iterate_applied_nodes, judge
 from .proof import Proof
@@ -144,7 +144,7 @@ class Comparison:
         """Yield samples that fit all *nodes*, each once."""
         seen = set()
         for value in islice(self._generate_samples(nodes, hints, depth), _MAX_TRIED):
-            key = identity(value)
+            key = make_identity(value)
             if key not in seen and all(self._judge(node, value) for node in nodes):
                 seen.add(key)
                 yield value
@@ -157,8 +157,10 @@ class Comparison:
     ) -> Iterator[Any]:
         """Yield values that may fit *nodes* and not *hints*."""
         mine, theirs = _collect_applied(nodes), _collect_applied(hints)
-        listed = set(map(identity, sample_listed_values(theirs)))
-        yield from (value for value in sample_listed_values(mine) if identity(value) not in listed)
+        listed = set(map(make_identity, sample_listed_values(theirs)))
+        yield from (
+            value for value in sample_listed_values(mine) if make_identity(value) not in listed
+        )
         yield from sample_examples(mine)
         cases = self._proof.find_cases(nodes)[:_MAX_CASES]
         for case in cases:

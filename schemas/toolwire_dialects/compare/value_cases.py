@@ -8,7 +8,7 @@ from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.json_schema.bounded_validator import TooExpensive, identity
+from toolwire_schemas.json_schema.bounded_validator import TooExpensive, make_identity
 
 from .nodes import KINDS, NUMBERS, ComparedSchema
 
@@ -242,9 +242,9 @@ def _split_by_kind(nodes: tuple[SchemaNode, ...], is_described: bool) -> list[Va
 
 def _find_common(listed: list[list[Any]]) -> list[Any]:
     """Return the values that all lists have, in the order of the first."""
-    values = {identity(value): value for value in listed[0]}
+    values = {make_identity(value): value for value in listed[0]}
     for others in listed[1:]:
-        common = [one for one in map(identity, others) if one in values]
+        common = [one for one in map(make_identity, others) if one in values]
         values = {one: values[one] for one in common}
     return list(values.values())
 

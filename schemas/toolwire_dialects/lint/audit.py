@@ -22,7 +22,7 @@ from toolwire_schemas.portability import (
     TYPESCRIPT,
     Finding,
     Problem,
-    about_schema,
+    check_schema,
 )
 from toolwire_schemas.wire import codec
 
@@ -177,7 +177,7 @@ def _check_input(schema: Any) -> Iterator[Problem]:
 
 
 def _check_schema(schema: Any, where: str) -> Iterator[Problem]:
-    yield from about_schema(schema, where)
+    yield from check_schema(schema, where)
     if isinstance(schema, dict):
         yield from _check_validity(schema, where)
         yield from _check_references(schema, where)
@@ -201,10 +201,10 @@ def _check_references(schema: dict[str, Any], where: str) -> Iterator[Problem]:
 
 
 def _check_validity(schema: dict[str, Any], where: str) -> Iterator[Problem]:
-    from toolwire_schemas.json_schema.bounded_validator import CannotJudge, faults_of_schema
+    from toolwire_schemas.json_schema.bounded_validator import CannotJudge, find_faults_of_schema
 
     try:
-        faults = faults_of_schema(schema)
+        faults = find_faults_of_schema(schema)
     except CannotJudge as error:
         text = f"it is too expensive to check: {error}"
         yield Problem(where, text, _SMALLER, "error", ALL_CLIENTS)

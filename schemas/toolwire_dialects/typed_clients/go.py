@@ -88,7 +88,7 @@ def _read_module_path() -> str:
     Raises:
         ValueError: if the address of Toolwire's repository is unknown.
     """
-    repository = project_links.repository_url()
+    repository = project_links.find_repository_url()
     if repository is None:
         raise ValueError(
             "the import path of the runtime is unknown without an installed Toolwire; embed the"

@@ -41,7 +41,7 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 
 
 @cache
-def cases() -> tuple[Case, ...]:
+def load_cases() -> tuple[Case, ...]:
     """Return all cases, those of one area together."""
     found = sorted(
         (path for path in files(__package__).iterdir() if path.name.endswith(".json")),

@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from .. import project_links
-from . import cases
+from . import load_cases
 
 
 class Fix(msgspec.Struct, frozen=True):
@@ -61,7 +61,7 @@ _OF_FUZZING = {"valid": "calls/output-schema", "invalid": "calls/wrong-type"}
 """The findings of `--fuzz`, such as `fuzz/valid/TOOL`, concern the rules of these cases."""
 
 
-def rule_id(case_id: str) -> str:
+def name_rule(case_id: str) -> str:
     """Return the id of the rule for a finding of this case, or of `fuzz/valid/TOOL` or
     `fuzz/invalid/TOOL`.
     """
@@ -71,28 +71,28 @@ def rule_id(case_id: str) -> str:
     return case_id
 
 
-def rule(case_id: str) -> Rule | None:
+def find_rule(case_id: str) -> Rule | None:
     """Return the rule for findings of this case, or of `fuzz/valid/TOOL` and the like; `None`
     without one.
     """
-    found = rule_id(case_id)
-    return _rules(found.partition("/")[0]).get(found)
+    found = name_rule(case_id)
+    return _read_rules(found.partition("/")[0]).get(found)
 
 
-def rule_url(case_id: str) -> str | None:
+def find_rule_url(case_id: str) -> str | None:
     """Return the address of the page about that rule; `None` if the repository's address is
     unknown.
     """
-    return project_links.file_url(f"docs/contract/{rule_id(case_id)}.md")
+    return project_links.make_file_url(f"docs/contract/{name_rule(case_id)}.md")
 
 
-def rule_page(rule: Rule) -> str:
+def write_rule_page(rule: Rule) -> str:
     """Return *rule* as Markdown."""
     demands = "Source"
     if rule.ours:
         demands = "Toolwire demands more than the related source"
     played = f"To play this case alone:\n`toolwire check --only {rule.id} -- COMMAND`."
-    if any(case.id == rule.id and case.process == "run" for case in cases()):
+    if any(case.id == rule.id and case.process == "run" for case in load_cases()):
         played = "This case judges all\nmessages of `toolwire check -- COMMAND`."
     return f"""# {rule.id}
 
@@ -106,11 +106,11 @@ Severity: *{rule.severity}*. {demands}: <{rule.source}>. {played}
 
 ## An exchange that passes
 
-{_block(rule.passing)}
+{_write_block(rule.passing)}
 
 ## An exchange that fails
 
-{_block(rule.failing.exchange)}
+{_write_block(rule.failing.exchange)}
 
 ```text
 expected  {rule.failing.expected}
@@ -129,13 +129,13 @@ came      {rule.failing.came}
 """
 
 
-def _block(exchange: tuple[str, ...]) -> str:
+def _write_block(exchange: tuple[str, ...]) -> str:
     return "\n".join(("```text", *exchange, "```"))
 
 
 @cache
-def _rules(area: str) -> dict[str, Rule]:
-    found = [case for case in cases() if case.area == area]
+def _read_rules(area: str) -> dict[str, Rule]:
+    found = [case for case in load_cases() if case.area == area]
     if not found:
         return {}
     texts, shared, exchanges = (

@@ -59,7 +59,7 @@ def _as_2020_12(schema: Keywords) -> Keywords:
             made["items"] = made.pop("additionalItems")
     if "const" in made:
         made["enum"] = [made.pop("const")]
-    if not all(name in TYPES for name in _types(made.get("type", []))):
+    if not all(name in TYPES for name in _list_types(made.get("type", []))):
         del made["type"]
     return made
 
@@ -67,8 +67,8 @@ def _as_2020_12(schema: Keywords) -> Keywords:
 # --- rules ----------------------------------------------------------------------------------------
 
 
-def _common_types(one: Any, other: Any) -> Any:
-    mine, theirs = _types(one), _types(other)
+def _intersect_types(one: Any, other: Any) -> Any:
+    mine, theirs = _list_types(one), _list_types(other)
     common = [name for name in mine if name in theirs]
     # Each integer is a number too.
     if "integer" not in common and ("integer" in mine or "integer" in theirs):
@@ -79,56 +79,56 @@ def _common_types(one: Any, other: Any) -> Any:
     return common
 
 
-def _types(named: Any) -> list[Any]:
+def _list_types(named: Any) -> list[Any]:
     if isinstance(named, list):
         return named
     return [named]
 
 
-def _common_values(one: Any, other: Any) -> Any:
-    from .bounded_validator import identity  # imports what few schemas need
+def _intersect_values(one: Any, other: Any) -> Any:
+    from .bounded_validator import make_identity  # imports what few schemas need
 
     if not isinstance(one, list) or not isinstance(other, list):
         return one
-    allowed = {identity(value) for value in other}
-    return [value for value in one if identity(value) in allowed]
+    allowed = {make_identity(value) for value in other}
+    return [value for value in one if make_identity(value) in allowed]
 
 
-def _all_names(one: Any, other: Any) -> Any:
+def _unite_names(one: Any, other: Any) -> Any:
     if not isinstance(one, list) or not isinstance(other, list):
         return one
     return [*one, *(name for name in other if name not in one)]
 
 
-def _all_members(one: Any, other: Any) -> Any:
+def _unite_members(one: Any, other: Any) -> Any:
     if not isinstance(one, dict) or not isinstance(other, dict):
         return one
     members = dict(one)
     for name, schema in other.items():
-        members[name] = _both(one[name], schema) if name in one else schema
+        members[name] = _require_both(one[name], schema) if name in one else schema
     return members
 
 
-def _all_items(one: Any, other: Any) -> Any:
+def _unite_items(one: Any, other: Any) -> Any:
     if not isinstance(one, list) or not isinstance(other, list):
         return one
-    together = [_both(*pair) for pair in zip(one, other, strict=False)]
+    together = [_require_both(*pair) for pair in zip(one, other, strict=False)]
     return [*together, *one[len(together) :], *other[len(together) :]]
 
 
-def _both(one: Any, other: Any) -> Any:
+def _require_both(one: Any, other: Any) -> Any:
     if one is other:
         return one
     return {"allOf": [one, other]}
 
 
-def _greatest(one: Any, other: Any) -> Any:
+def _take_greatest(one: Any, other: Any) -> Any:
     if _are_numbers(one, other):
         return max(one, other)
     return one
 
 
-def _least(one: Any, other: Any) -> Any:
+def _take_least(one: Any, other: Any) -> Any:
     if _are_numbers(one, other):
         return min(one, other)
     return one
@@ -138,25 +138,25 @@ def _are_numbers(one: Any, other: Any) -> bool:
     return isinstance(one, int | float) and isinstance(other, int | float)
 
 
-def _either(one: Any, other: Any) -> Any:
+def _take_either(one: Any, other: Any) -> Any:
     return one or other
 
 
 _RULES: dict[str, Callable[[Any, Any], Any]] = {
-    "type": _common_types,
-    "enum": _common_values,
-    "properties": _all_members,
-    "patternProperties": _all_members,
-    "required": _all_names,
-    "additionalProperties": _both,
-    "propertyNames": _both,
-    "prefixItems": _all_items,
-    "items": _both,
-    "uniqueItems": _either,
+    "type": _intersect_types,
+    "enum": _intersect_values,
+    "properties": _unite_members,
+    "patternProperties": _unite_members,
+    "required": _unite_names,
+    "additionalProperties": _require_both,
+    "propertyNames": _require_both,
+    "prefixItems": _unite_items,
+    "items": _require_both,
+    "uniqueItems": _take_either,
     **dict.fromkeys(
-        ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), _greatest
+        ("minimum", "exclusiveMinimum", "minLength", "minItems", "minProperties"), _take_greatest
     ),
     **dict.fromkeys(
-        ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), _least
+        ("maximum", "exclusiveMaximum", "maxLength", "maxItems", "maxProperties"), _take_least
     ),
 }

@@ -33,7 +33,7 @@ __all__ = [
     "CannotJudge",
     "SchemaValidator",
     "TooExpensive",
-    "faults_of_schema",
+    "find_faults_of_schema",
     "search",
 ]
 
@@ -77,10 +77,10 @@ class SchemaValidator:
         from referencing import Registry
 
         self.schema = schema
-        dialect = dialect or _named_dialect(schema)
-        kind = _extended(dialect, True, exact_multiples)
+        dialect = dialect or _choose_dialect(schema)
+        kind = _extend(dialect, True, exact_multiples)
         if not is_trusted:
-            if checks and (faults := _faults(kind, schema)):
+            if checks and (faults := _find_faults(kind, schema)):
                 raise CannotJudge(f"it is not a valid JSON Schema: {faults[0].message[:200]}")
             _check_names(schema)
         options: dict[str, Any] = {
@@ -90,10 +90,12 @@ class SchemaValidator:
         self._validator = kind(schema, **options)
         # Counting takes a third of the time again.
         self._quick = (
-            _extended(dialect, False, exact_multiples)(schema, **options) if is_trusted else None
+            _extend(dialect, False, exact_multiples)(schema, **options) if is_trusted else None
         )
 
-    def errors(self, value: Any, schema: Any = None, *, total: Budget | None = None) -> list[Any]:
+    def find_errors(
+        self, value: Any, schema: Any = None, *, total: Budget | None = None
+    ) -> list[Any]:
         """Return jsonschema's errors about *value* by the schema, or by a part *schema* of it; at
         most 1,000.
 
@@ -115,16 +117,16 @@ class SchemaValidator:
 
     def _judged(self, value: Any, most: int, part: Any, total: Budget | None) -> list[Any]:
         if self._quick is None:
-            return _judged(self._validator, value, MAX_STEPS, most, part=part, total=total)
-        if next(islice(_levels(value), _FEW_LEVELS, None), None) is None:
-            return _judged(self._quick, value, sys.maxsize, most, part=part, total=total)
+            return _find_errors(self._validator, value, MAX_STEPS, most, part=part, total=total)
+        if next(islice(_walk_levels(value), _FEW_LEVELS, None), None) is None:
+            return _find_errors(self._quick, value, sys.maxsize, most, part=part, total=total)
         steps = MAX_STEPS + _STEPS_OF_ITEM * sum(
-            len(container) for level in _levels(value) for container in level
+            len(container) for level in _walk_levels(value) for container in level
         )
-        return _judged(self._validator, value, steps, most, part=part, total=total)
+        return _find_errors(self._validator, value, steps, most, part=part, total=total)
 
 
-def faults_of_schema(schema: Any, *, dialect: Any = None) -> list[Any]:
+def find_faults_of_schema(schema: Any, *, dialect: Any = None) -> list[Any]:
     """Return jsonschema's errors about *schema* as a JSON Schema, at most 1,000, without those
     about formats.
 
@@ -133,11 +135,11 @@ def faults_of_schema(schema: Any, *, dialect: Any = None) -> list[Any]:
     Raises:
         CannotJudge: if it is too large or nested too deeply.
     """
-    return _faults(_extended(dialect or _named_dialect(schema), True), schema)
+    return _find_faults(_extend(dialect or _choose_dialect(schema), True), schema)
 
 
-def _faults(kind: Any, schema: Any) -> list[Any]:
-    if any(depth > MAX_DEPTH for depth, _ in enumerate(_levels(schema))):
+def _find_faults(kind: Any, schema: Any) -> list[Any]:
+    if any(depth > MAX_DEPTH for depth, _ in enumerate(_walk_levels(schema))):
         raise TooExpensive(f"it is nested more than {MAX_DEPTH} levels deep")
     # Drafts 3 and 4 have an `id` instead.
     is_known = any(
@@ -145,10 +147,10 @@ def _faults(kind: Any, schema: Any) -> list[Any]:
     )
     if is_known and is_well_formed(schema):
         return []
-    return _judged(kind(kind.META_SCHEMA), schema, _MAX_STEPS_OF_SCHEMA, _MAX_ERRORS)
+    return _find_errors(kind(kind.META_SCHEMA), schema, _MAX_STEPS_OF_SCHEMA, _MAX_ERRORS)
 
 
-def _judged(
+def _find_errors(
     validator: Any, value: Any, steps: int, most: int, part: Any = None, total: Budget | None = None
 ) -> list[Any]:
     from jsonschema.exceptions import UnknownType
@@ -184,7 +186,7 @@ def _judged(
             total.spend(steps - budget.left)
 
 
-def _levels(value: Any) -> Iterator[list[Any]]:
+def _walk_levels(value: Any) -> Iterator[list[Any]]:
     """Yield the objects and arrays at each depth of *value*; the first level is the value
     itself.
     """
@@ -200,7 +202,9 @@ def _levels(value: Any) -> Iterator[list[Any]]:
 
 def _check_names(schema: Any) -> None:
     """Refuse patterns of names that jsonschema itself would search, for `unevaluatedProperties`."""
-    objects = [value for level in _levels(schema) for value in level if isinstance(value, dict)]
+    objects = [
+        value for level in _walk_levels(schema) for value in level if isinstance(value, dict)
+    ]
     named = [
         value["patternProperties"]
         for value in objects
@@ -212,7 +216,7 @@ def _check_names(schema: Any) -> None:
         raise TooExpensive("a pattern is too expensive together with unevaluatedProperties")
 
 
-def _named_dialect(schema: Any) -> Any:
+def _choose_dialect(schema: Any) -> Any:
     """Return jsonschema's validator for the draft that *schema* names, or else for 2020-12."""
     from jsonschema import Draft202012Validator
     from jsonschema.validators import validator_for
@@ -229,7 +233,7 @@ def _named_dialect(schema: Any) -> Any:
 
 
 @cache
-def _extended(kind: Any, counts: bool, exact_multiples: bool = True) -> Any:
+def _extend(kind: Any, counts: bool, exact_multiples: bool = True) -> Any:
     """Return jsonschema's validator of this *kind* with our keywords; if it *counts*, each spends
     from the budget.
     """
@@ -241,7 +245,7 @@ def _extended(kind: Any, counts: bool, exact_multiples: bool = True) -> Any:
     if not counts:
         return extend(kind, ours)
     made = extend(
-        kind, {word: _counted(keyword) for word, keyword in {**kind.VALIDATORS, **ours}.items()}
+        kind, {word: _count_steps(keyword) for word, keyword in {**kind.VALIDATORS, **ours}.items()}
     )
     theirs = made.evolve
 
@@ -258,23 +262,23 @@ def _extended(kind: Any, counts: bool, exact_multiples: bool = True) -> Any:
     return made
 
 
-def _counted(keyword: Keyword) -> Keyword:
-    def counting(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
+def _count_steps(keyword: Keyword) -> Keyword:
+    def check_and_count(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[Any]:
         budget = _budget.get()
         budget.spend(1 + (len(value) >> 3 if isinstance(value, dict | list) else 0))
         for error in keyword(validator, value, instance, schema) or ():
             budget.spend(1 + (len(error.message) >> 8))  # it has the whole value in it
             yield error
 
-    return counting
+    return check_and_count
 
 
-def _pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[Any]:
+def _check_pattern(validator: Any, pattern: str, instance: Any, schema: Any) -> Iterator[Any]:
     if isinstance(instance, str) and not search(pattern, instance, _budget.get().spend):
-        yield _error(f"{instance!r} does not match {pattern!r}")
+        yield _make_error(f"{instance!r} does not match {pattern!r}")
 
 
-def _pattern_properties(
+def _check_pattern_properties(
     validator: Any, patterns: dict[str, Any], instance: Any, schema: Any
 ) -> Iterator[Any]:
     spend = _budget.get().spend
@@ -284,7 +288,7 @@ def _pattern_properties(
                 yield from validator.descend(member, inner, path=name, schema_path=pattern)
 
 
-def unexpected(
+def list_unexpected(
     instance: dict[str, Any], schema: dict[str, Any], spend: Callable[[int], None]
 ) -> list[str]:
     """Return the names in *instance* that are neither among the properties nor match a pattern of
@@ -300,39 +304,43 @@ def unexpected(
     ]
 
 
-def _additional_properties(validator: Any, more: Any, instance: Any, schema: Any) -> Iterator[Any]:
-    extras = unexpected(instance, schema, _budget.get().spend) if isinstance(instance, dict) else []
+def _check_additional_properties(
+    validator: Any, more: Any, instance: Any, schema: Any
+) -> Iterator[Any]:
+    extras = (
+        list_unexpected(instance, schema, _budget.get().spend) if isinstance(instance, dict) else []
+    )
     if isinstance(more, dict):
         for name in extras:
             yield from validator.descend(instance[name], more, path=name)
     elif not more and extras:
         named = ", ".join(map(repr, extras))
-        yield _error(
+        yield _make_error(
             f"Additional properties are not allowed ({named}"
             f" {'was' if len(extras) == 1 else 'were'} unexpected)"
         )
 
 
-def _unique_items(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
+def _check_unique_items(validator: Any, wanted: Any, instance: Any, schema: Any) -> Iterator[Any]:
     if wanted and isinstance(instance, list):
         _budget.get().spend(len(instance) >> 3)
-        if len(set(map(identity, instance))) < len(instance):
-            yield _error(f"{instance!r} has non-unique elements")
+        if len(set(map(make_identity, instance))) < len(instance):
+            yield _make_error(f"{instance!r} has non-unique elements")
 
 
-def _multiple_of(validator: Any, step: Any, value: Any, schema: Any) -> Iterator[Any]:
+def _check_multiple_of(validator: Any, step: Any, value: Any, schema: Any) -> Iterator[Any]:
     # As written, 19.99 is a multiple of 0.01; the binary fractions that jsonschema divides are not.
     if isinstance(value, int | float) and not isinstance(value, bool):
         is_finite = isinstance(value, int) or isfinite(value)
         if not is_finite or _as_written(value) % _as_written(step):
-            yield _error(f"{value} is not a multiple of {step}")
+            yield _make_error(f"{value} is not a multiple of {step}")
 
 
 def _as_written(number: float) -> Fraction:
     return Fraction(number if isinstance(number, int) else repr(number))
 
 
-def identity(value: Any) -> Any:
+def make_identity(value: Any) -> Any:
     """Return a hashable value that is equal for equal JSON values only: 1.0 is 1, and true is
     not.
     """
@@ -344,22 +352,25 @@ def identity(value: Any) -> Any:
         case int() | float():
             return ("number", Fraction(value))
         case list():
-            return ("array", tuple(map(identity, value)))
+            return ("array", tuple(map(make_identity, value)))
         case dict():
-            return ("object", frozenset((name, identity(member)) for name, member in value.items()))
+            return (
+                "object",
+                frozenset((name, make_identity(member)) for name, member in value.items()),
+            )
     raise TypeError(f"{type(value).__name__} is not of JSON")
 
 
-def _error(message: str) -> Any:
+def _make_error(message: str) -> Any:
     from jsonschema import ValidationError
 
     return ValidationError(message)
 
 
 _OURS: dict[str, Keyword] = {
-    "pattern": _pattern,
-    "patternProperties": _pattern_properties,
-    "additionalProperties": _additional_properties,
-    "uniqueItems": _unique_items,
-    "multipleOf": _multiple_of,
+    "pattern": _check_pattern,
+    "patternProperties": _check_pattern_properties,
+    "additionalProperties": _check_additional_properties,
+    "uniqueItems": _check_unique_items,
+    "multipleOf": _check_multiple_of,
 }

@@ -6,10 +6,10 @@ import json
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from ..did_you_mean import closest
+from ..did_you_mean import find_closest
 from ..language import say
 from .graph import SchemaGraph
-from .member_names import listing, names_in, with_names
+from .member_names import read_names, with_names, write_listing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -26,11 +26,11 @@ _MAX_PATTERN = 60  # a longer one says less than the description
 _MAX_LIST = 30
 
 
-def word_errors(errors: Iterable[Any], root: str) -> list[Fault]:
+def write_faults(errors: Iterable[Any], root: str) -> list[Fault]:
     """Return jsonschema's errors as faults, without repetitions, at most ten and a line that says
     how many more.
     """
-    every = _all_faults(errors, root)
+    every = _find_all_faults(errors, root)
     faults = list(dict.fromkeys(islice(every, _MAX_COUNTED)))
     if len(faults) <= MAX_FAULTS:
         return faults
@@ -40,9 +40,9 @@ def word_errors(errors: Iterable[Any], root: str) -> list[Fault]:
     return [*faults[:MAX_FAULTS], (root, say("{count} more faults of this kind", count=more))]
 
 
-def _all_faults(errors: Iterable[Any], root: str) -> Iterator[Fault]:
+def _find_all_faults(errors: Iterable[Any], root: str) -> Iterator[Fault]:
     for error in errors:
-        yield from _faults(error, root)
+        yield from _find_faults(error, root)
 
 
 def place(root: str, path: Iterable[str | int]) -> str:
@@ -74,47 +74,47 @@ def _cut(text: str, length: int = _MAX_VALUE) -> str:
     return text[: length - 1] + "…"
 
 
-def _faults(error: Any, root: str) -> Iterable[Fault]:
+def _find_faults(error: Any, root: str) -> Iterable[Fault]:
     here = error.absolute_path
     match error.validator:
         case "anyOf" | "oneOf" if error.context:
-            return _alternatives(error, root)
-        case "type" if isinstance(error.instance, str) and names_in(error.schema):
+            return _report_alternatives(error, root)
+        case "type" if isinstance(error.instance, str) and read_names(error.schema):
             return []  # the error of `enum` says it all
         case "required":
             missing = [name for name in error.validator_value if name not in error.instance]
             return [(place(root, (*here, name)), say("is missing")) for name in missing]
         case "additionalProperties" if error.validator_value is False:
-            return _unknown_members(error, root)
-    return [(place(root, here), _sentence(error))]
+            return _report_unknown_members(error, root)
+    return [(place(root, here), _write_sentence(error))]
 
 
-def _schema_of(error: Any) -> SchemaNode:
+def _find_schema(error: Any) -> SchemaNode:
     """Return the schema that made *error*."""
     return SchemaGraph(error.schema).root
 
 
-def _unknown_members(error: Any, root: str) -> Iterator[Fault]:
-    known = list(_schema_of(error).properties)
-    for name in _unexpected(error):  # lazily: of thousands of names, few are looked up
-        hint = _known(name, known)
+def _report_unknown_members(error: Any, root: str) -> Iterator[Fault]:
+    known = list(_find_schema(error).properties)
+    for name in _list_unexpected(error):  # lazily: of thousands of names, few are looked up
+        hint = _name_known(name, known)
         yield place(root, (*error.absolute_path, name)), say("is unknown; {hint}", hint=hint)
 
 
-def _unexpected(error: Any) -> list[str]:
-    from .bounded_validator import Budget, CannotJudge, unexpected
+def _list_unexpected(error: Any) -> list[str]:
+    from .bounded_validator import Budget, CannotJudge, list_unexpected
 
     try:
-        return unexpected(error.instance, error.schema, Budget().spend)
+        return list_unexpected(error.instance, error.schema, Budget().spend)
     except CannotJudge:
-        known = _schema_of(error).properties
+        known = _find_schema(error).properties
         return [name for name in error.instance if name not in known]
 
 
-def _known(name: str, known: Sequence[str]) -> str:
+def _name_known(name: str, known: Sequence[str]) -> str:
     if not known:
         return say("nothing is taken here")
-    close = closest(_cut(name), known, 3)
+    close = find_closest(_cut(name), known, 3)
     others = [name for name in known if name not in close]
     names = _join_some([*close, *others])
     if not close:  # no sentence has ended
@@ -123,16 +123,16 @@ def _known(name: str, known: Sequence[str]) -> str:
     return question + say("Known here: {names}", names=names)
 
 
-def _alternatives(error: Any, root: str) -> Iterable[Fault]:
+def _report_alternatives(error: Any, root: str) -> Iterable[Fault]:
     """Return the faults of the alternative that the value was probably meant for, or all types that
     would do.
     """
     meant = []
-    for branch in _branches(error):
+    for branch in _group_by_branch(error):
         if not any(_is_about_type(inner, error) for inner in branch):
             meant.append(branch)
     if not meant:
-        return _wrong_type(error, root)
+        return _report_wrong_type(error, root)
     if len(meant) > 1 and all(_is_enum(branch, error) for branch in meant):
         allowed: list[Any] = []
         for branch in meant:
@@ -140,11 +140,11 @@ def _alternatives(error: Any, root: str) -> Iterable[Fault]:
         value, values = format_value(error.instance), _list_values(allowed)
         none = say("{value} is not one of {values}", value=value, values=values)
         return [(place(root, error.absolute_path), none)]
-    best = min(meant, key=lambda branch: _distance(branch, error))
-    return _all_faults(best, root)
+    best = min(meant, key=lambda branch: _measure_distance(branch, error))
+    return _find_all_faults(best, root)
 
 
-def _branches(error: Any) -> Iterable[list[Any]]:
+def _group_by_branch(error: Any) -> Iterable[list[Any]]:
     """Return the errors of each alternative."""
     branches: dict[int, list[Any]] = {}
     for inner in error.context:
@@ -154,39 +154,39 @@ def _branches(error: Any) -> Iterable[list[Any]]:
     return branches.values()
 
 
-def _wrong_type(error: Any, root: str) -> Iterable[Fault]:
+def _report_wrong_type(error: Any, root: str) -> Iterable[Fault]:
     """Return the fault of a value that has the type of no alternative."""
     kinds: dict[str, None] = {}
     for inner in error.context:
         if _is_about_type(inner, error):
-            kinds[_types(inner.validator_value)] = None
+            kinds[_name_types(inner.validator_value)] = None
     if len(kinds) == 1:
-        return _faults(error.context[0], root)
+        return _find_faults(error.context[0], root)
     value, listed = format_value(error.instance), say(" nor ").join(kinds)
     neither = say("{value} is neither {kinds}", value=value, kinds=listed)
     return [(place(root, error.absolute_path), neither)]
 
 
 def _is_about_type(inner: Any, outer: Any) -> bool:
-    if inner.validator != "type" or _depth(inner, outer) > 0:
+    if inner.validator != "type" or _measure_depth(inner, outer) > 0:
         return False
     # A text may be the name of a member of an enumeration.
-    return not (isinstance(inner.instance, str) and names_in(inner.schema))
+    return not (isinstance(inner.instance, str) and read_names(inner.schema))
 
 
 def _is_enum(branch: list[Any], outer: Any) -> bool:
     """Return whether all that *branch* lacks is one of its values."""
     first = branch[0]
-    return len(branch) == 1 and first.validator == "enum" and _depth(first, outer) == 0
+    return len(branch) == 1 and first.validator == "enum" and _measure_depth(first, outer) == 0
 
 
-def _distance(branch: list[Any], outer: Any) -> tuple[int, int, int]:
+def _measure_distance(branch: list[Any], outer: Any) -> tuple[int, int, int]:
     """Return how far the value is from the alternative of *branch*; the least was meant."""
     missing_marks = 0
     deepest = 0
     for inner in branch:
         missing_marks += _tells_apart(inner, outer)
-        deepest = max(deepest, _depth(inner, outer))
+        deepest = max(deepest, _measure_depth(inner, outer))
     return missing_marks, len(branch), -deepest
 
 
@@ -194,18 +194,18 @@ def _tells_apart(inner: Any, outer: Any) -> bool:
     """Whether *inner* says that the value lacks what this alternative is known by: a member, or a
     constant in one.
     """
-    depth = _depth(inner, outer)
+    depth = _measure_depth(inner, outer)
     if inner.validator == "required":
         return depth == 0
     return inner.validator == "const" and depth <= 1
 
 
-def _depth(inner: Any, outer: Any) -> int:
+def _measure_depth(inner: Any, outer: Any) -> int:
     """Return how many levels the place of *inner* is below that of *outer*."""
     return len(inner.absolute_path) - len(outer.absolute_path)
 
 
-def _types(wanted: Any) -> str:
+def _name_types(wanted: Any) -> str:
     names = [wanted] if isinstance(wanted, str) else list(wanted)
     kinds = [say(_WITH_ARTICLE.get(name, "{name}"), name=name) for name in names]
     return say(" or ").join(kinds)
@@ -243,11 +243,11 @@ _FORMATS = {
 }
 
 
-def _sentence(error: Any) -> str:
+def _write_sentence(error: Any) -> str:
     keyword, instance, wanted = error.validator, error.instance, error.validator_value
     match keyword:
         case "type":
-            wanted = _types(wanted)
+            wanted = _name_types(wanted)
         case "const":
             wanted = format_value(wanted)
         case "enum":
@@ -255,7 +255,7 @@ def _sentence(error: Any) -> str:
             wanted = _list_choices(wanted, error)
         case "pattern" if len(wanted) > _MAX_PATTERN and _is_described(error):
             keyword = "description"
-            wanted = _cut(_schema_of(error).description, 4 * _MAX_VALUE)
+            wanted = _cut(_find_schema(error).description, 4 * _MAX_VALUE)
         case "format":
             wanted = say(_FORMATS.get(wanted, "of the format {name}"), name=wanted)
     if keyword not in _TEMPLATES:
@@ -268,10 +268,10 @@ def _sentence(error: Any) -> str:
 
 
 def _list_choices(values: Sequence[Any], error: Any) -> str:
-    named = with_names(values, names_in(error.schema))
+    named = with_names(values, read_names(error.schema))
     if not named:
         return _list_values(values)
-    return listing(named[:_MAX_LIST]).removesuffix(".")
+    return write_listing(named[:_MAX_LIST]).removesuffix(".")
 
 
 def _is_described(error: Any) -> bool:

@@ -26,14 +26,14 @@ def is_well_formed(schema: Any) -> bool:
         if not isinstance(found, dict):
             return False
         for word, value in found.items():
-            inner = _schemas_of(word, value)
+            inner = _list_schemas(word, value)
             if inner is None:
                 return False
             waiting += inner
     return True
 
 
-def _schemas_of(word: str, value: Any) -> Iterable[Any] | None:
+def _list_schemas(word: str, value: Any) -> Iterable[Any] | None:
     """Return the schemas that the keyword *word* contains; `None` if its *value* may be wrong."""
     if word in ONE:
         return (value,)

@@ -40,10 +40,10 @@ from .subschemas import (
     NAMED,
     ONE,
     TYPES,
-    directly_inside,
     follow_pointer,
-    names_in_pointer,
-    reference_in,
+    get_reference,
+    iterate_subschemas,
+    split_pointer,
 )
 
 if TYPE_CHECKING:
@@ -116,7 +116,7 @@ class SchemaGraph:
         while node not in self._resolved:
             chain.append(node)
             self._resolved[node] = self.anything  # the end of a chain that is a circle
-            only = node._only_part()
+            only = node._find_only_part()
             if only is None:
                 self._resolved[node] = self._merge_parts(node)
             else:
@@ -174,12 +174,12 @@ class SchemaNode:
     @property
     def title(self) -> str:
         """Its own title, or an empty text."""
-        return self._text("title")
+        return self._read_text("title")
 
     @property
     def description(self) -> str:
         """Its own description, or an empty text."""
-        return self._text("description")
+        return self._read_text("description")
 
     @property
     def default(self) -> Any:
@@ -230,12 +230,12 @@ class SchemaNode:
     @cached_property
     def properties(self) -> dict[str, SchemaNode]:
         """The nodes of named members; one that `is_false` is forbidden."""
-        return self._named("properties")
+        return self._map_nodes("properties")
 
     @cached_property
     def pattern_properties(self) -> dict[str, SchemaNode]:
         """The nodes of members whose names match a pattern."""
-        return self._named("patternProperties")
+        return self._map_nodes("patternProperties")
 
     @cached_property
     def required(self) -> dict[str, None]:
@@ -246,7 +246,7 @@ class SchemaNode:
     @property
     def additional(self) -> SchemaNode | None:
         """The node of members without another node; None if the schema does not mention them."""
-        return self._one("additionalProperties")
+        return self._get_node("additionalProperties")
 
     @property
     def _is_old_tuple(self) -> bool:
@@ -260,29 +260,29 @@ class SchemaNode:
     @cached_property
     def prefix_items(self) -> tuple[SchemaNode, ...]:
         """The nodes of the first items."""
-        return self._several("items" if self._is_old_tuple else "prefixItems")
+        return self._list_nodes("items" if self._is_old_tuple else "prefixItems")
 
     @property
     def items(self) -> SchemaNode | None:
         """The node of all items after the first; None if the schema does not mention them."""
-        return self._one("additionalItems" if self._is_old_tuple else "items")
+        return self._get_node("additionalItems" if self._is_old_tuple else "items")
 
     # --- links to schemas for the same value ---
 
     @property
     def reference(self) -> SchemaNode | None:
         """The node that `$ref` leads to."""
-        return self.graph.target(reference_in(self.keywords))
+        return self.graph.target(get_reference(self.keywords))
 
     @property
     def pointer(self) -> str:
         """The text of `$ref`; empty without a reference."""
-        return self._text("$ref")
+        return self._read_text("$ref")
 
     @property
     def reference_name(self) -> str:
         """The last part of its pointer, as a name for what it leads to."""
-        return names_in_pointer(self.pointer)[-1].strip("#")
+        return split_pointer(self.pointer)[-1].strip("#")
 
     @property
     def besides_reference(self) -> Keywords:
@@ -305,17 +305,17 @@ class SchemaNode:
     @cached_property
     def all_of(self) -> tuple[SchemaNode, ...]:
         """The nodes of `allOf`."""
-        return self._several("allOf")
+        return self._list_nodes("allOf")
 
     @cached_property
     def any_of(self) -> tuple[SchemaNode, ...]:
         """The nodes of `anyOf`."""
-        return self._several("anyOf")
+        return self._list_nodes("anyOf")
 
     @cached_property
     def one_of(self) -> tuple[SchemaNode, ...]:
         """The nodes of `oneOf`."""
-        return self._several("oneOf")
+        return self._list_nodes("oneOf")
 
     @property
     def choices(self) -> list[tuple[SchemaNode, ...]]:
@@ -344,9 +344,9 @@ class SchemaNode:
         """Return the resolved nodes of which a value fits one: its own, and those of all
         variants.
         """
-        return list(_reach(self.resolved, SchemaNode._resolved_variants))
+        return list(_reach(self.resolved, SchemaNode._resolve_variants))
 
-    def _resolved_variants(self) -> tuple[SchemaNode, ...]:
+    def _resolve_variants(self) -> tuple[SchemaNode, ...]:
         return tuple(variant.resolved for group in self.choices for variant in group)
 
     @property
@@ -420,17 +420,17 @@ class SchemaNode:
         if word in ONE and word in self.keywords:
             return {"": self.graph.node(self.keywords[word])}
         if word in LISTS:
-            return dict(enumerate(self._several(word)))
+            return dict(enumerate(self._list_nodes(word)))
         if word not in NAMED:
             return {}
-        return self._named(word)
+        return self._map_nodes(word)
 
     # --- all links ---
 
     def inside(self) -> Sequence[SchemaNode]:
         """Return the nodes of all schemas directly inside it, and of its reference."""
         found = []
-        for _, schema in directly_inside(self.keywords, ""):
+        for _, schema in iterate_subschemas(self.keywords, ""):
             members = schema if isinstance(schema, list) else [schema]
             found += [self.graph.node(member) for member in members]
         if self.reference is None:
@@ -439,7 +439,7 @@ class SchemaNode:
 
     # --- reading ---
 
-    def _text(self, word: str) -> str:
+    def _read_text(self, word: str) -> str:
         value = self.keywords.get(word)
         if not isinstance(value, str):
             return ""
@@ -451,15 +451,15 @@ class SchemaNode:
             return []
         return value
 
-    def _one(self, word: str) -> SchemaNode | None:
+    def _get_node(self, word: str) -> SchemaNode | None:
         if word not in self.keywords:
             return None
         return self.graph.node(self.keywords[word])
 
-    def _several(self, word: str) -> tuple[SchemaNode, ...]:
+    def _list_nodes(self, word: str) -> tuple[SchemaNode, ...]:
         return tuple(self.graph.node(schema) for schema in self._list(word))
 
-    def _named(self, word: str) -> dict[str, SchemaNode]:
+    def _map_nodes(self, word: str) -> dict[str, SchemaNode]:
         members = self.keywords.get(word)
         if not isinstance(members, dict):
             return {}
@@ -471,7 +471,7 @@ class SchemaNode:
             return False
         return not self.assertions.keys() <= COMBINING
 
-    def _only_part(self) -> SchemaNode | None:
+    def _find_only_part(self) -> SchemaNode | None:
         """The node that a schema without restrictions of its own consists of, if it is one."""
         applied = dict.fromkeys(self.applied())
         if self._restricts() or len(applied) != 1:

@@ -90,11 +90,11 @@ def search(pattern: str, text: str, spend: Spend, flags: int = 0) -> bool:
         TooExpensive: if the pattern has no form that is searched in linear time, such as one with
             back references.
     """
-    cost = _cost(pattern, len(text).bit_length(), flags)
+    cost = _bound_cost(pattern, len(text).bit_length(), flags)
     if cost <= _MAX_COST:
         spend(1 + cost // _COST_OF_STEP)
         return re.search(pattern, text, flags) is not None
-    return _graph(pattern, flags).leads_through(text, spend)
+    return _build_graph(pattern, flags).leads_through(text, spend)
 
 
 def is_cheap(pattern: str, length: int) -> bool:
@@ -103,23 +103,23 @@ def is_cheap(pattern: str, length: int) -> bool:
     Raises:
         CannotJudge: if Python cannot compile the pattern.
     """
-    return _cost(pattern, length.bit_length(), 0) <= _MAX_COST
+    return _bound_cost(pattern, length.bit_length(), 0) <= _MAX_COST
 
 
 @lru_cache(maxsize=4096)
-def _cost(pattern: str, bits: int, flags: int) -> int:
+def _bound_cost(pattern: str, bits: int, flags: int) -> int:
     """What `re` costs at most, for a text with a length of this number of *bits*."""
     length = 1 << bits
-    parsed = _parsed(pattern, flags)
+    parsed = _parse(pattern, flags)
     starts = 1 if _is_anchored(parsed) else length
     try:
-        return min(starts * length * _ways(parsed, length), _MAX_COST + 1)
+        return min(starts * length * _count_ways(parsed, length), _MAX_COST + 1)
     except RecursionError:
         raise CannotJudge("a pattern is nested too deeply") from None
 
 
 @lru_cache(maxsize=512)
-def _parsed(pattern: str, flags: int) -> Any:
+def _parse(pattern: str, flags: int) -> Any:
     if len(pattern) > _MAX_PATTERN:
         raise TooExpensive(f"a pattern has more than {_MAX_PATTERN:,} characters")
     try:
@@ -134,13 +134,13 @@ def _is_anchored(parsed: Any) -> bool:
     return is_first and not parsed.state.flags & re.M
 
 
-def _ways(sequence: Iterable[Any], length: int) -> int:
+def _count_ways(sequence: Iterable[Any], length: int) -> int:
     """The number of ways to match *sequence* from one place, at most; any number above the limit
     for all above it.
     """
     product = 1
     for kind, value in sequence:
-        ways = sum(_ways(inner, length) for inner in _inside(value)) or 1
+        ways = sum(_count_ways(inner, length) for inner in _list_inside(value)) or 1
         if kind in _REPEATS:
             low, high = int(value[0]), int(value[1])
             most = min(high, max(length, low))
@@ -153,17 +153,17 @@ def _ways(sequence: Iterable[Any], length: int) -> int:
     return product
 
 
-def _inside(value: Any) -> list[Any]:
+def _list_inside(value: Any) -> list[Any]:
     """The patterns that a piece of a pattern contains, such as the branches of an alternative."""
     if isinstance(value, _parser.SubPattern):
         return [value]
     if not isinstance(value, list | tuple):
         return []
-    return [inner for part in value for inner in _inside(part)]
+    return [inner for part in value for inner in _list_inside(part)]
 
 
 @lru_cache(maxsize=512)
-def _graph(pattern: str, flags: int) -> Graph:
+def _build_graph(pattern: str, flags: int) -> Graph:
     try:
         return Graph(pattern, flags)
     except RecursionError:
@@ -178,11 +178,11 @@ class Graph:
     """
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
-        self._parsed = parsed = _parsed(pattern, flags)
+        self._parsed = parsed = _parse(pattern, flags)
         self.steps: list[tuple[Any, list[int]]] = [(None, [])]
         self._looks: dict[int, Any] = {}
         self.end = 0
-        self.start = self._sequence(parsed, self.end)
+        self.start = self._add_sequence(parsed, self.end)
 
     def leads_through(self, text: str, spend: Spend) -> bool:
         """Return whether a part of *text* is spelt by a way through it."""
@@ -191,7 +191,7 @@ class Graph:
             (self.start, at) for at in reversed(range(1 if _is_anchored(self._parsed) else width))
         ]
         prices = {
-            node: 1 + width * _ways(inner, width) // _COST_OF_STEP
+            node: 1 + width * _count_ways(inner, width) // _COST_OF_STEP
             for node, inner in self._looks.items()
         }
         seen: set[int] = set()
@@ -218,22 +218,22 @@ class Graph:
         self.steps.append((test, following))
         return len(self.steps) - 1
 
-    def _sequence(self, sequence: Iterable[Any], following: int) -> int:
+    def _add_sequence(self, sequence: Iterable[Any], following: int) -> int:
         for kind, value in reversed(list(sequence)):
-            following = self._piece(kind, value, following)
+            following = self._add_piece(kind, value, following)
         return following
 
-    def _piece(self, kind: Any, value: Any, following: int) -> int:
+    def _add_piece(self, kind: Any, value: Any, following: int) -> int:
         if kind in _CHARACTERS or kind == _constants.AT:
-            return self._add(self._compiled(kind, value), [following])
+            return self._add(self._compile(kind, value), [following])
         if kind in _LOOKS:
-            looking = self._add(self._compiled(kind, value), [following])
+            looking = self._add(self._compile(kind, value), [following])
             self._looks[looking] = value[1]
             return looking
         if kind == _constants.BRANCH:
-            return self._add(None, [self._sequence(branch, following) for branch in value[1]])
+            return self._add(None, [self._add_sequence(branch, following) for branch in value[1]])
         if kind == _constants.SUBPATTERN and not (value[1] or value[2]):
-            return self._sequence(value[3], following)
+            return self._add_sequence(value[3], following)
         if kind in _REPEATS and kind != _constants.POSSESSIVE_REPEAT:
             return self._repeat(value[0], value[1], value[2], following)
         raise TooExpensive("a pattern has back references or atomic groups")
@@ -242,14 +242,14 @@ class Graph:
         begin = following
         if high == _constants.MAXREPEAT:
             begin = self._add(None, [])
-            self.steps[begin][1].extend((self._sequence(inner, begin), following))
+            self.steps[begin][1].extend((self._add_sequence(inner, begin), following))
         else:
             for _ in range(high - low):
-                begin = self._add(None, [self._sequence(inner, begin), following])
+                begin = self._add(None, [self._add_sequence(inner, begin), following])
         for _ in range(low):
-            begin = self._sequence(inner, begin)
+            begin = self._add_sequence(inner, begin)
         return begin
 
-    def _compiled(self, kind: Any, value: Any) -> Any:
+    def _compile(self, kind: Any, value: Any) -> Any:
         state = self._parsed.state
         return _compiler.compile(_parser.SubPattern(state, [(kind, value)]), state.flags)

@@ -21,7 +21,7 @@ import msgspec
 
 from ..wire.codec import MAX_DIGITS, DecodingError, decode
 from .error_text import MAX_FAULTS, format_value, place
-from .member_names import names_in, with_names
+from .member_names import read_names, with_names
 from .subschemas import COMBINING
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ class Reading(msgspec.Struct, frozen=True):
         return "; ".join(lines)
 
 
-def readings(
+def generate_readings(
     value: Any,
     errors: list[Any],
     validate: Callable[[Any], list[Any]],
@@ -79,12 +79,12 @@ def readings(
     """
     changes: dict[Path, tuple[Any, Any]] = {}
     for _ in range(_MAX_ROUNDS):
-        found = _places_in(value, errors, choices)
+        found = _find_places_in(value, errors, choices)
         if not found:
             return
         value = value if changes else _copy(value)
         for path, meant in found.items():
-            sent, _ = changes.get(path, (_at(value, path), None))
+            sent, _ = changes.get(path, (_get_at(value, path), None))
             changes[path] = sent, meant
             value = _put(value, path, meant)
         yield Reading(value, changes)
@@ -97,7 +97,7 @@ def read(value: Any, errors: list[Any], validate: Callable[[Any], list[Any]]) ->
 
     Raises what `readings` raises.
     """
-    for reading in readings(value, errors, validate):
+    for reading in generate_readings(value, errors, validate):
         if not validate(reading.value):
             return reading
     return None
@@ -111,7 +111,7 @@ def is_read(value: Any, validate: Callable[[Any], list[Any]]) -> bool:
         return False
 
 
-def unread(errors: list[Any], left: list[Any], changes: Container[Path]) -> list[Any]:
+def list_unread(errors: list[Any], left: list[Any], changes: Container[Path]) -> list[Any]:
     """Return those of *errors*, about a value as it was sent, that its last reading did not settle.
 
     *left* are the errors about that reading, and *changes* its places. An error that only the
@@ -121,18 +121,18 @@ def unread(errors: list[Any], left: list[Any], changes: Container[Path]) -> list
     wrong: set[Path] = set()
     read_wrongly: set[Path] = set()
     for error in left:
-        around = _places_around(error)
+        around = _find_places_around(error)
         wrong |= around
         if tuple(error.absolute_path) in changes:
             read_wrongly |= around
     wrong -= read_wrongly
     kept = [error for error in errors if tuple(error.absolute_path) in wrong]
     described = {tuple(error.absolute_path) for error in kept}
-    new = [error for error in left if _places_around(error).isdisjoint(described)]
+    new = [error for error in left if _find_places_around(error).isdisjoint(described)]
     return kept + new
 
 
-def _places_around(error: Any) -> set[Path]:
+def _find_places_around(error: Any) -> set[Path]:
     """Return the place of *error*, or of the members that are missing, and all places around it."""
     here: Path = tuple(error.absolute_path)
     found = {here[:length] for length in range(len(here) + 1)}
@@ -152,16 +152,16 @@ class _Known(msgspec.Struct, frozen=True):
     texts: dict[Any, Any]
 
 
-def _places_in(value: Any, errors: list[Any], choices: Sequence[Names]) -> Places:
+def _find_places_in(value: Any, errors: list[Any], choices: Sequence[Names]) -> Places:
     found: Places = {}
     known = _Known(choices, {})
     for error in errors:
-        if error.instance is _at(value, error.absolute_path):  # else it is the name of a member
-            found |= _places_for(error, known) or {}
+        if error.instance is _get_at(value, error.absolute_path):  # else it is the name of a member
+            found |= _find_places_for(error, known) or {}
     return found
 
 
-def _places_for(error: Any, known: _Known) -> Places | None:
+def _find_places_for(error: Any, known: _Known) -> Places | None:
     """Return what to read where, so that *error* may be gone; `None` if nothing helps."""
     path, sent = tuple(error.absolute_path), error.instance
     if sent is None:
@@ -169,15 +169,15 @@ def _places_for(error: Any, known: _Known) -> Places | None:
             return None
         return {path: ABSENT}
     if isinstance(sent, str):
-        return _places_for_text(error, known)
+        return _find_places_for_text(error, known)
     if error.context and error.validator in _UNIONS:
-        return _places_for_union(error, known)
+        return _find_places_for_union(error, known)
     return None
 
 
-def _places_for_text(error: Any, known: _Known) -> Places | None:
-    named = _members_called(error.instance, error, known.choices)
-    as_json = _places_for_json(error, known.texts)
+def _find_places_for_text(error: Any, known: _Known) -> Places | None:
+    named = _find_members_called(error.instance, error, known.choices)
+    as_json = _find_places_for_json(error, known.texts)
     if not named:
         return as_json
     is_clear = len(named) == 1 and as_json is None
@@ -186,19 +186,19 @@ def _places_for_text(error: Any, known: _Known) -> Places | None:
     return {tuple(error.absolute_path): named[0]}
 
 
-def _members_called(name: str, error: Any, choices: Sequence[Names]) -> list[Any]:
+def _find_members_called(name: str, error: Any, choices: Sequence[Names]) -> list[Any]:
     """Return the different values that *name* may mean where *error* is."""
     found: list[Any] = []
     if error.validator in ("enum", "const", "type"):
         schema = error.schema
         allowed = [schema["const"]] if "const" in schema else schema.get("enum", [])
-        for names in (*choices, names_in(error.schema)):
+        for names in (*choices, read_names(error.schema)):
             if name in names and with_names(allowed, {name: names[name]}):
                 found.append(names[name])
     elif error.validator in _UNIONS:
         for inner in error.context or ():
             if inner.absolute_path == error.absolute_path:
-                found += _members_called(name, inner, choices)
+                found += _find_members_called(name, inner, choices)
     different: list[Any] = []
     for value in found:
         if not with_names(different, {name: value}):
@@ -206,26 +206,26 @@ def _members_called(name: str, error: Any, choices: Sequence[Names]) -> list[Any
     return different
 
 
-def _places_for_json(error: Any, texts: dict[Any, Any]) -> Places | None:
-    path, wanted = tuple(error.absolute_path), _wanted(error)
+def _find_places_for_json(error: Any, texts: dict[Any, Any]) -> Places | None:
+    path, wanted = tuple(error.absolute_path), _find_wanted_types(error)
     if wanted is None:
         return None
     key = path, wanted  # the branches of a union ask for the same again and again
     if key not in texts:
         is_optional = _is_declared(error, path)
-        texts[key] = _meaning(error.instance, wanted | {"absent"} if is_optional else wanted)
+        texts[key] = _read_meaning(error.instance, wanted | {"absent"} if is_optional else wanted)
     if texts[key] is _UNREADABLE:
         return None
     return {path: texts[key]}
 
 
-def _places_for_union(error: Any, known: _Known) -> Places | None:
+def _find_places_for_union(error: Any, known: _Known) -> Places | None:
     """Return what to read for the branch of a union that takes the fewest changes; `None` if two
     such differ.
     """
     possible = []
-    for branch in _branches(error):
-        places = _places_for_branch(branch, known)
+    for branch in _group_by_branch(error):
+        places = _find_places_for_branch(branch, known)
         if places is not None:
             possible.append(places)
     if not possible:
@@ -237,17 +237,17 @@ def _places_for_union(error: Any, known: _Known) -> Places | None:
     return best
 
 
-def _places_for_branch(branch: list[Any], known: _Known) -> Places | None:
+def _find_places_for_branch(branch: list[Any], known: _Known) -> Places | None:
     found: Places = {}
     for inner in branch:
-        places = _places_for(inner, known)
+        places = _find_places_for(inner, known)
         if places is None:
             return None
         found |= places
     return found
 
 
-def _branches(error: Any) -> Iterable[list[Any]]:
+def _group_by_branch(error: Any) -> Iterable[list[Any]]:
     found: dict[Any, list[Any]] = {}
     for inner in error.context:
         # As in `error_text`: jsonschema does not say which branch is `false`.
@@ -256,7 +256,7 @@ def _branches(error: Any) -> Iterable[list[Any]]:
     return found.values()
 
 
-def _wanted(error: Any) -> frozenset[str] | None:
+def _find_wanted_types(error: Any) -> frozenset[str] | None:
     """Return the types that the place of *error*, a string, takes; `None` if some string may fit
     there.
     """
@@ -265,20 +265,20 @@ def _wanted(error: Any) -> frozenset[str] | None:
     if keyword == "type":
         types = {words} if isinstance(words, str) else set(words)
     elif keyword == "enum":
-        types = set().union(*map(_types, words))
+        types = set().union(*map(_list_types, words))
     elif keyword == "const":
-        types = set(_types(words))
+        types = set(_list_types(words))
     elif keyword in _UNIONS and error.context:
-        types = _wanted_by_branches(error)
+        types = _find_types_of_branches(error)
     if types is None or "string" in types:
         return None
     return frozenset(types)
 
 
-def _wanted_by_branches(error: Any) -> set[str] | None:
+def _find_types_of_branches(error: Any) -> set[str] | None:
     types: set[str] = set()
-    for branch in _branches(error):
-        settled = [taken for inner in branch if (taken := _wanted(inner)) is not None]
+    for branch in _group_by_branch(error):
+        settled = [taken for inner in branch if (taken := _find_wanted_types(inner)) is not None]
         if not settled:
             return None
         types |= settled[0]
@@ -304,36 +304,36 @@ def _stays_in_place(step: str | int) -> bool:
 # --- values ---------------------------------------------------------------------------------------
 
 
-def _meaning(text: str, wanted: frozenset[str]) -> Any:
+def _read_meaning(text: str, wanted: frozenset[str]) -> Any:
     """Return the value of *text* if it is JSON of a *wanted* type."""
     if len(text) > _MAX_SCALAR and wanted.isdisjoint(("array", "object")):
         return _UNREADABLE
     try:
         value = decode(text)
         json.loads(
-            text, object_pairs_hook=_unique, parse_float=_exact
+            text, object_pairs_hook=_refuse_duplicates, parse_float=_refuse_inexact
         )  # what msgspec does not check
     except (DecodingError, ValueError, ArithmeticError, RecursionError):
         return _UNREADABLE
-    if _types(value).isdisjoint(wanted):
+    if _list_types(value).isdisjoint(wanted):
         return _UNREADABLE
     if value is None and "null" not in wanted:
         return ABSENT
     return value
 
 
-def _types(value: Any) -> frozenset[str]:
+def _list_types(value: Any) -> frozenset[str]:
     if type(value) is float and value.is_integer():
         value = int(value)
     return _TYPES_OF.get(type(value), _TYPES_OF[str])
 
 
-def _unique(members: list[tuple[str, Any]]) -> None:
+def _refuse_duplicates(members: list[tuple[str, Any]]) -> None:
     if len(dict(members)) < len(members):
         raise ValueError("a name occurs twice")
 
 
-def _exact(text: str) -> None:
+def _refuse_inexact(text: str) -> None:
     number = float(text)
     if number.is_integer() and abs(number) <= 2**53 and Decimal(text) != number:
         raise ValueError("its fraction is lost")
@@ -347,7 +347,7 @@ def _copy(value: Any) -> Any:
     return value
 
 
-def _at(value: Any, path: Iterable[str | int]) -> Any:
+def _get_at(value: Any, path: Iterable[str | int]) -> Any:
     return reduce(getitem, path, value)
 
 
@@ -357,7 +357,7 @@ def _put(value: Any, path: Path, meant: Any) -> Any:
     """
     if not path:
         return meant
-    container = _at(value, path[:-1])
+    container = _get_at(value, path[:-1])
     if meant is ABSENT:
         del container[path[-1]]
     else:

@@ -18,12 +18,12 @@ _MOST_VALUES = 100
 """More are no choice that a person or model looks through."""
 
 
-def listing(named: Iterable[tuple[Any, str]]) -> str:
+def write_listing(named: Iterable[tuple[Any, str]]) -> str:
     """Return the sentence that names values: pairs of a value and its name."""
     return ", ".join(f"{value} = {name}" for value, name in named) + "."
 
 
-def names_in(schema: Any) -> dict[str, Any]:
+def read_names(schema: Any) -> dict[str, Any]:
     """Return the values of an enumeration by their names; empty unless the description of *schema*
     names each.
     """

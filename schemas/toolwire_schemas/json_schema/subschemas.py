@@ -79,12 +79,12 @@ def walk(schema: dict[str, Any], where: str) -> Iterator[tuple[str, dict[str, An
     while waiting:  # generators within generators would be quadratic in the depth
         path, inner = waiting.pop()
         yield path, inner
-        found = directly_inside(inner, path)
+        found = iterate_subschemas(inner, path)
         members = [(name, member) for name, member in found if isinstance(member, dict)]
         waiting += reversed(members)
 
 
-def directly_inside(schema: dict[str, Any], where: str) -> Iterator[tuple[str, Any]]:
+def iterate_subschemas(schema: dict[str, Any], where: str) -> Iterator[tuple[str, Any]]:
     """Yield what *schema* has as the schemas of its parts, each with its path. In a wrong schema it
     may be anything.
     """
@@ -99,7 +99,7 @@ def directly_inside(schema: dict[str, Any], where: str) -> Iterator[tuple[str, A
             yield f"{where}.{word}", inner
 
 
-def children(schema: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+def map_subschemas(schema: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
     """The schema with *change* done to every schema directly inside it; what is `False` stays."""
     made = dict(schema)
     for word in ONE:
@@ -114,7 +114,7 @@ def children(schema: dict[str, Any], change: Callable[[Any], Any]) -> dict[str, 
     return made
 
 
-def reference_in(schema: dict[str, Any]) -> Any:
+def get_reference(schema: dict[str, Any]) -> Any:
     """Return the reference that *schema* has; None without one. In a wrong schema it may be
     anything.
     """
@@ -143,7 +143,7 @@ def follow_pointer(root: Any, reference: str) -> Any:
     if not is_local or is_anchor:
         raise LookupError(reference)
     at = root
-    for name in names_in_pointer(pointer)[1:]:
+    for name in split_pointer(pointer)[1:]:
         if isinstance(at, list) and _INDEX.fullmatch(name):
             at = at[int(name)]
         elif isinstance(at, dict):
@@ -153,7 +153,7 @@ def follow_pointer(root: Any, reference: str) -> Any:
     return at
 
 
-def names_in_pointer(pointer: str) -> list[str]:
+def split_pointer(pointer: str) -> list[str]:
     """Return the names in a JSON pointer, which may be percent-encoded, as in a reference."""
     if "%" in pointer:
         from urllib.parse import unquote  # slow to import, and rarely needed

@@ -31,7 +31,7 @@ def name_variant(variant: SchemaNode) -> str:
     link = variant.link
     if link is not None and link.reference_name:
         return link.reference_name
-    member, constant = constant_of(variant)
+    member, constant = find_constant(variant)
     if member:
         return f"{member}: {constant}"
     return _name_of_values(resolved)
@@ -56,7 +56,7 @@ def _write(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def constant_of(variant: SchemaNode) -> tuple[str, Any]:
+def find_constant(variant: SchemaNode) -> tuple[str, Any]:
     """Return the name and the value of the member that tells *variant* from others.
 
     It is the first member with one possible value that is text or a number; the name is empty if

@@ -37,7 +37,7 @@ def set_language(name: str) -> None:
     os.environ[VARIABLE] = check_language(name)
 
 
-def language() -> str:
+def get_language() -> str:
     """Return the language spoken here: that of the present call, or else of the process.
 
     The environment may also say `zh_CN.UTF-8`, as locales are written. A language that is not known
@@ -45,13 +45,13 @@ def language() -> str:
     """
     if (spoken := _spoken.get()) is not None:
         return spoken
-    set_to = _primary(os.environ.get(VARIABLE, ""))
+    set_to = _normalize_language(os.environ.get(VARIABLE, ""))
     if set_to in LANGUAGES:
         return set_to
     return "en"
 
 
-def _primary(name: str) -> str:
+def _normalize_language(name: str) -> str:
     """Return the language in a name such as `zh-CN`, `zh_CN.UTF-8` or `ZH`."""
     return name.strip().replace("_", "-").replace(".", "-").partition("-")[0].lower()
 
@@ -62,14 +62,14 @@ def check_language(name: str) -> str:
     Raises:
         ValueError: if it means another one.
     """
-    language = _primary(name)
+    language = _normalize_language(name)
     if language not in LANGUAGES:
         raise ValueError(f"no language {name!r}. Known: {', '.join(LANGUAGES)}, or as in zh-CN")
     return language
 
 
 @contextmanager
-def speaking(name: str) -> Iterator[None]:
+def use_language(name: str) -> Iterator[None]:
     """Set the language within this context only."""
     token = _spoken.set(name)
     try:
@@ -93,13 +93,13 @@ def say(template: str, /, **values: object) -> str:
     """Return *template* in the language spoken here, with *values* in place of their names in
     braces.
     """
-    if language() == "zh":
-        template = chinese().get(template, template)
+    if get_language() == "zh":
+        template = load_chinese().get(template, template)
     return template.format(**values)
 
 
 @cache
-def chinese() -> dict[str, str]:
+def load_chinese() -> dict[str, str]:
     """Return the Chinese sentences by the English ones, from `chinese.json`, where they are in
     sections.
     """

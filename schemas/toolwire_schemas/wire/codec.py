@@ -131,14 +131,14 @@ def _encode_the_unusual(value: Any, replaced: list[str]) -> bytes:
     """JSON of what orjson refuses: integers beyond 64 bits, unpaired surrogates, integers as
     keys.
     """
-    plain = _plain(value, "", 0, replaced)
+    plain = _make_plain(value, "", 0, replaced)
     try:
         return msgspec.json.encode(plain)
     except ValueError as error:  # a tool has lowered Python's own limit of digits
         raise EncodingError(str(error)) from None
 
 
-def _plain(value: Any, path: str, depth: int, replaced: list[str]) -> Any:
+def _make_plain(value: Any, path: str, depth: int, replaced: list[str]) -> Any:
     if depth > MAX_DEPTH:
         raise EncodingError(f"nested more than {MAX_DEPTH} levels deep")
     match value:
@@ -151,15 +151,17 @@ def _plain(value: Any, path: str, depth: int, replaced: list[str]) -> Any:
         case str():
             return _pair_surrogates(value, path, replaced)
         case float():
-            return _finite(value, path)
+            return _make_finite(value, path)
         case dict():
             return {
-                _key(key, path, replaced): _plain(item, f"{path}.{key}", depth + 1, replaced)
+                _make_key(key, path, replaced): _make_plain(
+                    item, f"{path}.{key}", depth + 1, replaced
+                )
                 for key, item in value.items()
             }
         case list() | tuple():
             return [
-                _plain(item, f"{path}[{index}]", depth + 1, replaced)
+                _make_plain(item, f"{path}[{index}]", depth + 1, replaced)
                 for index, item in enumerate(value)
             ]
     raise EncodingError(
@@ -185,13 +187,13 @@ def _pair_surrogates(text: str, path: str, replaced: list[str]) -> str:
         return utf_16.decode("utf-16-le", "replace")
 
 
-def _finite(number: float, path: str) -> float:
+def _make_finite(number: float, path: str) -> float:
     if not math.isfinite(number):
         raise EncodingError(f"{_place(path)} is {number}, which JSON cannot express")
     return number
 
 
-def _key(key: object, path: str, replaced: list[str]) -> str:
+def _make_key(key: object, path: str, replaced: list[str]) -> str:
     if isinstance(key, str):
         return _pair_surrogates(key, path, replaced)
     if isinstance(key, int) and not isinstance(key, bool):
@@ -223,7 +225,7 @@ them.
 
 def _refuse_non_finite_at(path: str, value: Any) -> None:
     if isinstance(value, float):
-        _finite(value, path)
+        _make_finite(value, path)
     elif isinstance(value, dict):
         for key, item in value.items():
             _refuse_non_finite_at(f"{path}.{key}", item)

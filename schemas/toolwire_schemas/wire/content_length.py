@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .messages import BOM, DEFAULT_MAX_MESSAGE_BYTES, KEPT_BYTES, Fault, Frame, oversize
+from .messages import BOM, DEFAULT_MAX_MESSAGE_BYTES, KEPT_BYTES, Fault, Frame, make_oversize_fault
 
 # A header field name at the start of a line: where to go on after a header block or a length was
 # wrong. Its line end cannot stand inside a JSON string and its text not outside of one, so in the
@@ -79,7 +79,7 @@ class Headers:
     def __init__(self, max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES) -> None:
         self._max = max_message_bytes
         self._buffer = bytearray()
-        self._step = self._header  # what the next bytes are: `_header`, `_body` or `_lost`
+        self._step = self._read_header  # what the next bytes are: `_header`, `_body` or `_lost`
         self._length = 0  # of the body, as announced
         self._dropped = 0  # how much of a body beyond the limit is gone already
         self._head = b""  # and how that began
@@ -97,17 +97,17 @@ class Headers:
         """As `AutoFraming.close`: a message that the end cuts off is a fault."""
         step, rest = self._step, self._take(len(self._buffer))
         self._expect_header()
-        if step == self._body:
+        if step == self._read_body:
             problem = (
                 f"the stream ended after {self._dropped + len(rest)} of {self._length} bytes"
                 " announced"
             )
             return [Fault(problem, head=self._head or rest[:KEPT_BYTES], tail=rest[-KEPT_BYTES:])]
-        if step == self._header and rest.strip():
+        if step == self._read_header and rest.strip():
             return [Fault("the stream ended inside a header")]
         return []
 
-    def _header(self, frames: list[Frame]) -> bool:
+    def _read_header(self, frames: list[Frame]) -> bool:
         leading = _LEADING.match(self._buffer)
         assert leading is not None
         del self._buffer[: leading.end()]
@@ -131,10 +131,10 @@ class Headers:
             )
         del self._buffer[: end.end()]
         self._length, self._dropped, self._head, self._searched = int(length[1]), 0, b"", 0
-        self._step = self._body
+        self._step = self._read_body
         return True
 
-    def _body(self, frames: list[Frame]) -> bool:
+    def _read_body(self, frames: list[Frame]) -> bool:
         end = self._length - self._dropped
         next_header = self._find_header(end)
         if next_header is not None:
@@ -156,7 +156,7 @@ class Headers:
             return False
         elif self._length > self._max:
             part = self._take(end)
-            frames.append(oversize(self._length, self._max, self._head or part, part))
+            frames.append(make_oversize_fault(self._length, self._max, self._head or part, part))
         else:
             frames.append(self._take(end))
         return self._expect_header()
@@ -169,7 +169,7 @@ class Headers:
         return found is not None and self._expect_header()
 
     def _expect_header(self) -> bool:
-        self._step, self._searched = self._header, 0
+        self._step, self._searched = self._read_header, 0
         return True
 
     def _lose(self, problem: str, frames: list[Frame], skip: int = 1) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .messages import BOM, DEFAULT_MAX_MESSAGE_BYTES, KEPT_BYTES, Frame, oversize
+from .messages import BOM, DEFAULT_MAX_MESSAGE_BYTES, KEPT_BYTES, Frame, make_oversize_fault
 
 if TYPE_CHECKING:
     from .content_length import Headers
@@ -112,7 +112,7 @@ class Lines:
                 lines[0] = self._end_line(lines[0], frames)
             for line in lines:
                 if len(line) > self._max:
-                    frames.append(oversize(len(line), self._max, line, line))
+                    frames.append(make_oversize_fault(len(line), self._max, line, line))
                 elif line and not line.isspace():
                     frames.append(line)
         if rest:
@@ -142,6 +142,6 @@ class Lines:
         size, head = self._size + len(last), self._head
         self._parts, self._size, self._head = [], 0, b""
         if head:
-            frames.append(oversize(size, self._max, head, line))
+            frames.append(make_oversize_fault(size, self._max, head, line))
             line = b""
         return line

@@ -61,7 +61,7 @@ def request(id: Id, method: str, params: Any = None) -> bytes:
     Raises:
         EncodingError: if *params* cannot be written as JSON.
     """
-    return b'{"jsonrpc":"2.0","id":' + _id(id) + b"," + _call(method, params)
+    return b'{"jsonrpc":"2.0","id":' + _encode_id(id) + b"," + _call(method, params)
 
 
 def notification(method: str, params: Any = None) -> bytes:
@@ -89,7 +89,7 @@ def response(
 
 def response_of_json(id: Id, result: bytes) -> bytes:
     """Return the answer to request *id*; *result* is JSON already."""
-    return b'{"jsonrpc":"2.0","id":' + _id(id) + b',"result":' + result + b"}"
+    return b'{"jsonrpc":"2.0","id":' + _encode_id(id) + b',"result":' + result + b"}"
 
 
 def error(id: Id | None, code: int, message: str, data: Any = None) -> bytes:
@@ -99,7 +99,7 @@ def error(id: Id | None, code: int, message: str, data: Any = None) -> bytes:
         body["data"] = data
     return (
         b'{"jsonrpc":"2.0","id":'
-        + (b"null" if id is None else _id(id))
+        + (b"null" if id is None else _encode_id(id))
         + b',"error":'
         + encode(body)
         + b"}"
@@ -117,7 +117,7 @@ def _call(method: str, params: Any) -> bytes:
     return b'"method":' + encode(method) + b',"params":' + encode(params) + b"}"
 
 
-def _id(id: Id) -> bytes:
+def _encode_id(id: Id) -> bytes:
     if type(id) is int:
         return b"%d" % id
     return encode(id)
@@ -150,7 +150,7 @@ class Fault(msgspec.Struct, frozen=True):
 Frame = bytes | Fault
 
 
-def oversize(size: int, limit: int, head: bytes, tail: bytes) -> Fault:
+def make_oversize_fault(size: int, limit: int, head: bytes, tail: bytes) -> Fault:
     """Return the fault for a message of *size* bytes, of which *head* and *tail* are known."""
     problem = f"a message of {size} bytes; the limit is {limit}"
     return Fault(problem, too_large=True, head=head[:KEPT_BYTES], tail=tail[-KEPT_BYTES:])

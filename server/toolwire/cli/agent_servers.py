@@ -6,7 +6,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.language import say
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 
 from ..errors import Failed, UsageError
 from .open_client import check_remote, explain_failure, format_own_command, split_command
@@ -65,9 +65,9 @@ class ServersToStart:
             if name == self._own:
                 raise failed
             if name in self._commands:
-                raise Failed(printable(f"{name} does not start: {error}"), failed.status)
+                raise Failed(make_printable(f"{name} does not start: {error}"), failed.status)
             sentence = say("{name} does not start: {error}", name=name, error=error)
-            tell(printable(sentence))
+            tell(make_printable(sentence))
 
         commands = {
             text: Command(words, is_own=text == self._own) for text, words in self._commands.items()

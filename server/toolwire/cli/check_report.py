@@ -7,7 +7,7 @@ import shlex
 from textwrap import fill, indent
 from typing import TYPE_CHECKING
 
-from toolwire_schemas.output import BOLD, DIM, RED, emphasize, printable
+from toolwire_schemas.output import BOLD, DIM, RED, emphasize, make_printable
 
 from .open_client import format_loading_options
 from .printing.layout import find_width, format_count, format_table
@@ -80,9 +80,9 @@ def _format_failed_start(report: Report) -> str:
     if "--start-timeout" in what:
         advice = f"--start-timeout SECONDS if it only takes long to start; else {advice}"
     lines = [
-        emphasize(RED, f"FAIL  {failed.case}: {printable(what)}"),
-        f"  stderr  {printable(_find_error(stderr)[:_MAX_CHARS])}",
-        printable(f"  try     {advice}"),
+        emphasize(RED, f"FAIL  {failed.case}: {make_printable(what)}"),
+        f"  stderr  {make_printable(_find_error(stderr)[:_MAX_CHARS])}",
+        make_printable(f"  try     {advice}"),
     ]
     return "\n".join(lines)
 
@@ -113,11 +113,11 @@ def _format_finding(alike: Sequence[Verdict], words: Words) -> str:
     lines = _list_details(verdict)
     if is_shown and not is_replay:
         lines += _list_remedies(verdict, words)
-    blocks = [emphasize(emphasis, head), *map(printable, lines)]
+    blocks = [emphasize(emphasis, head), *map(make_printable, lines)]
     if is_shown:
         for message in verdict.exchange:
             text = message if is_replay else _cut_message(message)
-            blocks.append(emphasize(DIM, printable(f"    {text}")))
+            blocks.append(emphasize(DIM, make_printable(f"    {text}")))
     return "\n".join(blocks)
 
 
@@ -135,9 +135,9 @@ def _list_details(verdict: Verdict) -> list[str]:
 
 
 def _list_remedies(verdict: Verdict, words: Words) -> list[str]:
-    from toolwire_schemas.cases.rules import rule_id
+    from toolwire_schemas.cases.rules import name_rule
 
-    lines = [f"  rule      toolwire check --rule {rule_id(verdict.case)}"]
+    lines = [f"  rule      toolwire check --rule {name_rule(verdict.case)}"]
     if verdict.framing:
         lines.append(f"  again     {format_replay(verdict, words)}")
     return lines
@@ -163,7 +163,7 @@ def _format_reasons(report: Report) -> str:
     """Return why cases do not apply, and which gaps are known."""
     lines = []
     for (outcome, reason), cases in report.reasons().items():
-        lines.append(f"{_MARKS[outcome]:<4}  {printable(reason)}: {', '.join(cases)}")
+        lines.append(f"{_MARKS[outcome]:<4}  {make_printable(reason)}: {', '.join(cases)}")
     for reason, number in report.of_sdk().items():
         lines.append(f"gap   {format_count(number, 'finding')}: {reason}; --sdk shows all")
     return "\n".join(map(_wrap_reason, lines))
@@ -174,7 +174,7 @@ def _wrap_reason(line: str) -> str:
 
 
 def _format_summary(report: Report) -> str:
-    name = printable(report.server) or "The server"
+    name = make_printable(report.server) or "The server"
     spoken = "nothing"
     if report.revisions:
         spoken = f"MCP {', '.join(report.revisions)}; {' and '.join(report.framings)}"

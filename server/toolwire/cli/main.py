@@ -120,21 +120,21 @@ def _help(name: str | None, command: Command | None = None, *, shows_all: bool =
 
 
 def _no_command(words: list[str]) -> str:
-    from toolwire_schemas.did_you_mean import unknown_name  # imported only for a mistake
+    from toolwire_schemas.did_you_mean import explain_unknown_name  # imported only for a mistake
 
     from .other_tools import suggest_instead
 
     word = words[0]
     if word.startswith("-"):
         return (
-            unknown_name("option", word, ["--help", "--version"])
+            explain_unknown_name("option", word, ["--help", "--version"])
             + "; other options go after a command"
         )
     if word.endswith((".py", ".yaml", ".yml")) or os.path.exists(word):
         return f"say what to do with {word}, as in `toolwire serve {word}`"
     if instead := suggest_instead(words):
         return f"no command {word!r}; {instead}"
-    return unknown_name("command", word, COMMANDS)
+    return explain_unknown_name("command", word, COMMANDS)
 
 
 def _print(text: str) -> int:

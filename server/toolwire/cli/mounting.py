@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 
 from .. import log
 from ..errors import UsageError
@@ -107,7 +107,7 @@ def _read_config(path: str) -> Iterator[_Mounted]:
         raise UsageError(str(error)) from None
     for name, server in servers.items():
         if isinstance(server, BadConfiguration):
-            log.warning(printable(f"{path}: {server}; it is not mounted"))
+            log.warning(make_printable(f"{path}: {server}; it is not mounted"))
             continue
         settings = {
             "env": server.env,

@@ -84,9 +84,9 @@ def read_limit(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     setting = SETTINGS.get(name)
     if setting is None or setting.flag:
-        from toolwire_schemas.did_you_mean import unknown_name
+        from toolwire_schemas.did_you_mean import explain_unknown_name
 
-        raise UsageError(f"--limit: {unknown_name('limit', name, LIMITS)}")
+        raise UsageError(f"--limit: {explain_unknown_name('limit', name, LIMITS)}")
     if not equals:
         raise UsageError(f"--limit {name} needs a value: {name}={setting.unit}")
     read = read_seconds if setting.may_be_zero else _READERS_OF_LIMITS[setting.unit]
@@ -147,9 +147,9 @@ def find_reader(flag: str, metavar: str) -> Callable[[str], Any]:
 
 def explain_unknown_option(flag: str, known: list[str]) -> str:
     """Return the sentence that there is no option *flag*."""
-    from toolwire_schemas.did_you_mean import unknown_name
+    from toolwire_schemas.did_you_mean import explain_unknown_name
 
-    return unknown_name("option", flag, known)
+    return explain_unknown_name("option", flag, known)
 
 
 def take_value(flag: str, metavar: str, endings: tuple[str, ...], rest: deque[str]) -> str:

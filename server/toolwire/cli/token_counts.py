@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.exact_tokens import ENCODING, find_exact_counter
-from toolwire_schemas.tokens import estimate_tokens, text_for_models
+from toolwire_schemas.tokens import estimate_tokens, write_text_for_models
 
 from .printing.layout import format_count, format_table
 
@@ -34,7 +34,7 @@ def count_tokens(entries: Sequence[dict[str, Any]], servers: Sequence[str]) -> l
     count_exactly = find_exact_counter()
     counts = []
     for entry in entries:
-        name, text = entry["name"], text_for_models(entry)
+        name, text = entry["name"], write_text_for_models(entry)
         exact = None
         if count_exactly is not None:
             exact = count_exactly(text)

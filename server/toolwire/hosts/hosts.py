@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 import msgspec
-from toolwire_schemas.did_you_mean import closest_first, unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name, sort_closest_first
 from toolwire_schemas.extensions import ExtensionFailed, find_extension, list_extensions
 
 from ..errors import UsageError
@@ -113,8 +113,8 @@ def find_host(name: str) -> Host:
         return HOSTS[name]
     announced = _find_announced_host(name)
     if announced is None:
-        known = closest_first(name.lower(), [*HOSTS, *list_extensions("hosts")])
-        raise UsageError(unknown_name("host", name, known) + "; `json` is for any other")
+        known = sort_closest_first(name.lower(), [*HOSTS, *list_extensions("hosts")])
+        raise UsageError(explain_unknown_name("host", name, known) + "; `json` is for any other")
     return announced
 
 

@@ -27,7 +27,7 @@ from toolwire_client.remote import as_process
 from toolwire_client.session.elicitation import NoAnswer, misfit
 from toolwire_client.waiting.event_loop import OnEventLoop, loop_scheduler
 from toolwire_dialects.lint.audit import audit, name_entry
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 from toolwire_schemas.wire.codec import EncodingError, decode, encode
 
 from .. import log
@@ -148,7 +148,7 @@ class InspectedServer:
 
     def _tell(self, status: str, problem: str = "", server: Object | None = None) -> None:
         if problem not in ("", self._state["problem"]):
-            log.warning(printable(problem))
+            log.warning(make_printable(problem))
         self._state.update(status=status, problem=problem, server=server)
         self._feed.add("status", status=status, problem=problem)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 
 from ..errors import UsageError
 
@@ -65,7 +65,7 @@ def find_call(name: str, file: Path = FILE) -> SavedCall:
     if name not in calls:
         if not calls:
             raise UsageError(f"there are no saved calls in {file}: save one in `toolwire inspect`")
-        raise UsageError(unknown_name("saved call", name, list(calls)))
+        raise UsageError(explain_unknown_name("saved call", name, list(calls)))
     return calls[name]
 
 

@@ -199,11 +199,11 @@ def _put(target: dict[str, Any], name: str, given: str | _File, place: SchemaNod
 
 
 def _no_parameter(name: str, properties: dict[str, SchemaNode]) -> str:
-    from toolwire_schemas.did_you_mean import unknown_name  # imported only for a mistake
+    from toolwire_schemas.did_you_mean import explain_unknown_name  # imported only for a mistake
 
     if not properties:
         return "the tool takes no arguments"
-    return unknown_name("parameter", name, properties)
+    return explain_unknown_name("parameter", name, properties)
 
 
 # --- values ---------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from toolwire_bundled import BUNDLED, class_of
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_tools import Options, RegistrationError, Tool, ToolError, make_tool, tools_of
 from toolwire_tools.context.context import NULL_CALLER
 from toolwire_tools.tool import function_handler
@@ -39,7 +39,7 @@ def load_tools(name: str, wanted: str | None = None, settings: Sequence[str] = (
         return found
     problem = explain_need(name, wanted)
     if problem is None:
-        problem = unknown_name("tool", full_name, [tool.name for tool in tools])
+        problem = explain_unknown_name("tool", full_name, [tool.name for tool in tools])
     raise LoadError(f"{name}: {problem}")
 
 
@@ -79,7 +79,7 @@ def group_settings(words: Iterable[str], names: Iterable[str]) -> dict[str, list
         if not found:
             raise LoadError(f"--set {word}: no target is a bundled tool")
         if name not in found:
-            raise LoadError(f"--set {word}: {unknown_name('bundled tool', name, found)}")
+            raise LoadError(f"--set {word}: {explain_unknown_name('bundled tool', name, found)}")
         found[name].append(setting)
     return found
 
@@ -92,7 +92,7 @@ def make_paths_absolute(word: str) -> str:
     """
     name, _, setting = word.partition(".")
     if name not in BUNDLED:
-        raise LoadError(f"--set {word}: {unknown_name('bundled tool', name, BUNDLED)}")
+        raise LoadError(f"--set {word}: {explain_unknown_name('bundled tool', name, BUNDLED)}")
     cls = class_of(name)
     constructor = _constructor_of(cls.__new__(cls), name)
     try:

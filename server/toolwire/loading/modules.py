@@ -9,7 +9,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.extensions import announced
+from toolwire_schemas.extensions import find_extensions
 
 from ..errors import LoadError
 from .importing import add_to_path, import_file, run_user_code
@@ -27,13 +27,13 @@ def find_module_or_installed(name: str) -> Any:
     """
     # The bare name of a standard module means installed tools of that name.
     if name in sys.stdlib_module_names:
-        entry = announced(kind="tools").get(name)
+        entry = find_extensions(kind="tools").get(name)
         if entry is not None:
             return run_user_code(name, entry.load)
     add_to_path(os.getcwd())
     if _exists(name):
         return _import(name)
-    entry = announced(kind="tools").get(name)
+    entry = find_extensions(kind="tools").get(name)
     if entry is not None:
         return run_user_code(name, entry.load)
     raise LoadError(_explain_unknown(name))
@@ -49,7 +49,7 @@ def _explain_unknown(name: str) -> str:
         return f"no module {name!r}; write a tool of the bundled {kit} as {kit}:{tool}"
     from .diagnostics.not_found import explain_unknown_target
 
-    installed = announced(kind="tools")
+    installed = find_extensions(kind="tools")
     here = [file[:-3] for file in sorted(os.listdir()) if file.endswith(".py")]
     return explain_unknown_target(name, [*installed, *here, *BUNDLED])
 

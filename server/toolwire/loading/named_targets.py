@@ -71,6 +71,6 @@ def _list_own_callables(module: ModuleType) -> list[str]:
 
 
 def _unknown(place: str, name: str, what: str, known: Iterable[str]) -> LoadError:
-    from toolwire_schemas.did_you_mean import unknown_name  # only a mistake needs it
+    from toolwire_schemas.did_you_mean import explain_unknown_name  # only a mistake needs it
 
-    return LoadError(f"{place}: {unknown_name(what, name, known)}")
+    return LoadError(f"{place}: {explain_unknown_name(what, name, known)}")

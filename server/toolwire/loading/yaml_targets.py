@@ -9,7 +9,7 @@ from toolwire_compat.mas.step_tool import StepCall
 from toolwire_compat.mas.yaml_tool import tool_of
 from toolwire_compat.yaml.files import load_file, tool_files
 from toolwire_compat.yaml.model import ExecutorName, ToolConfig, canonical
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 
 from ..errors import LoadError
 from .diagnostics.not_found import explain_missing_file
@@ -35,7 +35,7 @@ def load_tools(path: str, name: str | None = None) -> list[Tool]:
         names = [config.name for config in configs]
         configs = [config for config in configs if config.name == name]
         if not configs:
-            raise LoadError(f"{path}: {unknown_name('tool', name, names)}")
+            raise LoadError(f"{path}: {explain_unknown_name('tool', name, names)}")
     return [tool_of(config, import_beside) for config in configs]
 
 

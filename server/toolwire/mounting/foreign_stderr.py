@@ -6,7 +6,7 @@ import sys
 import threading
 import time
 
-from toolwire_schemas.output import Output, printable
+from toolwire_schemas.output import Output, make_printable
 
 MAX_LINES = 200
 """In a second: a long traceback passes, and a server in a loop does not fill the disk with the
@@ -27,7 +27,7 @@ class ForeignStderr(Output):
     """
 
     def __init__(self, name: str = "") -> None:
-        self._prefix = f"{printable(name.replace(chr(10), ' '))}: " if name else ""
+        self._prefix = f"{make_printable(name.replace(chr(10), ' '))}: " if name else ""
         self._lock = threading.Lock()
         self._next_window = 0.0
         self._written = 0

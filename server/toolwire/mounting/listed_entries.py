@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 from toolwire_schemas.wire.codec import encode
 
 from .. import log
@@ -61,7 +61,7 @@ class MountedEntries:
                 entries.append({name: value for name, value in entry.items() if value is not None})
             else:
                 what = f"an entry of {self._name}'s list of {kind} is left out: {problem}"
-                log.rarely(f"{self._name} {kind}", printable(what))
+                log.rarely(f"{self._name} {kind}", make_printable(what))
         return entries
 
     def make_tool(self, entry: Any, kind: str, forward: Forward) -> Tool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 import msgspec
 from msgspec.structs import replace
 from toolwire_dialects.compare.lock import KEYS, BadLock, Offer, check, read
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 from toolwire_tools import Entry, Tool, ToolError
 
 from .. import log
@@ -169,4 +169,4 @@ class Refusal(msgspec.Struct, frozen=True):
 
 def _refuse(kind: str, name: str, why: str) -> Refusal:
     text = f"{name} is refused, since it is not what was approved: {why}"
-    return Refusal(kind, name, printable(text))
+    return Refusal(kind, name, make_printable(text))

@@ -23,7 +23,7 @@ from toolwire_client.session.request import RequestHandle
 from toolwire_client.session.tool_list import pages
 from toolwire_client.waiting.base import in_daemon_thread, run
 from toolwire_schemas.deadline import Deadline
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.messages import METHOD_NOT_FOUND
 from toolwire_tools import NotAnswered, ToolError
@@ -198,7 +198,7 @@ class Mount:
         if end is not None and self.is_resting:
             raise end.again()
         if end is not None and self.running is not None:
-            log.info(printable(f"{self.title} is restarted: {end.reason}"))
+            log.info(make_printable(f"{self.title} is restarted: {end.reason}"))
         on_ask = (lambda question: NoAnswer.DISMISSED) if can_elicit(capabilities) else None
         client.settings = msgspec.structs.replace(
             client.settings,
@@ -234,7 +234,7 @@ class Mount:
         is_known = self._warned.get(subject) == problem
         self._warned[subject] = problem
         write = log.debug if is_known else log.warning
-        write(printable(problem))
+        write(make_printable(problem))
 
     # Lists
 
@@ -269,9 +269,11 @@ class Mount:
         if isinstance(error, RequestFailed) and error.code == METHOD_NOT_FOUND and not has_declared:
             # Servers without tools, and those without resource templates, need not know these
             # methods.
-            log.debug(printable(f"{self.title} has no list of {kind}: {error}"))
+            log.debug(make_printable(f"{self.title} has no list of {kind}: {error}"))
             return
-        self.unread[kind] = printable(f"the list of {kind} of {self.title} cannot be read: {error}")
+        self.unread[kind] = make_printable(
+            f"the list of {kind} of {self.title} cannot be read: {error}"
+        )
         self._warn_once(
             kind, f"the list of {kind} of {self.title} cannot be read, and is left out: {error}"
         )
@@ -372,7 +374,7 @@ class Mount:
 
     def _log_output(self, line: str) -> None:
         text = f"{self.title} wrote a line to its output that is no message: {line}"
-        log.rarely(f"output of {self.name}", printable(text))
+        log.rarely(f"output of {self.name}", make_printable(text))
 
 
 def wait_for(starts: Sequence[Future[Any]], call: Call, seconds: float | None) -> None:

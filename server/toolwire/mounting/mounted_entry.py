@@ -169,7 +169,7 @@ class ArgumentReader:
         try:
             if self._validator is None:
                 self._validator = SchemaValidator(self._schema)
-            validate = self._validator.errors
+            validate = self._validator.find_errors
             reading = read(arguments, validate(arguments), validate)
         except (CannotJudge, RecursionError):  # too expensive, or no valid schema
             return arguments

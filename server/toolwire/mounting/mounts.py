@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 from weakref import WeakKeyDictionary
 
 import msgspec
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 from toolwire_schemas.wire.messages import INTERNAL_ERROR, INVALID_PARAMS
 from toolwire_tools import Entry, Tool
 
@@ -260,7 +260,7 @@ class Mounts:
                     f"{', '.join(hidden)[:500]} of the mounted server {mount.name} hidden: the"
                     " names are taken"
                 )
-                log.rarely(f"taken {mount.name}", printable(what))
+                log.rarely(f"taken {mount.name}", make_printable(what))
 
     def notify_roots_changed(self) -> None:
         """Tell the servers that run that the folders of a client have changed."""
@@ -476,7 +476,7 @@ def _report_server(mount: MountedServer) -> ServerReport:
         problem = f"{mount.title} does not run"
         if reason is not None:
             problem += f": {reason.reason}"
-        return ServerReport(mount.name, mount.prefix, printable(problem))
+        return ServerReport(mount.name, mount.prefix, make_printable(problem))
     resources = [tool.name for tool in mount.tools if tool.kind not in ("tools", "prompts")]
     return ServerReport(mount.name, mount.prefix, "; ".join(mount.unread), resources)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
-from toolwire_schemas.did_you_mean import closest
+from toolwire_schemas.did_you_mean import find_closest
 from toolwire_schemas.wire.messages import (
     INTERNAL_ERROR,
     INVALID_PARAMS,
@@ -192,7 +192,7 @@ _COMPLETION = ("ref", "argument", "context")
 
 def _unknown(what: str, name: str, known: list[str]) -> str:
     shown = name[:200]  # to compare megabytes would take seconds
-    close = closest(shown, known, 3)
+    close = find_closest(shown, known, 3)
     more = f" and {len(known) - 10} more" if len(known) > 10 else ""
     listed = (
         f"; available: {', '.join(known[:10])}{more}" if known else f"; this server has no {what}s"

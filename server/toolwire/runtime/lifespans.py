@@ -294,7 +294,7 @@ def _manager(lifespan: Lifespan, server: object) -> Manager:
     """Return the context manager of *lifespan*; raises `LifespanFailed` if it makes none."""
     import inspect
 
-    from toolwire_schemas.signatures import signature_of
+    from toolwire_schemas.signatures import read_signature
 
     if not callable(lifespan):
         kind = type(lifespan).__name__
@@ -307,7 +307,7 @@ def _manager(lifespan: Lifespan, server: object) -> Manager:
     elif inspect.isgeneratorfunction(lifespan):
         lifespan = contextmanager(lifespan)
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    parameters = signature_of(lifespan).parameters.values()
+    parameters = read_signature(lifespan).parameters.values()
     takes_server = any(
         each.kind in positional and each.default is each.empty for each in parameters
     )

@@ -18,7 +18,7 @@ from toolwire_bundled.programs.frames import Outcome, ProgramCall
 from toolwire_bundled.programs.program import describe_line, read_failure, read_result
 from toolwire_dialects.search.program_names import Misfit, read_arguments
 from toolwire_schemas.meta_tools import META_PROGRAM
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 from toolwire_tools import Cancelled, ToolError
 
 from .. import log
@@ -115,7 +115,9 @@ class ProgramCalls:
         except Cancelled:
             self._answer(wanted, Outcome(failed="The program was cancelled."))
         except Exception as bug:  # the outer edge of the thread that reads the door
-            log.traceback(f"a call of {printable(wanted.tool)[:100]} could not be started", bug)
+            log.traceback(
+                f"a call of {make_printable(wanted.tool)[:100]} could not be started", bug
+            )
             self._answer(wanted, Outcome(failed=f"{wanted.tool} could not be called."))
 
     def end(self) -> None:
@@ -177,7 +179,7 @@ class ProgramCalls:
     def _begin(self, wanted: ProgramCall) -> None:
         tool = self._list_tools().get(wanted.tool)
         if tool is None:
-            name = printable(wanted.tool)[:200]
+            name = make_printable(wanted.tool)[:200]
             raise ToolError(f"There is no tool {name} any more; search again.")
         try:
             arguments = read_arguments(tool.describe(), wanted.positional, wanted.arguments)

@@ -16,10 +16,10 @@ from toolwire_dialects import anthropic
 from toolwire_dialects.lint.audit import check_members
 from toolwire_dialects.lint.vendors import FORMATS_OF_GEMINI, OF_GEMINI
 from toolwire_dialects.name_mapping import Names
-from toolwire_schemas.json_schema.bounded_validator import CannotJudge, faults_of_schema
+from toolwire_schemas.json_schema.bounded_validator import CannotJudge, find_faults_of_schema
 from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
 from toolwire_schemas.json_schema.portable_regex import problem
-from toolwire_schemas.json_schema.subschemas import COMBINING, children
+from toolwire_schemas.json_schema.subschemas import COMBINING, map_subschemas
 from toolwire_schemas.portability import COMBINATORS, DIALECTS
 from toolwire_schemas.wire.codec import EncodingError, encode
 from toolwire_tools import Tool
@@ -180,7 +180,7 @@ def _check_schema(schema: Any, default: Any) -> Any:
     """Return *schema* if it is one that clients can read, else *default*."""
     try:
         encode(schema)
-        return default if any(True for _ in faults_of_schema(schema)) else schema
+        return default if any(True for _ in find_faults_of_schema(schema)) else schema
     except (CannotJudge, EncodingError, RecursionError):
         return default
 
@@ -242,7 +242,7 @@ class _SchemaRewriter:
         if "properties" in made:
             members = made["properties"].items()
             made["properties"] = {name: inner for name, inner in members if inner is not False}
-        made = children(made, lambda inner: self._rewrite(self._graph.node(inner), depth))
+        made = map_subschemas(made, lambda inner: self._rewrite(self._graph.node(inner), depth))
         if problem(made.get("pattern", "")):
             del made["pattern"]
         if made.get("enum") == []:

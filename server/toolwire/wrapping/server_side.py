@@ -16,7 +16,7 @@ from toolwire_client.async_client import OWN_NAME, ClientSettings
 from toolwire_client.errors import BrokenRules, RequestFailed
 from toolwire_client.remote import as_process
 from toolwire_client.transport.child_process import ServerProcess
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
 from .. import log
@@ -225,7 +225,7 @@ class WrappedServer:
 
     def _move_noise(self, line: str) -> None:
         self._counts["noise"] += 1
-        log.write("info", printable(line), {})
+        log.write("info", make_printable(line), {})
 
     # Its lists
 

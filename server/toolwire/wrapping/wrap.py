@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 from toolwire_client.protocol.events import LogEntry
 from toolwire_client.waiting.base import in_daemon_thread
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.messages import INTERNAL_ERROR, OVERLOADED
 
@@ -248,7 +248,7 @@ class Wrap:
         ) as error:  # the outer edge of a thread: whatever a foreign server causes is its failure
             if self._session.is_ending:
                 return
-            problem = printable(f"The wrapped server does not run: {error}")
+            problem = make_printable(f"The wrapped server does not run: {error}")
             if self._last_start is not None:
                 self._last_start.forget()
         self._serve_waiting(problem)
@@ -314,7 +314,7 @@ class Wrap:
             return
         self._fail_passed(gone.reason)
         if "restart" in self._wrapped.without:
-            log.error(printable(f"{self._server.name}: {gone.reason}"))
+            log.error(make_printable(f"{self._server.name}: {gone.reason}"))
             os.kill(os.getpid(), signal.SIGTERM)
 
     def _fail_passed(self, reason: str) -> None:
@@ -345,13 +345,13 @@ class Wrap:
         large = self._session.in_flight.large
         self._counts["results"] = 0 if large is None else large.made
         name = self._identity.server_info()["name"]
-        log.info(printable(summarize(name, self._counts, has_warned=log.has_warned())))
+        log.info(make_printable(summarize(name, self._counts, has_warned=log.has_warned())))
 
     def _report_no_run(self) -> None:
         """Say that the server did not run, and exit with 1 if there is no such program."""
         is_missing = which(self._wrapped.command[0]) is None
         reason = ", since there is no such program, or it may not be run" if is_missing else ""
-        log.info(printable(f"{self._server.name}: it did not run{reason}"))
+        log.info(make_printable(f"{self._server.name}: it did not run{reason}"))
         if is_missing and self._wrapped.launch is None:  # else other sessions go on
             leave(1)
 

@@ -14,8 +14,8 @@ from toolwire_check import Report, Verdict
 from toolwire_check.pages.check_page import check_html, check_markdown, check_page, verdict_html
 from toolwire_check.report import ToolCost
 from toolwire_schemas import project_links
-from toolwire_schemas.cases.rules import rule
-from toolwire_schemas.output import printable
+from toolwire_schemas.cases.rules import find_rule
+from toolwire_schemas.output import make_printable
 
 
 def verdict(case: str, outcome: Any = "pass", severity: str = "must", **about: Any) -> Verdict:
@@ -105,12 +105,12 @@ def test_finding_links_to_its_rule_and_its_source() -> None:
         for tag, attributes in Parsed(verdict_html(WHOLE.verdicts[0])).elements
         if tag == "a"
     ]
-    rule = project_links.file_url("docs/contract/ids/fraction.md")
+    rule = project_links.make_file_url("docs/contract/ids/fraction.md")
     assert links == [rule, "https://example.com/"]
 
 
 def test_finding_contains_the_text_of_its_rule() -> None:
-    found = rule("ids/fraction")
+    found = find_rule("ids/fraction")
     assert found is not None
     text = Parsed(verdict_html(WHOLE.verdicts[0])).text
     for part in (
@@ -126,7 +126,7 @@ def test_finding_contains_the_text_of_its_rule() -> None:
 
 def test_generated_calls_have_the_rule_for_all_tools() -> None:
     html = verdict_html(verdict("fuzz/valid/a b", "fail"))
-    address = project_links.file_url("docs/contract/calls/output-schema.md")
+    address = project_links.make_file_url("docs/contract/calls/output-schema.md")
     assert f'href="{address}"' in html
 
 
@@ -164,7 +164,7 @@ def test_any_text_in_any_place_of_a_report_is_text_only(text: str) -> None:
     )
     assert_inert(page)
     assert set(page.tags) <= {*usual.tags, "code"}
-    assert printable(text) in page.text
+    assert make_printable(text) in page.text
 
 
 @given(texts)

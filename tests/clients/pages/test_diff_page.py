@@ -9,7 +9,7 @@ from support.parsed_html import Parsed, assert_inert, texts
 from toolwire_check.pages.diff_page import diff_markdown, diff_page
 from toolwire_check.pages.side_by_side import align, near_changes, side_by_side
 from toolwire_dialects.compare import Change, compare_lists
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 
 OLD = [
     {"name": "add", "inputSchema": {"type": "object", "properties": {"a": {"type": "integer"}}}},
@@ -148,7 +148,7 @@ def test_any_text_in_any_place_of_a_change_is_text_only(text: str) -> None:
     page, usual = (Parsed(diff_page(hostile(one), old=one, new=one)) for one in (text, "x"))
     assert_inert(page)
     assert page.tags == usual.tags
-    assert printable(text) in page.text
+    assert make_printable(text) in page.text
 
 
 @given(texts)

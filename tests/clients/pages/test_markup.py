@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.parsed_html import Parsed
 from toolwire_client.pages.markup import duration, element, join_html
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 
 
 @given(st.text(), st.text())
 def test_any_text_is_text_in_a_child_and_in_an_attribute(child: str, attribute: str) -> None:
     parsed = Parsed(element("p", child, title=attribute))
-    assert parsed.elements == [("p", {"title": printable(attribute)})]
-    assert parsed.text == printable(child)
+    assert parsed.elements == [("p", {"title": make_printable(attribute)})]
+    assert parsed.text == make_printable(child)
 
 
 def test_html_is_not_escaped_twice_and_joined_text_is_escaped() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from support.parsed_html import Parsed, assert_inert, texts
 from toolwire_client.pages.markup import element
 from toolwire_client.pages.page import page, section, style
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 
 
 def test_the_style_fetches_nothing_and_ends_where_it_ends() -> None:
@@ -53,5 +53,5 @@ def test_a_part_without_content_is_left_out() -> None:
 @given(texts)
 def test_any_title_is_text(title: str) -> None:
     parsed = Parsed(page(title))
-    assert printable(title) in parsed.text
+    assert make_printable(title) in parsed.text
     assert parsed.tags == Parsed(page("x")).tags

@@ -13,7 +13,7 @@ from support.examples import examples
 from support.parsed_html import ATTACKS, Parsed, assert_inert, texts
 from toolwire_client.pages.result_html import result_html, text_html
 from toolwire_client.pages.tree import tree
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 
 values = st.recursive(
     st.one_of(st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False), texts),
@@ -87,7 +87,7 @@ def test_any_result_of_a_hostile_server_is_inert(result: dict[str, Any]) -> None
 @given(texts)
 def test_any_text_is_shown_whole_and_as_text(text: str) -> None:
     page = Parsed(text_html(text))
-    assert printable(text) in page.text
+    assert make_printable(text) in page.text
     assert_inert(page)
 
 
@@ -96,10 +96,10 @@ def test_any_data_is_text_in_the_tree(key: str, value: str) -> None:
     page = Parsed(tree({key: [value]}))
     assert page.tags == Parsed(tree({"x": ["y"]})).tags
     assert (
-        printable(json.dumps(value, ensure_ascii=False)) in page.text
-        or printable(value) in page.text
+        make_printable(json.dumps(value, ensure_ascii=False)) in page.text
+        or make_printable(value) in page.text
     )
-    assert printable(key) in page.text
+    assert make_printable(key) in page.text
 
 
 @given(texts)

@@ -19,7 +19,7 @@ from toolwire_agent.agent.transcripts.transcript import load, sessions
 from toolwire_agent.presentation import present
 from toolwire_agent.react.messages import Action, ModelReply, Usage
 from toolwire_agent.run_page import event_html, run_html, run_markdown, run_page
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
@@ -88,7 +88,7 @@ def test_any_text_in_any_place_of_a_run_is_text_only(text: str) -> None:
     markdown |= {"ul", "ol", "li", "h3", "h4", "h5", "h6", "p", "pre", "code", "details", "summary"}
     assert {*page.tags} <= {*Parsed(run_page(every_event("x"))).tags} | markdown
     if text.strip() and "\n" not in text:  # else it is laid out, or quoted
-        assert page.text.count(printable(text)) >= 20
+        assert page.text.count(make_printable(text)) >= 20
 
 
 @given(texts)

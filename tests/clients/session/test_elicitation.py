@@ -332,9 +332,9 @@ def test_time_with_the_user_does_not_count(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("toolwire_schemas.deadline.time.monotonic", lambda: now)
     deadline = Deadline(10)
     now += 3
-    with deadline.stopped():
+    with deadline.stop_clock():
         now += 1000
-        with deadline.stopped():  # two questions at once
+        with deadline.stop_clock():  # two questions at once
             now += 1000
         assert (deadline.left(), deadline.is_stopped) == (7, True)
     assert (deadline.left(), deadline.is_stopped) == (7, False)

@@ -53,7 +53,7 @@ from toolwire_agent.terminal import (
 from toolwire_agent.terminal.forms import fields
 from toolwire_agent.terminal.rich_renderer import RichRenderer
 from toolwire_client import Elicitation, NoAnswer
-from toolwire_schemas.language import speaking
+from toolwire_schemas.language import use_language
 
 STEERING = {chr(code) for code in (*range(0x20), *range(0x7F, 0xA0), 0x202E, 0x2066)} - {"\n", "\t"}
 
@@ -249,7 +249,7 @@ def test_shortened_arguments_are_shown_whole_before_approval() -> None:
 
 def test_a_user_of_chinese_reads_in_chinese_why_arguments_are_not_json() -> None:
     user, seen = person("e", "{", "", "y")
-    with speaking("zh"):
+    with use_language("zh"):
         user.approve(REQUEST)
     (refusal,) = (line.text for line in seen if isinstance(line, Line))
     assert refusal.startswith("不是 JSON：")

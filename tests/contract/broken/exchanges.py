@@ -17,7 +17,7 @@ from typing import Any
 
 from toolwire_check import CheckSettings, Verdict, check
 from toolwire_check.report import is_bad
-from toolwire_schemas.cases import Case, Framing, cases
+from toolwire_schemas.cases import Case, Framing, load_cases
 
 from . import FAULTS
 from .proxy import Headed
@@ -26,7 +26,7 @@ HERE = Path(__file__).parent
 RECORDED = HERE.parents[2] / "schemas" / "toolwire_schemas" / "cases" / "exchanges"
 GOOD = [sys.executable, "-m", "toolwire", "serve", str(HERE / "tools.py")]
 OLDER = [sys.executable, "-m", "broken", "Older"]
-CASES = {case.id: case for case in cases()}
+CASES = {case.id: case for case in load_cases()}
 
 # A case that judges a whole run is shown by another one, in which the messages occur that it
 # judges.
@@ -64,7 +64,7 @@ def play_fault(
     ids = {*wanted, *(SHOWN_BY[case] for case in wanted if case in SHOWN_BY)}
     return check(
         command,
-        cases=[case for case in cases() if case.id in ids],
+        cases=[case for case in load_cases() if case.id in ids],
         cwd=HERE.parent,
         settings=CheckSettings(framings=(framing,), eras=_eras(ids), start_seconds=5.0),
         timeout_seconds=4.0,

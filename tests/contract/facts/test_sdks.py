@@ -9,7 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 from toolwire_check.facts.sdks import Sdk, load_sdks, mark_sdk_gaps
 from toolwire_check.report import Verdict
-from toolwire_schemas.cases import cases
+from toolwire_schemas.cases import load_cases
 
 BASELINES = Path(__file__).parents[2] / "interop" / "baselines"
 
@@ -38,7 +38,7 @@ PYTHON = next(sdk for sdk in load_sdks() if sdk.name.endswith("mcp 2"))
 
 @pytest.mark.parametrize("sdk", load_sdks(), ids=lambda sdk: sdk.name)
 def test_findings_of_sdks_name_existing_cases(sdk: Sdk) -> None:
-    assert sdk.findings.keys() <= {case.id for case in cases()}
+    assert sdk.findings.keys() <= {case.id for case in load_cases()}
     assert sdk.versions
     for schema in sdk.signs.values():
         Draft202012Validator.check_schema(schema)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from support.examples import examples
 from toolwire_check.judging.conversation import CaseConversation
 from toolwire_check.judging.expectations import Breach, Scene, judge
-from toolwire_schemas.cases import cases
+from toolwire_schemas.cases import load_cases
 from toolwire_schemas.wire import codec
 
 _KINDS = ("answer", "refused", "unanswered", "order", "some", "none", "every", "quiet", "rule")
-EXPECTATIONS = [step for case in cases() for step in case.steps if set(_KINDS) & set(step)]
+EXPECTATIONS = [step for case in load_cases() for step in case.steps if set(_KINDS) & set(step)]
 """Every expectation of every case."""
 
 OK = {"jsonrpc": "2.0", "id": 1, "result": {"a": 1}}

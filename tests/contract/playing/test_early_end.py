@@ -14,7 +14,7 @@ import pytest
 from support.server_process import PATIENCE_SECONDS
 from toolwire_check import Verdict, check
 from toolwire_check.playing.early_end import EarlyEnd
-from toolwire_schemas.cases import cases
+from toolwire_schemas.cases import load_cases
 
 pytestmark = pytest.mark.process
 
@@ -84,7 +84,7 @@ def test_a_quick_check_plays_what_a_server_must_do(command: list[str]) -> None:
     )
 
     played = {verdict["case"] for verdict in json.loads(done.stdout)["verdicts"]}
-    severities = {case.id: case.severity for case in cases()}
+    severities = {case.id: case.severity for case in load_cases()}
     assert done.returncode == 0
     assert played
     assert {severities[case] for case in played} == {"must"}

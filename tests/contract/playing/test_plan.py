@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from toolwire_check import Facts
 from toolwire_check.playing.plan import Play, plan_plays, select_cases
-from toolwire_schemas.cases import Case, cases
+from toolwire_schemas.cases import Case, load_cases
 
 FACTS = Facts(
     revisions=["2025-11-25"],
@@ -60,14 +60,14 @@ def test_case_that_cannot_be_played_has_a_reason(about: dict[str, Any], reason: 
 
 
 def test_cases_are_selected_by_patterns() -> None:
-    ids = {one.id for one in select_cases(cases(), ["ids/*", "batch/answered"], ["ids/z*"])}
+    ids = {one.id for one in select_cases(load_cases(), ["ids/*", "batch/answered"], ["ids/z*"])}
     assert {"ids/negative", "batch/answered"} <= ids
     assert not {"ids/zero", "batch/no-harm"} & ids
-    assert select_cases(cases()) == list(cases())
+    assert select_cases(load_cases()) == list(load_cases())
 
 
 def test_modern_case_with_a_raw_message_gets_its_own_process() -> None:
-    by_id = {case.id: case for case in cases()}
+    by_id = {case.id: case for case in load_cases()}
     bare, named = by_id["jsonrpc/no-method"], by_id["ids/zero"]
     assert [Play(bare, revision, "lines").process for revision in ("2026-07-28", "2025-11-25")] == [
         "opened",

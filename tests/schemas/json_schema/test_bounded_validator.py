@@ -17,7 +17,7 @@ from toolwire_schemas.json_schema.bounded_validator import (
     CannotJudge,
     SchemaValidator,
     TooExpensive,
-    faults_of_schema,
+    find_faults_of_schema,
 )
 from toolwire_schemas.json_schema.fast_schema_check import is_well_formed
 from toolwire_schemas.json_schema.subschemas import LISTS, NAMED, ONE
@@ -61,7 +61,7 @@ OBJECTS = st.dictionaries(_WORDS, JSON, max_size=4)
 def refusal(schema: Any, value: Any) -> str:
     """Why *value* is not judged by *schema*; empty if it is."""
     try:
-        SchemaValidator(schema).errors(value)
+        SchemaValidator(schema).find_errors(value)
     except CannotJudge as error:
         return str(error)
     return ""
@@ -74,7 +74,7 @@ def test_no_schema_takes_more_steps_than_the_budget_has(kind: str, times: int) -
     schema = tool(kind, times)["inputSchema"]
     total = Budget(_MANY)
     with suppress(CannotJudge):
-        SchemaValidator(schema).errors({"a": LONG}, total=total)
+        SchemaValidator(schema).find_errors({"a": LONG}, total=total)
     assert _MANY - total.left < 200_000  # what goes beyond the budget is one step
 
 
@@ -107,7 +107,9 @@ def test_a_schema_that_is_nested_too_deeply_is_refused_at_once() -> None:
 
 def test_a_pattern_that_backtracks_is_judged() -> None:
     schema = tool("pattern")["inputSchema"]
-    assert [error.validator for error in SchemaValidator(schema).errors({"a": LONG})] == ["pattern"]
+    assert [error.validator for error in SchemaValidator(schema).find_errors({"a": LONG})] == [
+        "pattern"
+    ]
     assert SchemaValidator(schema).is_valid({"a": "aaa", "bbb": 1})
 
 
@@ -169,4 +171,4 @@ def test_faults_of_a_schema_are_those_of_its_metaschema(schema: dict[str, Any]) 
         error.message
         for error in Draft202012Validator(Draft202012Validator.META_SCHEMA).iter_errors(schema)
     }
-    assert {error.message for error in faults_of_schema(schema)} == expected
+    assert {error.message for error in find_faults_of_schema(schema)} == expected

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_schemas.json_schema.bounded_validator import SchemaValidator
-from toolwire_schemas.json_schema.lossless import is_read, readings, unread
+from toolwire_schemas.json_schema.lossless import generate_readings, is_read, list_unread
 from toolwire_schemas.json_schema.lossless import read as read_value
 
 INTEGER = {"type": "integer"}
@@ -56,8 +56,8 @@ SHAPE = {"anyOf": [tagged("circle", radius=NUMBER), tagged("square", side=NUMBER
 
 def read(value: Any, schema: Any) -> Any:
     """The first reading of *value* that fits, or *value* itself."""
-    errors = SchemaValidator(schema).errors
-    for reading in readings(value, errors(value), errors):
+    errors = SchemaValidator(schema).find_errors
+    for reading in generate_readings(value, errors(value), errors):
         if not errors(reading.value):
             return reading.value
     return value
@@ -273,9 +273,11 @@ def test_what_was_sent_is_not_changed(sent: Any) -> None:
 def test_a_reading_tells_what_it_changed_in_one_short_line() -> None:
     errors = SchemaValidator(
         {"properties": {"a": {**INTEGERS, "maxItems": 999}, "b": INTEGER}}
-    ).errors
+    ).find_errors
     sent = {"a": json.dumps(["1"] * 20), "b": None}
-    *_, told = (reading.describe("arguments") for reading in readings(sent, errors(sent), errors))
+    *_, told = (
+        reading.describe("arguments") for reading in generate_readings(sent, errors(sent), errors)
+    )
     assert told.startswith('arguments.a: "[\\"1\\", \\"1\\", ')
     assert "; arguments.b: null left out; " in told
     assert told.endswith('; arguments.a[7]: "1" read as 1; 12 more')
@@ -287,8 +289,8 @@ def test_more_levels_of_quotes_than_anyone_sends_are_given_up() -> None:
     for _ in range(12):
         deep = json.dumps([deep]) if len(json.dumps(deep)) < 100_000 else [deep]
     nested = {"anyOf": [INTEGER, {"type": "array", "items": {"$ref": "#"}}]}
-    errors = SchemaValidator(nested).errors
-    assert len(list(readings(deep, errors(deep), errors))) == 8
+    errors = SchemaValidator(nested).find_errors
+    assert len(list(generate_readings(deep, errors(deep), errors))) == 8
     assert not is_read(deep, errors)
 
 
@@ -348,8 +350,8 @@ def test_the_name_of_a_member_is_read_as_its_value_if_it_has_one_meaning(
 def test_names_that_the_schema_does_not_have_are_given_as_choices(
     schema: dict[str, Any], choices: list[dict[str, Any]], meant: Any
 ) -> None:
-    errors = SchemaValidator(schema).errors
-    found = [reading.value for reading in readings("LOW", errors("LOW"), errors, choices)]
+    errors = SchemaValidator(schema).find_errors
+    found = [reading.value for reading in generate_readings("LOW", errors("LOW"), errors, choices)]
 
     assert found == ([] if meant == "LOW" else [meant])
 
@@ -399,10 +401,10 @@ def test_what_a_reading_does_not_settle_is_left(
     properties = {name: value for name, value in schema.items() if name != "required"}
     errors = SchemaValidator(
         {"type": "object", "properties": properties, "required": required}
-    ).errors
-    *_, reading = readings(sent, errors(sent), errors)
+    ).find_errors
+    *_, reading = generate_readings(sent, errors(sent), errors)
 
-    left = unread(errors(sent), errors(reading.value), reading.changes)
+    left = list_unread(errors(sent), errors(reading.value), reading.changes)
 
     found = [(error.validator, tuple(error.absolute_path)) for error in left]
     assert sorted(found, key=str) == sorted(unread_places, key=str)
@@ -421,7 +423,7 @@ def test_what_a_reading_does_not_settle_is_left(
 def test_the_first_reading_that_fits_is_found_with_its_changes(
     schema: dict[str, Any], sent: Any, meant: Any
 ) -> None:
-    errors = SchemaValidator(schema).errors
+    errors = SchemaValidator(schema).find_errors
     reading = read_value(sent, errors(sent), errors)
 
     assert is_read(sent, errors) is (meant is not None)
@@ -468,5 +470,5 @@ def test_texts_within_a_value_are_read_as_well(value: Any) -> None:
 
 @given(VALUES)
 def test_a_value_that_fits_has_no_readings(value: Any) -> None:
-    errors = SchemaValidator(WIDE).errors
-    assert list(readings(value, errors(value), errors)) == []
+    errors = SchemaValidator(WIDE).find_errors
+    assert list(generate_readings(value, errors(value), errors)) == []

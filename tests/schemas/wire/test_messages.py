@@ -95,7 +95,7 @@ def test_the_codes_are_those_of_the_specifications() -> None:
 def test_the_fault_for_an_oversize_message_keeps_512_bytes_of_each_end(size: int) -> None:
     data = bytes(index % 251 for index in range(size))
 
-    fault = messages.oversize(size, 10, data, data)
+    fault = messages.make_oversize_fault(size, 10, data, data)
 
     problem = f"a message of {size} bytes; the limit is 10"
     assert fault == Fault(problem, too_large=True, head=data[:512], tail=data[-512:])

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 from support.command_line import CommandLine
-from toolwire_schemas.cases import cases
-from toolwire_schemas.published import files_to_export, names, text, validator
+from toolwire_schemas.cases import load_cases
+from toolwire_schemas.published import iterate_files_to_export, names, text, validator
 
 
 def test_the_list_has_a_line_for_each_schema(command_line: CommandLine) -> None:
@@ -49,7 +49,7 @@ def test_the_contract_cases_are_exported_with_the_schemas(
     command_line: CommandLine, tmp_path: Path
 ) -> None:
     done = command_line("schema", "export", "contract", "--cases")
-    files = dict(files_to_export(with_cases=True))
+    files = dict(iterate_files_to_export(with_cases=True))
 
     assert (done.returncode, done.stdout) == (0, f"Wrote {len(files)} files to contract.\n"), (
         done.stderr
@@ -61,7 +61,7 @@ def test_the_contract_cases_are_exported_with_the_schemas(
         for name in files
         if name.startswith("cases/")
     }
-    assert areas - {"README.md"} == {case.area for case in cases()}
+    assert areas - {"README.md"} == {case.area for case in load_cases()}
 
 
 @pytest.mark.parametrize(

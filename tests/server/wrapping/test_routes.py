@@ -34,7 +34,7 @@ from toolwire.wrapping.routes import (
     table_for_host,
 )
 from toolwire.wrapping.summary import summarize
-from toolwire_schemas.wire.messages import Fault, oversize
+from toolwire_schemas.wire.messages import Fault, make_oversize_fault
 
 PASS, ANSWER, FOLLOW, WAIT = Route.PASS, Route.ANSWER, Route.FOLLOW, Route.WAIT
 TABLE = table_for_host(
@@ -245,7 +245,7 @@ def test_nothing_else_passes(route: Route) -> None:
         b'{"method":"a","id":null}',
         b'{"method":"\xff"}',
         b"[" * 100_000,
-        oversize(9, 8, b"{", b"}"),
+        make_oversize_fault(9, 8, b"{", b"}"),
     ],
 )
 def test_the_head_of_a_batch_or_of_no_message_has_an_empty_method(frame: bytes | Fault) -> None:

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from support.recording_caller import RecordingCaller
 from toolwire_dialects.python_stub import format_signature
 from toolwire_dialects.typed_clients import generate
-from toolwire_schemas.json_schema.member_names import listing, names_in, with_names
+from toolwire_schemas.json_schema.member_names import read_names, with_names, write_listing
 from toolwire_tools import ArgumentsError, make_tool
 from toolwire_tools.tool import function_handler
 
@@ -188,9 +188,10 @@ def test_names_in_a_description_are_those_that_were_written(names: dict[str, Any
     values = list(names.values())
     schema = {
         "enum": values,
-        "description": "What it is for. " + listing((value, name) for name, value in names.items()),
+        "description": "What it is for. "
+        + write_listing((value, name) for name, value in names.items()),
     }
-    assert names_in(schema) == names
+    assert read_names(schema) == names
     assert len(with_names(values, names)) == len(values)
 
 
@@ -208,12 +209,12 @@ def test_names_in_a_description_are_those_that_were_written(names: dict[str, Any
         {"enum": [1, 2], "description": ["1 = LOW, 2 = HIGH."]},
         {
             "enum": list(range(101)),
-            "description": listing((value, f"N{value}") for value in range(101)),
+            "description": write_listing((value, f"N{value}") for value in range(101)),
         },
     ],
 )
 def test_a_description_that_does_not_name_each_value_names_none(schema: Any) -> None:
-    assert names_in(schema) == {}
+    assert read_names(schema) == {}
 
 
 class Task(BaseModel):

@@ -20,7 +20,7 @@ from jsonschema import Draft202012Validator
 from support.examples import examples
 from support.recording_caller import RecordingCaller
 from support.type_strategies import FORMATS, HINTS, fitting
-from toolwire_schemas.json_schema.lossless import readings
+from toolwire_schemas.json_schema.lossless import generate_readings
 from toolwire_tools import make_tool
 from toolwire_tools.errors import ArgumentsError
 from toolwire_tools.schema.validator import ToolSchemaValidator
@@ -464,7 +464,7 @@ def test_what_is_accepted_after_reading_fits_the_schema(data: st.DataObject) -> 
         assert leniently.faults
     elif isinstance(strictly, ArgumentsError):
         errors = ToolSchemaValidator(found.input_schema).errors
-        *_, last = readings(sent, errors(sent), errors)
+        *_, last = generate_readings(sent, errors(sent), errors)
         assert Draft202012Validator(found.input_schema, format_checker=FORMATS).is_valid(last.value)
     else:
         assert strictly == leniently

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_compat.lagent.action_return import ActionReturn
 from toolwire_compat.lagent.base import BaseAction
 from toolwire_compat.lagent.parsers import BaseParser, JsonParser
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_schemas.language import say
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError
@@ -59,7 +59,9 @@ class GoogleSearch(BaseAction):
         """
         super().__init__(description, parser, enable, lang=lang)
         if search_type not in PLACES:
-            raise ValueError(f"GoogleSearch: {unknown_name('search_type', search_type, PLACES)}")
+            raise ValueError(
+                f"GoogleSearch: {explain_unknown_name('search_type', search_type, PLACES)}"
+            )
         self.search_type = search_type
         self._serper = Serper(api_key, base_url, positive("timeout", timeout))
 

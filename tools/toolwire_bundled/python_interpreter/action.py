@@ -10,7 +10,7 @@ import msgspec
 from toolwire_compat.lagent.action_return import ActionReturn
 from toolwire_compat.lagent.base import BaseAction
 from toolwire_compat.lagent.parsers import BaseParser, JsonParser
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_tools.byte_sizes import parse_size
 from toolwire_tools.context.context import Context  # read by what describes the tool
 from toolwire_tools.decorator import tool_api
@@ -99,7 +99,7 @@ class PythonInterpreter(BaseAction):
         """
         super().__init__(description, parser, enable, lang=lang)
         if sandbox not in _SANDBOXES:
-            raise ValueError(f"sandbox: {unknown_name('kind', sandbox, _SANDBOXES)}")
+            raise ValueError(f"sandbox: {explain_unknown_name('kind', sandbox, _SANDBOXES)}")
         self._sandbox = sandbox
         self._job = Job(
             code="",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 import msgspec
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 
 if TYPE_CHECKING:
     from ..web.call import Call
@@ -65,7 +65,7 @@ def engine(name: str, settings: Settings) -> Engine:
     """
     if name not in ENGINES:
         why = f" ({_GONE[name]})" if name in _GONE else ""
-        raise ValueError(f"WebBrowser: {unknown_name('searcher_type', name, ENGINES)}{why}")
+        raise ValueError(f"WebBrowser: {explain_unknown_name('searcher_type', name, ENGINES)}{why}")
     from importlib import import_module
 
     made: Engine = import_module(f"{__package__}.{ENGINES[name]}").Engine(settings)

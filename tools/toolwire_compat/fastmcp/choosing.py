@@ -11,7 +11,7 @@ from functools import partial
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_tools.errors import RegistrationError
 from toolwire_tools.options import own_options
 from toolwire_tools.schema.annotations import Unresolved, annotations_of, evaluate, names_of
@@ -109,7 +109,7 @@ def _choose_by_name(
     if chosen:
         return chosen
     known = [*servers, *(tool.name for tool in tools)]
-    problem = f"it has {unknown_name('server or tool', name, known)}"
+    problem = f"it has {explain_unknown_name('server or tool', name, known)}"
     raise RegistrationError(problem, tool=module.__name__, remedy="name one that it has")
 
 

@@ -9,13 +9,13 @@ import toolwire_schemas
 if TYPE_CHECKING:
     from .env import Env as Env
 
-_MODULES = toolwire_schemas.modules_by_name(
+_MODULES = toolwire_schemas.map_names_to_modules(
     {
         ".env": "Env",
     }
 )
 __all__ = sorted(_MODULES)
-__getattr__ = toolwire_schemas.importer(__name__, _MODULES)
+__getattr__ = toolwire_schemas.make_importer(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

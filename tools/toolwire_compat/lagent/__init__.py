@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from .registry import get_tool_cls as get_tool_cls
     from .registry import list_tools as list_tools
 
-_MODULES = toolwire_schemas.modules_by_name(
+_MODULES = toolwire_schemas.map_names_to_modules(
     {
         ".action_return": "ActionReturn ActionStatusCode ActionValidCode",
         ".base": "AsyncActionMixin BaseAction",
@@ -64,7 +64,7 @@ _MODULES = toolwire_schemas.modules_by_name(
     }
 )
 __all__ = sorted(_MODULES)
-_import_name = toolwire_schemas.importer(__name__, _MODULES)
+_import_name = toolwire_schemas.make_importer(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

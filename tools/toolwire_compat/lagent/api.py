@@ -10,7 +10,7 @@ import msgspec
 from toolwire_dialects.lagent import to_entry
 from toolwire_schemas.did_you_mean import say_unknown_name
 from toolwire_schemas.language import say
-from toolwire_schemas.signatures import signature_of
+from toolwire_schemas.signatures import read_signature
 from toolwire_tools.context.context import NULL_CALLER
 from toolwire_tools.discovery import decorated
 from toolwire_tools.errors import RegistrationError, ToolError, WrongContext
@@ -204,7 +204,7 @@ def _loosen(method: Callable[..., Any]) -> Callable[..., Any]:
     function: Any = call
     function.__wrapped__ = method  # whose names the hints use
     parameters = []
-    for parameter in signature_of(method).parameters.values():
+    for parameter in read_signature(method).parameters.values():
         if parameter.kind is parameter.VAR_POSITIONAL:
             continue
         if parameter.kind is not parameter.VAR_KEYWORD:

@@ -8,7 +8,7 @@ import inspect
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from toolwire_schemas.language import check_language, language, speaking
+from toolwire_schemas.language import check_language, get_language, use_language
 from toolwire_tools.discovery import named_by
 from toolwire_tools.errors import ArgumentsError, text_of
 
@@ -63,7 +63,7 @@ class BaseAction(metaclass=ActionMeta):
         *,
         lang: str | None = None,
     ) -> None:
-        self.__toolwire_language__ = language() if lang is None else check_language(lang)
+        self.__toolwire_language__ = get_language() if lang is None else check_language(lang)
         self._description = deepcopy(description or type(self).__tool_description__)
         if description:
             complete(self._description, type(self))
@@ -135,7 +135,7 @@ def run_to_end(coroutine: Coroutine[Any, Any, Any]) -> Any:
 
 async def _call(action: BaseAction, inputs: Any, name: str) -> ActionReturn:
     arguments = {"inputs": inputs, "name": name}
-    with speaking(action.__toolwire_language__):
+    with use_language(action.__toolwire_language__):
         try:
             api = find_api(action, name)
             arguments = action._parser.parse_inputs(inputs, name)

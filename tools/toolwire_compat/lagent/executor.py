@@ -12,7 +12,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.did_you_mean import say_unknown_name
-from toolwire_schemas.language import say, speaking
+from toolwire_schemas.language import say, use_language
 from toolwire_tools.decorator import tool_api
 
 from .action_return import ActionReturn, ActionStatusCode, ActionValidCode
@@ -47,7 +47,7 @@ class InvalidAction(BaseAction):
         lang: str | None = None,
     ) -> None:
         super().__init__(description, parser, enable=False, lang=lang)
-        with speaking(self.__toolwire_language__):
+        with use_language(self.__toolwire_language__):
             if err_msg is None:
                 err_msg = say(self._usual)
         self._err_msg = err_msg
@@ -306,7 +306,7 @@ class ActionExecutor:
         of an action.
         """
         if not isinstance(name, str):
-            with speaking(self.no_action.__toolwire_language__):
+            with use_language(self.no_action.__toolwire_language__):
                 text = say("A call needs the name of an action, and parameters.")
             return self.no_action, text, RUN
         found = self._find(name)
@@ -322,7 +322,7 @@ class ActionExecutor:
             return self.finish_action, parameters, RUN
         words = getattr(self.invalid_action, "_err_msg", "")
         known = [api.full_name for api in self._list_apis()]
-        with speaking(self.invalid_action.__toolwire_language__):
+        with use_language(self.invalid_action.__toolwire_language__):
             text = f"{words} {no_such_action(name, known)}".strip()
         return self.invalid_action, text, RUN
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from toolwire_dialects.lagent import to_entries
 from toolwire_schemas import is_ours
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_tools.api_description import description_of
 from toolwire_tools.discovery import decorated
 from toolwire_tools.errors import RegistrationError
@@ -133,7 +133,9 @@ def complete(description: dict[str, Any], cls: ActionMeta) -> None:
         raise ValueError(f"{cls.__name__} is not a toolkit: it describes no api_list")
     for api in description.get("api_list", []):
         if api["name"] not in known:
-            raise ValueError(f"{cls.__name__} has {unknown_name('API', api['name'], known)}")
+            raise ValueError(
+                f"{cls.__name__} has {explain_unknown_name('API', api['name'], known)}"
+            )
 
 
 def describe_class(cls: ActionMeta) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 
 import msgspec
-from toolwire_schemas.misplaced_names import missing
+from toolwire_schemas.misplaced_names import make_missing_error
 
 PACKAGE = __name__.rpartition(".")[0]
 
@@ -57,4 +57,4 @@ def error_for(name: str) -> AttributeError | ImportError:
     remedy = remedy_for(name)
     if remedy is not None:
         return ImportError(f"{name} of Lagent has no counterpart: {remedy}", name=PACKAGE)
-    return missing(PACKAGE, name)
+    return make_missing_error(PACKAGE, name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from toolwire_schemas.language import check_language, language, say
+from toolwire_schemas.language import check_language, get_language, say
 from toolwire_tools.content import Content
 from toolwire_tools.errors import ArgumentsError
 from toolwire_tools.schema.to_json import plain_result
@@ -44,7 +44,7 @@ class BaseParser:
 
     def __init__(self, action: Any, lang: str | None = None) -> None:
         self.action = action
-        spoken = language() if lang is None else check_language(lang)
+        spoken = get_language() if lang is None else check_language(lang)
         text = self.PARAMETER_DESCRIPTION
         if spoken == "zh":
             text = _IN_CHINESE.get(text, text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_tools.discovery import named_by
 
 from .metaclass import classes
@@ -69,7 +69,7 @@ def get_tool_cls(name: str) -> type[BaseAction]:
     """
     known = list_tools()
     if name not in known:
-        raise UnknownAction(unknown_name("action", name, known))
+        raise UnknownAction(explain_unknown_name("action", name, known))
     return _load_class(name)  # type: ignore[no-any-return]
 
 

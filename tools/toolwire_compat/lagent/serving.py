@@ -124,9 +124,9 @@ def _make_tool(api: ActionApi) -> Tool:
 
 def _bind_in_language(language: str, bind: Callable[..., Any], *arguments: Any) -> Any:
     """Return what *bind* returns, which words faults of the arguments in *language*."""
-    from toolwire_schemas.language import speaking
+    from toolwire_schemas.language import use_language
 
-    with speaking(language):
+    with use_language(language):
         return bind(*arguments)
 
 

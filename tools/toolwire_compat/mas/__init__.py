@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from .steps import StepError as StepError
     from .steps import StepState as StepState
 
-_MODULES = toolwire_schemas.modules_by_name(
+_MODULES = toolwire_schemas.map_names_to_modules(
     {
         ".executor": "Executor",
         ".instructions": (
@@ -26,7 +26,7 @@ _MODULES = toolwire_schemas.modules_by_name(
     }
 )
 __all__ = sorted(_MODULES)
-__getattr__ = toolwire_schemas.importer(__name__, _MODULES)
+__getattr__ = toolwire_schemas.make_importer(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

@@ -13,7 +13,7 @@ import inspect
 import warnings
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_tools.options import is_stale
 
 from .steps import FOLLOWING, StepError
@@ -231,7 +231,7 @@ class Executor:
         for name, executor in known.items():
             if name.casefold() == executor_name.casefold():
                 return executor
-        raise LookupError(unknown_name(executor_type, executor_name, known))
+        raise LookupError(explain_unknown_name(executor_type, executor_name, known))
 
     @classmethod
     def registered(cls, executor_type: str | None = None) -> dict[tuple[str, str], type[Executor]]:

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,7 +45,7 @@ class StepState(msgspec.Struct):
 
     def __post_init__(self) -> None:
         if self.execution_state not in FOLLOWING:
-            raise StepError(unknown_name("status", self.execution_state, FOLLOWING))
+            raise StepError(explain_unknown_name("status", self.execution_state, FOLLOWING))
 
     def __getitem__(self, index: int) -> StepState:
         if index not in (0, -1):
@@ -59,7 +59,7 @@ class StepState(msgspec.Struct):
             StepError: if there is no such status, or it cannot follow the present one.
         """
         if status not in FOLLOWING:
-            raise StepError(unknown_name("status", status, FOLLOWING))
+            raise StepError(explain_unknown_name("status", status, FOLLOWING))
         following = FOLLOWING[self.execution_state]
         if status != self.execution_state and status not in following:
             remedy = "add a new step to do it again"
@@ -108,7 +108,7 @@ class AgentStep:
             if step.step_id == step_id:
                 return step
         known = [step.step_id for step in self.step_list]
-        raise StepError(unknown_name("step", step_id, known))
+        raise StepError(explain_unknown_name("step", step_id, known))
 
     def update_step_status(self, step_id: str, status: str) -> None:
         """Set the status of the step with this id; raises what `StepState.update_execution_state`

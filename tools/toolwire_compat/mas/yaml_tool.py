@@ -10,8 +10,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.did_you_mean import unknown_name
-from toolwire_schemas.signatures import signature_of
+from toolwire_schemas.did_you_mean import explain_unknown_name
+from toolwire_schemas.signatures import read_signature
 from toolwire_tools.errors import RegistrationError
 from toolwire_tools.options import Options, options_for
 from toolwire_tools.tool import Tool, function_handler, make_tool
@@ -137,7 +137,7 @@ def _find_function(
         owner = found
         if not hasattr(owner, name):
             known = [known for known in dir(owner) if not known.startswith("_")]
-            problem = unknown_name("function", name, known)
+            problem = explain_unknown_name("function", name, known)
             raise config.error(f"{binding.module}: {problem}", "function")
         found = getattr(owner, name)
     if isinstance(owner, type) and inspect.isfunction(inspect.getattr_static(owner, name)):
@@ -161,7 +161,7 @@ def _compare_parameters(config: ToolConfig, function: Callable[..., Any], added:
     """
     schema = config.input_schema or {}
     present = [*schema.get("required", ()), *config.defaults, *added]
-    signature = signature_of(function)
+    signature = read_signature(function)
     try:
         signature.bind_partial(**dict.fromkeys(schema.get("properties", ())))
         signature.bind(**dict.fromkeys(present))
@@ -192,7 +192,7 @@ def _find_executor(config: ToolConfig, import_module: Importer) -> type[Executor
         remedy = f"set command, function or executor, or write an executor in {file}"
         raise config.error(f"nothing runs it; {remedy}")
     where = f"{module} registers" if module else "there is"
-    problem = unknown_name("executor", wanted.name, known)
+    problem = explain_unknown_name("executor", wanted.name, known)
     raise config.error(f"{where} {problem}", "executor")
 
 

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
     from .model import ConfigError as ConfigError
     from .model import ToolConfig as ToolConfig
 
-_MODULES = toolwire_schemas.modules_by_name(
+_MODULES = toolwire_schemas.map_names_to_modules(
     {
         ".files": "load_tool_config load_tool_configs",
         ".model": "ConfigError ToolConfig",
     }
 )
 __all__ = sorted(_MODULES)
-__getattr__ = toolwire_schemas.importer(__name__, _MODULES)
+__getattr__ = toolwire_schemas.make_importer(__name__, _MODULES)
 
 
 def __dir__() -> list[str]:

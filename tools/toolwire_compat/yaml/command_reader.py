@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_schemas.json_schema.error_text import format_value
 from toolwire_tools.byte_sizes import parse_size
 
@@ -167,7 +167,7 @@ class CommandReader:
         for place in template.places:
             name = place.name
             if name != EVERYTHING and name not in self.properties:
-                problem = unknown_name("parameter", name, self.properties)
+                problem = explain_unknown_name("parameter", name, self.properties)
                 if not name.isidentifier():
                     problem += "; write {{ and }} for braces"
                 self._add(key, problem)

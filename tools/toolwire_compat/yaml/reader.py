@@ -11,7 +11,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_tools.decorator import checked
 from toolwire_tools.options import Options
 from toolwire_tools.schema.validator import ToolSchemaValidator
@@ -146,7 +146,7 @@ class _Reader:
         kind = schema.get("type")
         if isinstance(kind, str):  # JSON Schema has lists of types as well
             if kind.lower() not in _TYPES:
-                self._add(f"{parameter.key}.type", unknown_name("type", kind, _TYPES))
+                self._add(f"{parameter.key}.type", explain_unknown_name("type", kind, _TYPES))
             schema["type"] = _TYPES.get(kind.lower())
         if schema.get("type", "any") is None:
             del schema["type"]
@@ -159,7 +159,7 @@ class _Reader:
     def _refuse_unknown(self, key: str, properties: Iterable[str]) -> None:
         for index, name in enumerate(self._members.get(key, ())):
             if name not in properties:
-                self._add(f"{key}[{index}]", unknown_name("parameter", name, properties))
+                self._add(f"{key}[{index}]", explain_unknown_name("parameter", name, properties))
 
     # --- what runs it ---
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.did_you_mean import closest
+from toolwire_schemas.did_you_mean import find_closest
 from toolwire_schemas.json_schema.error_text import format_value, place
 from toolwire_schemas.published import bundle
 from toolwire_tools.schema.validator import ToolSchemaValidator
@@ -96,7 +96,7 @@ def _find_mistyped_keys(document: dict[str, Any], problems: dict[str, str]) -> d
     for key in document:
         if key in known or place("", (key,)) not in problems:
             continue
-        close = closest(key, known)
+        close = find_closest(key, known)
         if close:
             mistyped[key] = close[0]
     return mistyped
@@ -115,7 +115,7 @@ def _find_unknown_words(parameters: Any, problems: dict[str, str]) -> dict[str, 
         for word in words:
             if word in known or repr(word) not in problems.get(where, ""):
                 continue
-            close = closest(word, known)
+            close = find_closest(word, known)
             advice = "write words of JSON Schema, such as type and description"
             if close:
                 advice = f"did you mean {close[0]}?"

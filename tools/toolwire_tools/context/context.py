@@ -245,9 +245,9 @@ class BaseContext:
 
     def _log(self, message: str, level: str, fields: dict[str, Any], logger: str | None) -> None:
         if level not in LEVELS:
-            from toolwire_schemas.did_you_mean import unknown_name
+            from toolwire_schemas.did_you_mean import explain_unknown_name
 
-            raise ValueError(f"log: {unknown_name('level', level, LEVELS)}")
+            raise ValueError(f"log: {explain_unknown_name('level', level, LEVELS)}")
         self._caller.log(level, str(message), fields, logger)
 
 

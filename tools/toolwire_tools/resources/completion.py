@@ -96,9 +96,9 @@ class CompletionHandler(msgspec.Struct, frozen=True, eq=False):
         if not callable(self.values):
             start = text.casefold()
             return [value for value in self.values if value.casefold().startswith(start)]
-        from toolwire_schemas.signatures import signature_of
+        from toolwire_schemas.signatures import read_signature
 
-        count = len(signature_of(self.values).parameters)
+        count = len(read_signature(self.values).parameters)
         return self.values(*(text, arguments)[:count])
 
 

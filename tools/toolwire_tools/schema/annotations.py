@@ -54,9 +54,9 @@ def annotations_of(thing: Any) -> dict[str, Any]:
     try:
         return thing.__annotations__ or {}
     except Exception as error:
-        from toolwire_schemas.signatures import annotation_texts
+        from toolwire_schemas.signatures import read_annotation_texts
 
-        return annotation_texts(thing, error)
+        return read_annotation_texts(thing, error)
 
 
 def origin_of(hint: Any) -> Any:

@@ -15,8 +15,8 @@ from typing import Any, get_args
 
 import msgspec
 from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
-from toolwire_schemas.json_schema.member_names import listing
-from toolwire_schemas.json_schema.subschemas import children, refer_to_definition
+from toolwire_schemas.json_schema.member_names import write_listing
+from toolwire_schemas.json_schema.subschemas import map_subschemas, refer_to_definition
 
 from .scalars import clock_plans, scalar
 from .shape import (
@@ -59,7 +59,7 @@ def _generator() -> Any:
         members = list(dict.fromkeys(schema["members"]))  # a second name of a value is there again
         if not all(type(member.value) in (int, float) for member in members):
             return made
-        names = listing((member.value, member.name) for member in members)
+        names = write_listing((member.value, member.name) for member in members)
         made["enum"] = [member.value for member in members]
         return {**made, "description": f"{made.get('description', '')} {names}".lstrip()}
 
@@ -115,7 +115,7 @@ class _PortableWriter:
         is_open = written.setdefault("additionalProperties", "properties" not in written)
         if is_open is True:
             del written["additionalProperties"]
-        return self._replace_keywords(children(written, self.write))
+        return self._replace_keywords(map_subschemas(written, self.write))
 
     def _replace_keywords(self, schema: Schema) -> Schema:
         if "tz" in schema and schema.get("format") in _TIMES:

@@ -21,7 +21,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Literal, LiteralString
 
 import msgspec
-from toolwire_schemas.json_schema.member_names import listing
+from toolwire_schemas.json_schema.member_names import write_listing
 from toolwire_schemas.language import say
 
 from .shape import (
@@ -293,7 +293,7 @@ def _with_names(
     ]
     plan = _choice(pairs, direction, cls)
     if named:
-        return plan.described(listing(named))
+        return plan.described(write_listing(named))
     return plan
 
 

@@ -16,7 +16,7 @@ import typing
 from typing import Annotated, Any, Literal, TypeVar
 
 import msgspec
-from toolwire_schemas.json_schema.subschemas import refer_to_definition, reference_in
+from toolwire_schemas.json_schema.subschemas import get_reference, refer_to_definition
 
 from ..content import Content
 from . import record_fields as fields
@@ -256,7 +256,7 @@ class Types:
         if label:
             reference = refer_to_definition(label)
             for member in shape.schema.get("anyOf", ()):
-                if reference_in(member) == reference_in(reference):
+                if get_reference(member) == get_reference(reference):
                     remedy = "let it contain itself in a list or a dict"
                     raise Unsupported(f"{name} is a union with itself", remedy)
             self.defs[label] = shape.schema

@@ -14,8 +14,8 @@ from toolwire_schemas.json_schema.bounded_validator import (
     SchemaValidator,
     TooExpensive,
 )
-from toolwire_schemas.json_schema.error_text import Fault, word_errors
-from toolwire_schemas.json_schema.subschemas import reference_in, walk
+from toolwire_schemas.json_schema.error_text import Fault, write_faults
+from toolwire_schemas.json_schema.subschemas import get_reference, walk
 from toolwire_schemas.language import say
 
 from .scalars import clock_plans
@@ -38,14 +38,14 @@ class ToolSchemaValidator:
         """Return jsonschema's errors about *value*; raises `CannotJudge`, for which there is
         `unjudged`.
         """
-        return self._validator.errors(value)
+        return self._validator.find_errors(value)
 
     def faults(self, value: Any, root: str) -> list[Fault]:
         """Return what the schema has against *value*, as places (starting with *root*) and
         sentences.
         """
         try:
-            return word_errors(self._validator.errors(value), root)
+            return write_faults(self._validator.find_errors(value), root)
         except CannotJudge as error:
             return [(root, explain_failure(error))]
 
@@ -86,7 +86,7 @@ def problem(schema: Any) -> str | None:
         return str(error.message)
     resolver = Registry().with_resource("", DRAFT202012.create_resource(schema)).resolver()
     for _, inner in walk(schema, ""):
-        reference = reference_in(inner)
+        reference = get_reference(inner)
         if reference is None:
             continue
         try:

@@ -61,11 +61,11 @@ class Declared(msgspec.Struct, frozen=True):
 
 
 def _declare(function: Callable[..., Any]) -> list[Declared]:
-    """Return the parameters of *function*. Raises what `signature_of` raises."""
+    """Return the parameters of *function*. Raises what `read_signature` raises."""
     if type(function) is not FunctionType or not _OTHER_SIGNATURES.isdisjoint(vars(function)):
-        from toolwire_schemas.signatures import signature_of  # expensive
+        from toolwire_schemas.signatures import read_signature  # expensive
 
-        found = signature_of(function).parameters.values()
+        found = read_signature(function).parameters.values()
         return [
             Declared(
                 p.name,

@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge
-from toolwire_schemas.json_schema.error_text import place, word_errors
+from toolwire_schemas.json_schema.error_text import place, write_faults
 from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
-from toolwire_schemas.json_schema.lossless import readings, unread
+from toolwire_schemas.json_schema.lossless import generate_readings, list_unread
 
 from ..errors import ArgumentsError
 from ..schema.shape import NOT_CONVERTED, ValueRefused, refusal
@@ -69,7 +69,7 @@ def read_again(arguments: ReadableArguments, value: Any, strict: bool, log: Log 
     except (CannotJudge, RecursionError) as error:
         if not errors:
             raise ArgumentsError([("arguments", explain_failure(error))]) from None
-    raise ArgumentsError(word_errors(errors, "arguments"))
+    raise ArgumentsError(write_faults(errors, "arguments"))
 
 
 def _without_loss(
@@ -77,7 +77,7 @@ def _without_loss(
 ) -> Bound | None:
     refused: Exception | None = None
     choices = [] if arguments.types is None else [_values_of(cls) for cls in arguments.types.enums]
-    for reading in readings(value, errors, arguments.validator().errors, choices):
+    for reading in generate_readings(value, errors, arguments.validator().errors, choices):
         try:
             bound = _convert(arguments, reading.value)
         except (*NOT_CONVERTED, ValueRefused) as error:
@@ -89,7 +89,7 @@ def _without_loss(
     if refused is None:
         return None
     if left := arguments.validator().errors(reading.value):
-        raise ArgumentsError(word_errors(unread(errors, left, reading.changes), "arguments"))
+        raise ArgumentsError(write_faults(list_unread(errors, left, reading.changes), "arguments"))
     raise refused
 
 

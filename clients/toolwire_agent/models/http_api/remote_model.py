@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Self, Unpack
 import anyio
 import msgspec
 from toolwire_dialects.name_mapping import Names
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_schemas.install_command import install_command
 from toolwire_schemas.retries import Retries
 from toolwire_schemas.wire import codec
@@ -127,7 +127,7 @@ class RemoteModel:
         self.model = model
         preset = preset or self._usual_preset
         if isinstance(preset, str) and preset not in PRESETS:
-            raise NotReady(unknown_name("endpoint", preset, PRESETS))
+            raise NotReady(explain_unknown_name("endpoint", preset, PRESETS))
         self._preset = PRESETS[preset] if isinstance(preset, str) else preset
         self._wire = _WIRES[self._preset.wire]
         own = base_url or os.environ.get(self._preset.url_variable)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from toolwire_schemas.language import check_language
-from toolwire_schemas.language import language as spoken
+from toolwire_schemas.language import get_language as spoken
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
-from toolwire_schemas.json_schema.subschemas import children, refer_to_definition
+from toolwire_schemas.json_schema.subschemas import map_subschemas, refer_to_definition
 
 if TYPE_CHECKING:
     from ..tool_lookup import Schema, Tools
@@ -183,7 +183,7 @@ class _Definitions:
 
         rest = node.besides_reference
         kept = {word: value for word, value in rest.items() if word not in _OF_ROOTS}
-        moved = children(kept, move_inner)
+        moved = map_subschemas(kept, move_inner)
         if not node.pointer:
             return moved
         name = self._name(node, owner)

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.did_you_mean import unknown_name
-from toolwire_schemas.output import printable
+from toolwire_schemas.did_you_mean import explain_unknown_name
+from toolwire_schemas.output import make_printable
 
 from ...errors import Failed, UsageError
 from ..open_client import check_target, choose_command, split_command
@@ -78,7 +78,7 @@ def run(words: Words) -> int:
     print_report(_format(measurements))
     print_report(f"\n{call}; {len(measurements[1].start_seconds)} rounds; medians.")
     for remark in remarks:
-        print_remark(printable(remark))
+        print_remark(make_printable(remark))
     return 0
 
 
@@ -104,7 +104,7 @@ def _measure(command: list[str], words: Words) -> tuple[list[Measurement], Subje
     except NotStarted as error:
         raise Failed(str(error), 2) from None
     except UnknownTool as error:
-        raise UsageError(unknown_name("tool", error.name, error.known)) from None
+        raise UsageError(explain_unknown_name("tool", error.name, error.known)) from None
     except MeasuringFailed as error:
         raise Failed(str(error)) from None
     finally:

@@ -188,7 +188,10 @@ def _find_tool(name: str, tools: list[ToolDescription], targets: list[str]) -> T
 
 
 def _explain_unknown(name: str, tools: list[ToolDescription], targets: list[str]) -> str:
-    from toolwire_schemas.did_you_mean import closest, unknown_name  # only a mistake needs it
+    from toolwire_schemas.did_you_mean import (  # only a mistake needs it
+        explain_unknown_name,
+        find_closest,
+    )
 
     for target in targets:
         if not load.parse(target).is_bundled:
@@ -196,8 +199,8 @@ def _explain_unknown(name: str, tools: list[ToolDescription], targets: list[str]
         need = bundled.explain_need(target, name)
         if need is not None:
             return need
-    problem = unknown_name("tool", name, [tool.name for tool in tools])
-    if len(tools) == 1 and not closest(name, [tools[0].name]):
+    problem = explain_unknown_name("tool", name, [tool.name for tool in tools])
+    if len(tools) == 1 and not find_closest(name, [tools[0].name]):
         argument = next(iter(tools[0].input_schema.get("properties", {})), "NAME")
         problem += f"; if that is an argument, give its name: {quote(f'{argument}={name}')}"
     return problem

@@ -14,7 +14,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_schemas.output import BOLD, emphasize
 
 from ...errors import Failed, UsageError
@@ -218,18 +218,18 @@ def _print_cases(options: dict[str, Any]) -> None:
 
 
 def _print_rules(options: dict[str, Any]) -> None:
-    from toolwire_schemas.cases.rules import rule, rule_id, rule_page
+    from toolwire_schemas.cases.rules import find_rule, name_rule, write_rule_page
 
-    cases = _choose_cases({"only": list(map(rule_id, options["rule"]))})
+    cases = _choose_cases({"only": list(map(name_rule, options["rule"]))})
     rules = []
     for case in cases:
-        rule_of_case = rule(case.id)
+        rule_of_case = find_rule(case.id)
         if rule_of_case is not None:
             rules.append(rule_of_case)
     if "json" in options:
         print_data(format_json(rules))
         return
-    print_report("\n\n".join(_wrap_page(rule_page(each)) for each in rules))
+    print_report("\n\n".join(_wrap_page(write_rule_page(each)) for each in rules))
 
 
 def _wrap_page(page: str) -> str:
@@ -289,25 +289,25 @@ def _check(
     except MissingHypothesis as error:
         raise UsageError(f"--fuzz: {error}") from None
     except UnknownTool as error:
-        raise UsageError(unknown_name("tool", error.name, error.known)) from None
+        raise UsageError(explain_unknown_name("tool", error.name, error.known)) from None
     finally:
         line.clear()
 
 
 def _choose_cases(options: dict[str, Any]) -> list[Case]:
     from toolwire_check.playing.plan import select_cases
-    from toolwire_schemas.cases import cases
+    from toolwire_schemas.cases import load_cases
 
     only, skip = options.get("only", ()), options.get("skip", ())
     replays = options.get("replay", ())
     for pattern in (*only, *skip, *replays):
-        if not select_cases(cases(), [pattern]):
-            raise _no_case(pattern, cases())
+        if not select_cases(load_cases(), [pattern]):
+            raise _no_case(pattern, load_cases())
     if not replays:
-        return select_cases(cases(), only, skip)
+        return select_cases(load_cases(), only, skip)
     chosen: list[Case] = []
     for pattern in replays:  # in the order of the options
-        chosen += select_cases(cases(), [pattern])
+        chosen += select_cases(load_cases(), [pattern])
     for case in chosen:
         if case.process == "run":
             raise UsageError(
@@ -323,7 +323,7 @@ def _no_case(pattern: str, cases: Sequence[Case]) -> UsageError:
     known = [case.id for case in cases if slash and case.area == area]
     if not known:
         known = [f"{area}/*" for area in dict.fromkeys(case.area for case in cases)]
-    return UsageError(unknown_name("case", pattern, known))
+    return UsageError(explain_unknown_name("case", pattern, known))
 
 
 def _make_settings(options: dict[str, Any]) -> CheckSettings:

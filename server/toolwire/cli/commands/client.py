@@ -113,13 +113,13 @@ _MAX_START = 2000
 def _generate(words: Words) -> str:
     """Return the client, or the runtime alone."""
     from toolwire_dialects.typed_clients import generate, list_languages, read_runtime
-    from toolwire_schemas.did_you_mean import unknown_name
+    from toolwire_schemas.did_you_mean import explain_unknown_name
 
     if not words.words:
         raise UsageError("name a language first")
     language, *targets = words.words
     if language not in list_languages():
-        raise UsageError(unknown_name("language", language, list_languages()))
+        raise UsageError(explain_unknown_name("language", language, list_languages()))
     how = words.options.get("runtime")
     if how is not None and not read_runtime(language):
         raise UsageError(f"--runtime: a client in {language} has no runtime to choose about")

@@ -9,7 +9,7 @@ from pathlib import Path
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.output import BOLD, DIM, RED, emphasize, printable
+from toolwire_schemas.output import BOLD, DIM, RED, emphasize, make_printable
 
 from ...errors import UsageError
 from ..open_client import connect_to, format_own_command
@@ -94,7 +94,7 @@ def _call(client: Client, name: str, arguments: dict[str, Any]) -> None:
     start = _announce(name, arguments)
     answer = client.start(name, arguments, on_progress=print_piece).result(_TIMEOUT_SECONDS)
     took = emphasize(DIM, f"  {_elapsed_ms(start):.1f} ms")
-    text = printable(format_content(answer.content))
+    text = make_printable(format_content(answer.content))
     if answer.is_error:
         text = emphasize(RED, text)
     if pieces:

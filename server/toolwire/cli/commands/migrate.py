@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 from toolwire_schemas.install_command import install_command
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 
 from ...errors import Failed, UsageError
 from ...hosts.safe_write import NotRewritten, rewrite
@@ -97,15 +97,15 @@ def _read(path: str) -> _File:
 
 def _report(file: _File, *, is_with_diff: bool) -> None:
     for remark in file.migrated.remarks:
-        print_data(printable(f"{file.path}:{remark.line}: {remark.text}"))
+        print_data(make_printable(f"{file.path}:{remark.line}: {remark.text}"))
     if not file.migrated.remarks:
-        print_data(printable(f"{file.path}: nothing to change"))
+        print_data(make_printable(f"{file.path}: nothing to change"))
     if not is_with_diff:
         return
     before = file.text.splitlines(keepends=True)
     after = file.migrated.text.splitlines(keepends=True)
     for line in difflib.unified_diff(before, after, file.path, file.path):
-        print_data(printable(line.rstrip("\r\n")))
+        print_data(make_printable(line.rstrip("\r\n")))
 
 
 def _write(file: _File) -> None:
@@ -116,7 +116,7 @@ def _write(file: _File) -> None:
     except NotRewritten as error:
         raise Failed(f"{file.path} was left as it was: {error}") from None
     backup = os.path.relpath(done.backup or file.path)
-    print_data(printable(f"Wrote {file.path}. The file as it was: {backup}"))
+    print_data(make_printable(f"Wrote {file.path}. The file as it was: {backup}"))
 
 
 def _format_summary(number: int, *, is_check: bool) -> str:

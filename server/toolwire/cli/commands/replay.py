@@ -87,7 +87,7 @@ def _write_shapes(name: str, options: dict[str, Any]) -> int:
 
 
 def _serve(name: str, *, is_strict: bool) -> NoReturn:
-    from toolwire_schemas.output import printable
+    from toolwire_schemas.output import make_printable
     from toolwire_schemas.wire.framing import AutoFraming
 
     from ...wrapping.exchanges import read_exchanges
@@ -98,7 +98,7 @@ def _serve(name: str, *, is_strict: bool) -> NoReturn:
 
     def report(problem: str) -> None:
         refused.append(problem)
-        log.error(printable(problem))
+        log.error(make_printable(problem))
 
     try:
         replay = Replay(read_exchanges(read(name)), strictly=is_strict, report=report)

@@ -9,9 +9,16 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_schemas.output import remove_emphasis
-from toolwire_schemas.published import UnknownSchema, bundle, files_to_export, load, names, text
+from toolwire_schemas.published import (
+    UnknownSchema,
+    bundle,
+    iterate_files_to_export,
+    load,
+    names,
+    text,
+)
 
 from ...errors import UsageError
 from ..open_client import make_client
@@ -76,7 +83,7 @@ def _answer(words: Words) -> str:
     if not what:
         raise UsageError(f"say what to do: {', '.join(reversed(usages))}; as in `schema show tool`")
     if what not in usages:
-        raise UsageError(unknown_name("command of schema", what, reversed(usages)))
+        raise UsageError(explain_unknown_name("command of schema", what, reversed(usages)))
     _check_options(words, what)
     try:
         match what, rest:
@@ -105,7 +112,7 @@ def _list_schemas() -> str:
 def _export(folder: Path, *, with_cases: bool) -> str:
     if folder.exists() and not folder.is_dir():
         raise UsageError(f"{folder} is no folder: name one, new or not")
-    files = dict(files_to_export(with_cases=with_cases))
+    files = dict(iterate_files_to_export(with_cases=with_cases))
     for name, content in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content.encode())

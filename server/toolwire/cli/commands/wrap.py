@@ -233,9 +233,9 @@ def _settings(options: dict[str, Any]) -> Settings:
     settings = settings_in(options)
     for name in settings:
         if name in LIMITS and name not in COMMAND.limits:
-            from toolwire_schemas.did_you_mean import unknown_name
+            from toolwire_schemas.did_you_mean import explain_unknown_name
 
-            raise UsageError(f"--limit: {unknown_name('limit', name, COMMAND.limits)}")
+            raise UsageError(f"--limit: {explain_unknown_name('limit', name, COMMAND.limits)}")
     without = options.get("without", ())
     settings["strict_arguments"] = "arguments" in without
     settings.setdefault("on_large_result", "resource")

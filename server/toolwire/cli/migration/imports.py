@@ -15,7 +15,7 @@ import msgspec
 from libcst.metadata import MetadataWrapper, PositionProvider
 from toolwire_compat import lagent
 from toolwire_compat.lagent import missing_names
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 
 SYSTEMS = ("lagent", "groot", "mas")
 """The packages whose imports are edited."""
@@ -78,7 +78,7 @@ def remedy_for(system: str, name: str) -> str:
     remedy = missing_names.remedy_for(name) if system == "lagent" else None
     if remedy is not None:
         return remedy
-    return unknown_name("name", name, _list_names(system))
+    return explain_unknown_name("name", name, _list_names(system))
 
 
 def _list_names(system: str) -> Sequence[str]:

@@ -8,7 +8,7 @@ from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.output import BOLD, DIM, emphasize, printable
+from toolwire_schemas.output import BOLD, DIM, emphasize, make_printable
 from toolwire_schemas.tool_table import summarize
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def format_tools(tools: Sequence[dict[str, Any]], columns: int | None = None) ->
 
 
 def _format_tool(tool: dict[str, Any], columns: int) -> list[str]:
-    name = printable(str(tool["name"]))
+    name = make_printable(str(tool["name"]))
     size = columns - len(_INDENT_OF_ARGUMENTS)
     lines = []
     for row in _split_signature(tool):
@@ -71,7 +71,7 @@ def _format_tool(tool: dict[str, Any], columns: int) -> list[str]:
     for text in (summarize(tool), _describe_question(tool)):
         if not text:
             continue
-        for line in _wrap(printable(text), columns - len(_INDENT_OF_TEXT)):
+        for line in _wrap(make_printable(text), columns - len(_INDENT_OF_TEXT)):
             lines.append(_INDENT_OF_TEXT + line)
     return lines
 
@@ -98,7 +98,7 @@ def _list_parts(tool: dict[str, Any]) -> list[str]:
     """Return the name, each parameter, and the result if it has a type."""
     from toolwire_dialects.python_stub import format_signature
 
-    return [printable(str(tool["name"])), *map(printable, format_signature(tool))]
+    return [make_printable(str(tool["name"])), *map(make_printable, format_signature(tool))]
 
 
 def format_signature(tool: dict[str, Any]) -> str:
@@ -141,7 +141,7 @@ def format_table(
     """Return *rows* below *head*, wrapped to *columns* (by default the terminal's) as far as
     possible.
     """
-    safe_rows = [list(map(printable, row)) for row in rows]
+    safe_rows = [list(map(make_printable, row)) for row in rows]
     widths = _choose_widths([head, *safe_rows], columns or find_width())
     lines = [emphasize(DIM, _join_cells(head, widths))]
     for row in safe_rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import IO
 
-from toolwire_schemas.output import Output, printable
+from toolwire_schemas.output import Output, make_printable
 
 from .layout import cut, find_width
 
@@ -34,7 +34,7 @@ def format_progress(done: float, total: float | None, message: str | None) -> st
     """Return a bar, or a count if the total is unknown, followed by *message*."""
     text = _format_bar(done / total) if total else f"{done:g}"
     if message:
-        text += f"  {printable(message.strip())}"
+        text += f"  {make_printable(message.strip())}"
     return text
 
 

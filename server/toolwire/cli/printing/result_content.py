@@ -7,7 +7,7 @@ import binascii
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,7 +32,7 @@ def format_content(
         kind = _find_resource(block).get("mimeType") or block.get("type")
         file = next(files, None)
         note = hint if file is None else f", saved to {file}"
-        lines.append(f"[{printable(str(kind))}, {len(data):,} bytes{note}]")
+        lines.append(f"[{make_printable(str(kind))}, {len(data):,} bytes{note}]")
     return "\n".join(lines)
 
 

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from shutil import which
 from typing import TYPE_CHECKING
 
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,7 +36,7 @@ def explain_missing_file(path: str) -> str:
     place = folder or "this folder"
     if not names:
         return f"no file {path}, and no other Python or YAML file in {place}"
-    return f"{place} has {unknown_name('file', base, names)}"
+    return f"{place} has {explain_unknown_name('file', base, names)}"
 
 
 def explain_unknown_target(name: str, known: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ from support.recording_caller import RecordingCaller
 from toolwire_compat.mas import Executor
 from toolwire_compat.yaml import load_tool_config, load_tool_configs
 from toolwire_compat.yaml.model import ConfigError
-from toolwire_schemas.did_you_mean import unknown_name
+from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_tools import ArgumentsError, NotOffered, Tool, ToolError, tools_in, tools_of
 
 MODULE = '''
@@ -264,4 +264,4 @@ def test_module_that_shadows_a_file_is_an_error(folder: Path) -> None:
 
 
 def test_unknown_name_without_known_names_says_so() -> None:
-    assert unknown_name("executor", "RAG", []) == "no executor 'RAG'; no names are known"
+    assert explain_unknown_name("executor", "RAG", []) == "no executor 'RAG'; no names are known"

@@ -194,9 +194,9 @@ def _list_of_kind(kind: str) -> Candidates:
 
         return Candidates([Candidate(name) for name in LEVELS])
     if kind == "CASE":
-        from toolwire_schemas.cases import cases
+        from toolwire_schemas.cases import load_cases
 
-        return Candidates([Candidate(case.id, case.behaviour) for case in cases()])
+        return Candidates([Candidate(case.id, case.behaviour) for case in load_cases()])
     if kind == "SHELL":
         return Candidates([Candidate(name) for name in SHELLS])
     if kind == "TARGET":

@@ -11,7 +11,7 @@ import shlex
 import time
 from typing import TYPE_CHECKING
 
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 
 from ....errors import Failed, UsageError
 from ....sharing.log_file import read_tail
@@ -76,7 +76,7 @@ def print_log(key: str) -> int:
         raise UsageError(f"no shared process has a key that begins with {key!r}")
     text = read_tail(path, _LOG_BYTES).decode("utf-8", "replace")
     for line in text.splitlines():
-        print_data(printable(line))
+        print_data(make_printable(line))
     return 0
 
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import msgspec
-from toolwire_schemas.output import printable
+from toolwire_schemas.output import make_printable
 
 from ....errors import Failed, UsageError
 from ...open_client import ask_user, choose_command, connect_to, make_limit
@@ -129,7 +129,7 @@ def _print_status(status: TaskStatus, *, as_json: bool) -> None:
     if as_json:
         print_data(format_json(status.raw))
         return
-    message = f": {printable(status.message)}" if status.message else ""
+    message = f": {make_printable(status.message)}" if status.message else ""
     print_data(f"{status.state}{message}")
 
 
@@ -148,6 +148,6 @@ def note_task(task: Task, command: list[str], *, is_ours: bool) -> None:
     try:
         write_note(make_note(task.id, task.tool, command, is_ours=is_ours))
     except OSError as error:
-        raise Failed(f"the task {printable(task.id)} cannot be noted: {error}") from None
-    print_data(printable(task.id))
-    print_remark(f"the call goes on at the server: toolwire tasks get {printable(task.id)}")
+        raise Failed(f"the task {make_printable(task.id)} cannot be noted: {error}") from None
+    print_data(make_printable(task.id))
+    print_remark(f"the call goes on at the server: toolwire tasks get {make_printable(task.id)}")

@@ -18,9 +18,11 @@ from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
 from toolwire_schemas.json_schema.member_names import write_listing
 from toolwire_schemas.json_schema.subschemas import map_subschemas, refer_to_definition
 
+from .native_types import native_type
 from .scalars import clock_plans, scalar
 from .shape import (
     JUDGE,
+    WALK,
     Build,
     Direction,
     Schema,
@@ -169,7 +171,8 @@ def plan_of(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePla
     ) as error:  # ImportError: EmailStr has a package of its own
         raise Unsupported(str(error).partition("\n")[0], "see pydantic's message") from error
     if direction == "output":
-        return TypePlan(schema, Any, check_level=JUDGE)
+        native = native_type(schema)
+        return TypePlan(schema, native, check_level=JUDGE if native is Any else WALK)
     return TypePlan(schema, make_hook(Any, _reader(adapter, schema, defs)), check_level=JUDGE)
 
 

@@ -144,11 +144,8 @@ class FunctionHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     """The parameter that receives the context; empty without one."""
     new_context: Callable[[Caller, str], Any] | None = None
     confirmation: Confirmation | None = None
-
-    @property
-    def gate(self) -> None:
-        """None: calls of a function never wait."""
-        return
+    gate: None = None
+    """None: calls of a function never wait."""
 
     def with_name(self, name: str) -> FunctionHandler:
         """Return the same handler for the entry called *name*."""

@@ -303,10 +303,10 @@ class Session:
         """Start *call*, or keep it for the worker that has read it, or that `run_accepted`
         wakes.
         """
-        watch = self.watch_calls
-        if watch is not None and not self.are_calls_watched and call.handler.gate is None:
-            watch()
-        if call.handler.is_async:
+        handler = call.handler
+        if not self.are_calls_watched and handler.gate is None and self.watch_calls is not None:
+            self.watch_calls()
+        if handler.is_async:
             self._start_async(call)
         else:
             self.backlog.append(call)

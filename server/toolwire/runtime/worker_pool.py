@@ -315,12 +315,14 @@ class _Worker:
         was abandoned.
         """
         backlog, run = pool.backlog, pool.run
+        marked = ""
         while True:
             try:
                 call = backlog.popleft()
             except IndexError:
                 if self.slot and pool.board is not None:  # no tool runs in this thread
                     pool.board.marks[self.slot] = 0
+                marked = ""
                 if not pool.read_once(self, writes=True) or pool.is_crowded():
                     return True
                 continue
@@ -330,16 +332,12 @@ class _Worker:
                 run(call)
                 continue
             call.worker = self
-            board = pool.board
-            if board is not None:
-                # Marks the tool as running, by the code of its name. A tool behind a gate runs in
-                # another process: it cannot block this one.
-                is_in_this_process = call.handler.gate is None
-                if self.slot:
-                    code = board.codes[call.entry.name] if is_in_this_process else 0
-                    board.marks[self.slot] = code
-                elif is_in_this_process:
-                    self.slot = board.take_slot(call.entry.name)
+            # The next call is often of the same tool, whose mark is there.
+            if call.entry.name != marked and pool.board is not None:
+                marked = call.entry.name
+                # A tool behind a gate runs in another process: it cannot block this one.
+                name = "" if call.handler.gate else marked
+                self.slot = pool.board.mark(self.slot, name)
             run(call)
             # A call that waits without a thread has left this worker; others may run it later.
             if call.given_up and call.worker is self:

@@ -45,6 +45,13 @@ class Board:
         self.marks[slot] = self.codes[name]
         return slot
 
+    def mark(self, slot: int, name: str) -> int:
+        """Mark *slot*, or a free one for 0, with a tool's *name*, empty for no tool; return it."""
+        if not slot:
+            return self.take_slot(name)
+        self.marks[slot] = self.codes[name]
+        return slot
+
     def give_back(self, slot: int) -> None:
         """Clear and free *slot*."""
         self.marks[slot] = 0
@@ -61,11 +68,11 @@ class _Codes(dict[str, int]):
     """A number from 1 for each name, written to its place in *memory*; 0 beyond the limit."""
 
     def __init__(self, memory: memoryview) -> None:
-        super().__init__()
+        super().__init__({"": 0})
         self._memory = memory
 
     def __missing__(self, name: str) -> int:
-        code = self[name] = len(self) + 1 if len(self) < _NAMES else 0
+        code = self[name] = len(self) if len(self) <= _NAMES else 0
         data = name.encode("utf-8", "replace")[:NAME_BYTES]
         self._memory[code * NAME_BYTES : code * NAME_BYTES + len(data)] = data
         return code

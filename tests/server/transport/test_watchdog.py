@@ -173,6 +173,19 @@ def test_a_connected_host_is_informed_of_a_stuck_interpreter_and_can_wait(tmp_pa
         assert ADVICE in stderr
 
 
+def test_the_tool_that_is_stuck_is_named_after_many_calls_of_another(tmp_path: Path) -> None:
+    note = tmp_path / "note"
+    with served(tmp_path, TOOLS, "--limit", "grace_seconds=0.05") as process:
+        sums = [call("add", {"a": 1, "b": 2}, id=number) for number in range(50)]
+        process.send(*sums, call("hold_the_lock", {"note": str(note)}, id=50))
+        wait_until(note.exists)
+
+        process.hang_up()
+
+        assert process.wait() == -signal.SIGKILL
+        assert "hold_the_lock" in process.stderr()
+
+
 def test_a_server_suspended_during_a_call_is_reported_as_stuck(tmp_path: Path) -> None:
     """A limit that the docs name: from outside, a stopped server looks like one whose interpreter
     is held.

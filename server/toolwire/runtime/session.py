@@ -351,7 +351,7 @@ class Session:
         A gate is before handlers that forward calls to other processes, of which there are few.
         """
         handler = call.handler
-        gate: Gate[Call] | None = handler.gate
+        gate = handler.gate
         if gate is not None and not gate.enter(call):
             return
         if call.ended and call.rest is None:
@@ -382,7 +382,7 @@ class Session:
 
     def _refuse(self, call: Call, problem: str) -> None:
         # No worker is left to run the call.
-        gate: Gate[Call] | None = call.handler.gate
+        gate = call.handler.gate
         if gate is not None and gate.enter(call):
             self._leave_gate(gate, call)
         message = self.in_flight.refuse(call, problem)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..runtime.session import Session, size_of
 from ..server import Server
 from ..timers import Timers
+from .absent_sessions import AbsentSessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from ..runtime.event_loop import EventLoop
     from ..runtime.lifespans import Lifespan, Lifespans
     from ..runtime.loop_responses import LoopResponses
+    from ..tasks.session_tasks import SessionTasks
     from ..watchdog.board import Board
     from ..workers.process_pool import ProcessPool
     from ..workers.session_processes import SessionProcesses
@@ -38,6 +40,9 @@ class CommonParts:
         self.lifespans: Lifespans | None = None
         self.in_flight = _AllCalls(self)
         self.sessions: list[Session] = []
+        self.absent = AbsentSessions(self.timers)
+        self.keeps_tasks = True
+        """Whether a session stays for its tasks when its client has gone."""
         self.servers: CommonServers | None = None
         """The servers of others, for `wrap --share`."""
         self.is_loading = True
@@ -152,7 +157,44 @@ class SharingSession(Session):
                 pool = self._pools[tools] = make_pool()
             return pool
 
+    def tasks(self) -> SessionTasks:
+        """As `Session.tasks`; another session may have had a task."""
+        tasks = super().tasks()
+        tasks.absent = self._common.absent
+        return tasks
+
+    def stop(self, call: Call) -> None:
+        """As `Session.stop`; the call of a task may run in another session."""
+        if call.host is self:
+            super().stop(call)
+        else:
+            _session_of(call).stop(call)
+
+    @property
+    def runs_task(self) -> bool:
+        """Whether the call of a task runs here, whichever session has the task."""
+        calls = self.in_flight.running()
+        return any(call.task is not None and not call.ended for call in calls)
+
     def end(self) -> None:
+        """As `Session.end`, but stay as long as the tasks are needed that the client has left."""
+        if self._common.keeps_tasks and self._tasks is not None:
+            is_idle = threading.Event()
+            self.in_flight.notify_when_idle(is_idle.set)
+            is_idle.wait(min(self._settings.grace_seconds, threading.TIMEOUT_MAX))
+            if self._common.absent.add(self, self._tasks):
+                self._end_other_calls()
+                return
+        self.end_now()
+
+    def _end_other_calls(self) -> None:
+        """End the calls that are no tasks, and subscriptions: their client has gone."""
+        self._protocol.end_subscriptions()
+        for call in self.in_flight.running():
+            if call.task is None and not call.lingers and self.in_flight.end(call, given_up=True):
+                self.stop(call)
+
+    def end_now(self) -> None:
         """As `Session.end`; end the processes of tools that are not shared, too."""
         super().end()
         pools = self._pools.values()
@@ -161,6 +203,7 @@ class SharingSession(Session):
         deadline = time.monotonic() + self._settings.grace_seconds
         for pool in pools:
             pool.wait(deadline)
+        self._common.remove(self)
 
     def event_loop(self) -> EventLoop:
         """Return the event loop of all sessions."""

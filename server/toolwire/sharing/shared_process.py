@@ -110,6 +110,9 @@ class SharedProcess:
         self._answers_handshake = False
         self._watchdog: Watchdog | None = None
         self._idle_end = IdleEnd(common.timers, self._end_if_idle)
+        common.keeps_tasks = not self._is_alone  # no other session comes
+        common.absent.on_change = self._note_absent
+        self._own_alive = -1  # held open as a session does while there are tasks of absent ones
         place = sharing.place
         self._alive = move_high(os.open(place.alive, os.O_RDONLY | os.O_NONBLOCK))
         self._alive_number = os.fstat(self._alive).st_ino
@@ -195,6 +198,7 @@ class SharedProcess:
     def _become_private(self, reason: str) -> None:
         """Keep the first session alone: a module must not be shared."""
         self._is_alone = True
+        self._common.keeps_tasks = False
         self._idle_seconds = 0.0
         self._outcome = f"alone {reason}"
         self._unregister()
@@ -263,6 +267,7 @@ class SharedProcess:
             if self._files.have_changed():
                 self._unregister()
                 self._outcome = "changed"
+                self._common.absent.is_reachable = False
                 return "changed"
             self._files.note()
         if len(self._connections) >= MAX_SESSIONS:
@@ -308,7 +313,8 @@ class SharedProcess:
         except Exception as bug:  # the outer edge: the other sessions go on
             log.traceback("a session could not be ended; please report this", bug)
         connection.close()
-        self._common.remove(session)
+        if not self._common.absent.has(session):
+            self._common.remove(session)
         with self._lock:
             self._kept = [each for each in self._kept if each.session is not session]
             if connection in self._connections:
@@ -320,9 +326,35 @@ class SharedProcess:
 
     # The end
 
+    def _note_absent(self) -> None:
+        """Keep the process while there are tasks of sessions that have ended."""
+        with self._lock:
+            has_some = bool(self._common.absent.count)
+            is_unused = not has_some and not self._connections
+            if has_some and self._own_alive < 0:
+                self._own_alive = self._open_alive()
+            if not has_some and self._own_alive >= 0:
+                os.close(self._own_alive)
+                self._own_alive = -1
+        if is_unused:
+            self._idle_end.schedule(self._idle_seconds)
+
+    def _open_alive(self) -> int:
+        """Hold the pipe open that the watchdog looks at; return its descriptor, -1 if it cannot
+        be.
+        """
+        # The path may be another process's by now, or be gone.
+        for path in (self._sharing.place.alive, f"/dev/fd/{self._alive}"):
+            with suppress(OSError):
+                descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
+                if os.fstat(descriptor).st_ino == self._alive_number:
+                    return move_high(descriptor)
+                os.close(descriptor)
+        return -1
+
     def _end_if_idle(self) -> None:
         with self._lock:
-            if self._connections or self._common.is_loading:
+            if self._connections or self._common.is_loading or self._common.absent.count:
                 return
             self._is_ending = True
             self._unregister()
@@ -333,6 +365,7 @@ class SharedProcess:
         grace_seconds = self._settings.grace_seconds
         leave_within(grace_seconds + _EXIT_SECONDS)
         deadline = time.monotonic() + grace_seconds
+        self._common.keeps_tasks = False
         with self._lock:
             self._is_ending = True
             self._unregister()
@@ -344,6 +377,7 @@ class SharedProcess:
         with self._has_left:
             left = deadline + _CLEAN_UP_SECONDS - time.monotonic()
             self._has_left.wait_for(lambda: not self._connections, max(left, 0.0))
+        self._common.absent.end_all()
         self._common.finish(time.monotonic() + _CLEAN_UP_SECONDS, _CLEAN_UP_SECONDS)
         if self._watchdog is not None:
             self._watchdog.stop()

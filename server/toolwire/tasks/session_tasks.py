@@ -5,7 +5,8 @@ form the server decides: a call becomes a task at once, or when it has not ended
 (`SlowCalls`). In the older one the client asks for it. `_detach` is the only step from a call to a
 task: it answers the request with the handle, and whatever answers the call goes to the task.
 
-Handles are random, so that no client can guess another's, and only this session finds them.
+Handles are random, so that no client can guess another's, and only this session finds them. In a
+process with several sessions, another one may take over a task whose session has ended.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.wire.messages import Id
 
-    from ..protocol.call import Call, Decision, Request
+    from ..protocol.call import Call, Decision, PendingElicitation, Request
     from ..protocol.server_protocol import ServerProtocol
     from ..settings import Settings
     from ..timers import Timers
@@ -85,6 +86,13 @@ class TaskHost(Protocol):
 
     def enqueue_notification(self, make: Callable[[], bytes | None], size: int) -> None:
         """Send the notification that *make* returns, unless too much is waiting. Never blocks."""
+
+
+class AbsentTasks(Protocol):
+    """The tasks of sessions of this process that have ended."""
+
+    def take(self, id: str) -> Task | None:
+        """Return the task *id*, which its session does not keep."""
 
 
 _NOTIFICATION_BYTES = 400
@@ -120,6 +128,9 @@ class SessionTasks:
     """Makes, keeps and reports the tasks of the client of *protocol*, within the limits of
     *settings*.
     """
+
+    absent: AbsentTasks | None = None
+    """The tasks that this session may take over."""
 
     def __init__(self, host: TaskHost, protocol: ServerProtocol, settings: Settings) -> None:
         self._host = host
@@ -241,6 +252,7 @@ class SessionTasks:
     def _detach(self, call: Call, keep_seconds: float) -> Task | None:
         """Let *call* go on as a task; `None` if there is no room for one, or it has just ended."""
         task = Task(os.urandom(16).hex(), call, keep_seconds, self._note_change, self._save_outcome)
+        task.home = self
         with self._lock:
             if not self._make_room() or not self._save(task, call):
                 return None
@@ -363,7 +375,8 @@ class SessionTasks:
                 raise RequestError(
                     INVALID_PARAMS, f"params.inputResponses[{key!r}] must be an object"
                 )
-            if self._protocol.elicitations().close(pending):
+            assert task.home is not None
+            if task.home.close_question(pending):
                 replies.append(ElicitationReply(pending.wake, reply, pending.call))
                 task.remove_question(pending)
         return (*replies, *self._acknowledge(request))
@@ -382,7 +395,10 @@ class SessionTasks:
         """End the call of a task; return the decision to stop its tool, if it runs."""
         task = self._tasks.get(found.id)
         call = None if task is None else task.call
-        if task is None or call is None or not self._in_flight.end(call, given_up=True):
+        if task is None or call is None:
+            return ()
+        assert task.home is not None
+        if not task.home.end_call(call):
             return ()
         task.cancel()
         task.is_delivered = True
@@ -421,7 +437,7 @@ class SessionTasks:
         id = params.get("taskId")
         if type(id) is not str:
             raise RequestError(INVALID_PARAMS, "params.taskId must be a string")
-        kept = self._tasks.get(id)
+        kept = self._find_own(id)
         task: AnyTask | None = kept
         if self._store is not None and (kept is None or kept.is_stored):
             task = self._store.find(id, self._session) or kept
@@ -451,7 +467,7 @@ class SessionTasks:
         _check_declared(params)
         if not isinstance(ids, list):
             raise RequestError(INVALID_PARAMS, "params.notifications.taskIds must be a list")
-        known = [id for id in ids if isinstance(id, str) and id in self._tasks]
+        known = [id for id in ids if isinstance(id, str) and self._find_own(id) is not None]
         self._host.timers.after(0, partial(self._announce_all, known))
         return known
 
@@ -460,6 +476,63 @@ class SessionTasks:
             task = self._tasks.get(id)
             if task is not None:
                 self._announce(task)
+
+    # Tasks of sessions that have ended
+
+    @property
+    def has_running(self) -> bool:
+        """Whether a task has not ended."""
+        return any(not task.is_final for task in list(self._tasks.values()))
+
+    @property
+    def has_undelivered(self) -> bool:
+        """Whether a task has an outcome that neither the client nor a store has got."""
+        tasks = list(self._tasks.values())
+        return not all(task.is_delivered or task.is_stored for task in tasks if task.is_final)
+
+    def open_to_others(self) -> None:
+        """Let others find the tasks in the store: the client has gone."""
+        if self._store is not None:
+            with suppress(StoreError):
+                self._store.open_to_others(self._session)
+
+    def give_up(self, id: str) -> Task | None:
+        """Return the task *id*, and keep it no longer."""
+        with self._lock:
+            task = self._tasks.get(id)
+            if task is None:
+                return None
+            self._remove(task)
+            task.kept_bytes = 0
+            task.expiry = None
+            return task
+
+    def end_call(self, call: Call) -> bool:
+        """As `TaskHome.end_call`."""
+        return self._in_flight.end(call, given_up=True)
+
+    def close_question(self, pending: PendingElicitation) -> bool:
+        """As `TaskHome.close_question`."""
+        return self._protocol.elicitations().close(pending)
+
+    def _find_own(self, id: str) -> Task | None:
+        """Return the task *id* of this session, or of one that has ended: then it is of this one
+        from now on.
+        """
+        kept = self._tasks.get(id)
+        if kept is not None or self.absent is None:
+            return kept
+        task = self.absent.take(id)
+        if task is not None:
+            self._adopt(task)
+        return task
+
+    def _adopt(self, task: Task) -> None:
+        with self._lock:
+            self._tasks[task.id] = task
+        task.hand_over(self._note_change, self._save_outcome)
+        if task.is_final:
+            self._keep(task)
 
     def close(self) -> None:
         """Forget all tasks: the session has ended. A store keeps them for later sessions."""
@@ -497,13 +570,15 @@ class SessionTasks:
     def _keep(self, task: Task) -> None:
         """Count the outcome of *task*, and forget it in time."""
         expire = partial(self._expire, task)
+        left = task.updated + task.keep_seconds - time.time()
+        seconds = min(max(left, 0.0), task.keep_seconds)  # also if the clock has been set
         with self._lock:
-            if task.id not in self._tasks:
+            if task.id not in self._tasks or task.expiry is not None:
                 return
             with suppress(RuntimeError):  # no thread for the timers: it is forgotten for newer ones
-                task.expiry = self._host.timers.after(task.keep_seconds, expire)
+                task.expiry = self._host.timers.after(seconds, expire)
+            self._kept_bytes += len(task.outcome) - task.kept_bytes
             task.kept_bytes = len(task.outcome)
-            self._kept_bytes += task.kept_bytes
             if task.is_stored:
                 self._tasks[task.id] = task.without_outcome()
 
@@ -512,17 +587,21 @@ class SessionTasks:
             self._forget(task)
 
     def _forget(self, task: Task) -> None:
-        """Remove *task*. Only with the lock."""
-        if self._tasks.pop(task.id, None) is None:
+        """Remove *task* for good. Only with the lock."""
+        if task.id not in self._tasks:
             return
+        self._remove(task)
+        if self._store is not None:
+            with suppress(StoreError):  # it is removed there later, for its age
+                self._store.forget(task.id)
+
+    def _remove(self, task: Task) -> None:
+        del self._tasks[task.id]
         for is_modern in (True, False):
             self._states.pop((task.id, is_modern), None)
         self._kept_bytes -= task.kept_bytes
         if task.expiry is not None:
             self._host.timers.cancel(task.expiry)
-        if self._store is not None:
-            with suppress(StoreError):  # it is removed there later, for its age
-                self._store.forget(task.id)
 
     def _respond_to_waiting(self, task: Task) -> None:
         """Respond to the requests that wait for the outcome of *task*."""

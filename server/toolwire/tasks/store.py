@@ -145,6 +145,10 @@ class TaskStore:
         """Let others find the tasks of *session*, which has ended."""
         self._write("UPDATE tasks SET owner = '', session = '' WHERE session = ?", (session,))
 
+    def open_to_others(self, session: str) -> None:
+        """Let others find the tasks of *session*, whose client has gone; they may run."""
+        self._write("UPDATE tasks SET session = '' WHERE session = ?", (session,))
+
     def find(self, id: str, session: str) -> StoredTask | None:
         """Return the task *id*, if it is that of *session* or of one that has ended."""
         try:

@@ -19,7 +19,7 @@ from __future__ import annotations
 import threading
 import time
 from copy import copy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.tasks import FINAL_STATUSES, Status
@@ -35,6 +35,16 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE_CHARACTERS = 2000
 """How much of a status message is kept: it is a line for a person, sent with every answer."""
+
+
+class TaskHome(Protocol):
+    """The session that runs the call of a task."""
+
+    def end_call(self, call: Call) -> bool:
+        """End a call, which another session may have the task of; return whether it ran."""
+
+    def close_question(self, pending: PendingElicitation) -> bool:
+        """Remove an elicitation; return whether it was open."""
 
 
 class TaskOutcome(NamedTuple):
@@ -92,6 +102,8 @@ class Task:
         self.is_stored = False
         """Whether its outcome is in a store, too."""
         self.expiry: Timer | None = None
+        self.home: TaskHome | None = None
+        """The session that runs its call, whichever session has it."""
         self._asked = 0
         self._changed = changed
         self._save = save
@@ -102,6 +114,15 @@ class Task:
     def is_final(self) -> bool:
         """Whether its state will never change again."""
         return self.status in FINAL_STATUSES
+
+    def hand_over(
+        self,
+        changed: Callable[[Task], None],
+        save: Callable[[Task, TaskOutcome], bool],
+    ) -> None:
+        """Report changes to *changed* and the end to *save* from now on: another session has it."""
+        self._changed = changed
+        self._save = save
 
     def end(self, response: bytes | None) -> None:
         """Take the *response* of the call, as a `Recipient`: nothing is to be sent now."""

@@ -88,7 +88,8 @@ def run(words: Words) -> int:
     if "task" in words.options and words.command is None:
         raise UsageError(
             "--task leaves the call at its server, and that of a target ends with this command:"
-            " name one that keeps tasks, as in -- toolwire serve tools.py --task-store FILE"
+            " name one that keeps tasks, as in -- toolwire serve tools.py --task-store FILE, or"
+            " --share"
         )
     limit = make_limit(words)
     line = ProgressLine(sys.stderr)

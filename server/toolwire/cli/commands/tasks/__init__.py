@@ -25,7 +25,7 @@ COMMAND = Command(
         " the tool are put to you, and Ctrl-C leaves the task running. cancel asks the server to"
         " end it. An ID may be shortened. A task that is not noted here needs its whole ID and its"
         " server. Only a server that keeps tasks when it ends, as with `toolwire serve --task-store"
-        " FILE`, knows them the next time."
+        " FILE`, or one with --share, knows them the next time."
     ),
     options=(
         JSON,

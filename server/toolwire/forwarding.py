@@ -260,7 +260,7 @@ class _Questions(ElicitationHandler):
             if not elicitation.is_open:
                 return None
         try:
-            return self._call.ask(question.message, question.schema)
+            return self._call.ask(question.message, question.schema, question.key)
         except NotAnswered as error:
             # A modern server's call ends with the error: no response can express it.
             if elicitation is None:
@@ -279,7 +279,7 @@ class _Questions(ElicitationHandler):
                     "requestedSchema" not in params
                 ):
                     elicitations = self._call.host.elicitations()
-                    responses[name] = elicitations.ask(self._call, params, method)
+                    responses[name] = elicitations.ask(self._call, params, name, method)
                 case _:  # a form, or nothing that can be asked, which raises
                     responses |= await super().responses({name: request}, tool)
         return responses

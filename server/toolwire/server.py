@@ -144,19 +144,11 @@ class Server:
         Raises:
             KeyError: if nothing has that name.
         """
-        with self._changing:
-            gone = self.catalog.find(name)
-            if gone is None:
-                from toolwire_schemas.did_you_mean import explain_unknown_name
+        from .protocol.tools_by_name import list_others
 
-                raise KeyError(explain_unknown_name("tool", name, self.catalog.by_name))
-            separator, named = self.settings.separator, (gone.kind, gone.name)
+        with self._changing:
             self.replace(
-                [
-                    tool
-                    for tool in self._given
-                    if (tool.kind, tool.entry.name_with(separator)) != named
-                ]
+                list_others(name, self.catalog.find(name), self._given, self.settings.separator)
             )
 
     def replace(self, tools: Iterable[Any]) -> None:
@@ -172,6 +164,14 @@ class Server:
                 session.replace(catalog)
         for gate in unused:
             gate.retire()
+
+    def resource_changed(self, uri: str) -> None:
+        """Notify the clients that watch the resource at *uri* that it has changed. Thread-safe.
+
+        Tools call `context.resource_changed`.
+        """
+        for session in self._sessions:
+            session.announce(uri)
 
     def mount(self, command: Sequence[str], prefix: str | None = None, **options: Any) -> None:
         """Serve the tools, resources and prompts of the MCP server that *command* (a list of words)
@@ -269,6 +269,7 @@ class Server:
         """
         with self._changing:
             session = self.make_session(self.catalog, self.identity, self.settings, write)
+            session.resource_changed = self.resource_changed
             self.enter_lifespans(session, self._given)
             self._sessions = [*(other for other in self._sessions if not other.is_ending), session]
         return session

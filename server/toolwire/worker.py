@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import msgspec
 from msgspec.structs import replace
+from toolwire_schemas.wire import messages
 from toolwire_tools import RegistrationError, Tool
 from toolwire_tools.outer_handler import OuterHandler
 from toolwire_tools.processes import cgroups, subreaper
@@ -88,6 +89,13 @@ class WorkerSession(Session):
             self.session_state = {}  # no other session may see it
             self.session_id = session_id
         super().accept(call)
+
+    def announce(self, uri: str) -> None:
+        """Let the server notify its clients: it knows which of them watch the resource at *uri*.
+
+        Written at once, so before the result of the call; the server always reads.
+        """
+        self.writer.write(messages.notification("notifications/resources/updated", {"uri": uri}))
 
 
 def _object(target: Target) -> Any:

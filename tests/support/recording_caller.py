@@ -14,6 +14,7 @@ class RecordingCaller:
         self.session_state: dict[str, Any] = {}
         self.told: list[tuple[float, float | None, str | None]] = []
         self.logged: list[tuple[str, str, dict[str, Any]]] = []
+        self.changed: list[str] = []
         self.patience = patience
         self.asked: list[tuple[str, dict[str, Any]]] = []
         self.answers: list[dict[str, Any] | Exception] = []
@@ -29,15 +30,20 @@ class RecordingCaller:
     def status(self, message: str) -> None:
         self.told.append((0.0, None, message))
 
+    def resource_changed(self, uri: str) -> None:
+        self.changed.append(uri)
+
     def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
         self.logged.append((level, message, fields))
 
-    def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, message: str, schema: dict[str, Any], key: str = "answer") -> dict[str, Any]:
         self.asked.append((message, schema))
         answer = self.answers.pop(0)
         if isinstance(answer, Exception):
             raise answer
         return answer
 
-    async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+    async def ask_async(
+        self, message: str, schema: dict[str, Any], key: str = "answer"
+    ) -> dict[str, Any]:
         return self.ask(message, schema)

@@ -427,7 +427,7 @@ class AgentTool:
             raise TypeError(f"{self.name} takes one argument, question, a string")
 
         async def ask(question: Elicitation) -> dict[str, Any] | NoAnswer:
-            reply = await caller.ask_async(question.message, question.schema)
+            reply = await caller.ask_async(question.message, question.schema, question.key)
             content = reply.get("content")
             if isinstance(content, dict):
                 return content

@@ -195,16 +195,21 @@ class LocalCaller:
     def status(self, message: str) -> None:
         """Do nothing: progress says how far the call is."""
 
+    def resource_changed(self, uri: str) -> None:
+        """Do nothing: an agent watches no resources."""
+
     def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
         """Do nothing: a tool in this process has this process's log."""
 
-    def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, message: str, schema: dict[str, Any], key: str = "answer") -> dict[str, Any]:
         """Ask the user and wait, unless the call has ended."""
         if self.cancelled:
             return self._dismiss("Cancelled", f"the call of {self._tool.name} was cancelled")
-        return self._waiting.run_from_worker(partial(self.ask_async, message, schema))
+        return self._waiting.run_from_worker(partial(self.ask_async, message, schema, key))
 
-    async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+    async def ask_async(
+        self, message: str, schema: dict[str, Any], key: str = "answer"
+    ) -> dict[str, Any]:
         """Ask the user, if there is an `on_ask`."""
         if not self._elicitation.can_ask:
             return self._dismiss(
@@ -212,7 +217,7 @@ class LocalCaller:
             )
         with self._deadline.stop_clock():
             replied = await self._elicitation.ask(
-                Elicitation(message, schema, self._tool.name), observer=self._observer
+                Elicitation(message, schema, self._tool.name, key), observer=self._observer
             )
         assert replied is not None
         return replied

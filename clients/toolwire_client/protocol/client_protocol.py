@@ -24,6 +24,7 @@ from .events import (
     ListChanged,
     LogEntry,
     Progress,
+    ResourceChanged,
     Result,
     SubscriptionConfirmed,
     TaskNotified,
@@ -243,6 +244,8 @@ def _read_notification(method: str, params: Any) -> Event:
             identity := members.get("requestId"), str | int
         ):
             return ElicitationWithdrawn(identity)
+        case "notifications/resources/updated" if isinstance(uri := members.get("uri"), str):
+            return ResourceChanged(uri)
         case "notifications/subscriptions/acknowledged":
             return _read_confirmation(members)
         case "notifications/tasks" | "notifications/tasks/status" if isinstance(

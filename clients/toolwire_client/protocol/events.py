@@ -70,6 +70,12 @@ class ListChanged(msgspec.Struct, frozen=True):
     what: str
 
 
+class ResourceChanged(msgspec.Struct, frozen=True):
+    """The resource at *uri* has changed."""
+
+    uri: str
+
+
 class SubscriptionConfirmed(msgspec.Struct, frozen=True):
     """The server confirms or refuses notifications of tool changes."""
 
@@ -109,6 +115,7 @@ Event = (
     | LinkCompleted
     | AutomaticReply
     | ListChanged
+    | ResourceChanged
     | SubscriptionConfirmed
     | TaskNotified
     | LogEntry

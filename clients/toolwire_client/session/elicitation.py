@@ -17,7 +17,7 @@ from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.messages import METHOD_NOT_FOUND
 
 from ..errors import BrokenRules
-from ..protocol.loose_members import as_object
+from ..protocol.loose_members import as_object, as_text
 
 if TYPE_CHECKING:
     from ..waiting.base import OpenElicitation, Waiting
@@ -28,12 +28,14 @@ class Elicitation(msgspec.Struct, frozen=True):
     """A tool's question to the user.
 
     `schema` describes the form to fill in: the JSON Schema of a flat object. `tool` is the tool
-    that asks, `None` where the server does not say (before MCP 2026-07-28).
+    that asks, `None` where the server does not say (before MCP 2026-07-28). `key` is the server's
+    name of the question, `answer` where it gives none.
     """
 
     message: str
     schema: dict[str, Any]
     tool: str | None = None
+    key: str = "answer"
 
 
 class NoAnswer(enum.Enum):
@@ -153,18 +155,20 @@ class ElicitationHandler:
                 raise BrokenRules(
                     f"the tool {tool!r} asks for {method!r}, which this client did not offer"
                 )
-            responses[name] = await self.ask(_question(request.get("params"), tool))
+            responses[name] = await self.ask(_question(request.get("params"), tool, name))
         return responses
 
 
-def _question(params: Any, tool: str | None) -> Elicitation:
+def _question(params: Any, tool: str | None, key: str | None = None) -> Elicitation:
     members = as_object(params)
+    if key is None:
+        key = as_text(as_object(members.get("_meta")).get(messages.META_INPUT_KEY)) or "answer"
     message, schema = members.get("message"), members.get("requestedSchema")
     if members.get("mode", "form") != "form":
         raise BrokenRules(f"this client cannot elicit by {members['mode']!r}, only by form")
     if not isinstance(message, str) or not isinstance(schema, dict):
         raise BrokenRules("a question needs a message and a requestedSchema")
-    return Elicitation(message, schema, tool)
+    return Elicitation(message, schema, tool, key)
 
 
 def _elicit_result(answer: Answer | None, question: Elicitation) -> dict[str, Any]:

@@ -50,6 +50,8 @@ META_CLIENT_INFO: Final = "io.modelcontextprotocol/clientInfo"
 META_SERVER_INFO: Final = "io.modelcontextprotocol/serverInfo"
 META_LOG_LEVEL: Final = "io.modelcontextprotocol/logLevel"
 META_SUBSCRIPTION_ID: Final = "io.modelcontextprotocol/subscriptionId"
+# The key of a question in a request of a legacy server, where MCP has no place for it.
+META_INPUT_KEY: Final = "toolwire/inputKey"
 
 Id = str | int
 """The id of a request. (JSON-RPC allows null and fractions too, and advises against both.)"""

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
     from ..timers import Timer
     from .lifecycle import Capabilities
-    from .running import CallServices, Recipient, RunningTask, Suspension, Worker
+    from .running import CallServices, Question, Recipient, RunningTask, Suspension, Worker
 
 
 class Request(msgspec.Struct, gc=False):
@@ -127,7 +127,7 @@ class Call(msgspec.Struct, eq=False):
     """The timer of its time limit."""
     slot: int = 0
     """The place of an asynchronous tool on the board of the watchdog."""
-    elicitation: PendingElicitation | None = None
+    elicitation: Question | None = None
     """The elicitation that its tool waits for."""
     sent: bytes = b""
     """The arguments as JSON, if a modern client may be asked."""
@@ -139,6 +139,8 @@ class Call(msgspec.Struct, eq=False):
     """In a worker process, the id that the host gave to the call."""
     meta: dict[str, Any] | None = None
     """The `_meta` of its request."""
+    early_answers: Any = None
+    """The `inputResponses` of a client that answers before it is asked."""
 
     def take_result(self, result: dict[str, Any]) -> None:
         """Take the *result* of a call without an id: a notification has no use for it."""
@@ -211,6 +213,10 @@ class Call(msgspec.Struct, eq=False):
         # Raised above the last value: a text says nothing about how far the call is.
         self.progress(1e-9, total, message)
 
+    def resource_changed(self, uri: str) -> None:
+        """Notify the clients that watch the resource at *uri*."""
+        self.host.resource_changed(uri)
+
     def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
         """Write a line about this call to stderr, and send it to a client that wants it."""
         log.write(
@@ -220,37 +226,24 @@ class Call(msgspec.Struct, eq=False):
         )
         if self.log_level is not None or self.host.log_level is not None:
             data = {**fields, "message": message} if fields else message
-            self.host.send_log(
-                self, {"level": level, "logger": logger or self.entry.name, "data": data}
-            )
+            from .log_messages import send
 
-    def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+            send(self, {"level": level, "logger": logger or self.entry.name, "data": data})
+
+    def ask(self, message: str, schema: dict[str, Any], key: str = "answer") -> dict[str, Any]:
         """Ask the user; blocks until the reply."""
         params = {"message": message, "requestedSchema": schema}
-        return self.host.elicitations().ask(self, params)
+        return self.host.elicitations().ask(self, params, key)
 
-    async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+    async def ask_async(
+        self, message: str, schema: dict[str, Any], key: str = "answer"
+    ) -> dict[str, Any]:
         """Ask the user, on the event loop."""
         params = {"message": message, "requestedSchema": schema}
-        return await self.host.elicitations().ask_async(self, params)
+        return await self.host.elicitations().ask_async(self, params, key)
 
 
 Reply = dict[str, Any] | NotAnswered | Cancelled
-
-
-class PendingElicitation(msgspec.Struct, eq=False):
-    """One elicitation, or request of another *method*, that waits. `wake` passes the reply to the
-    tool; never blocks.
-
-    `key` identifies the reply: the id of our request, or the `requestState` of a modern client's
-    next call.
-    """
-
-    call: Call
-    params: dict[str, Any]
-    wake: Callable[[Reply], None]
-    method: str = "elicitation/create"
-    key: str = ""
 
 
 class Send(msgspec.Struct, frozen=True):

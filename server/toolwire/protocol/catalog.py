@@ -30,7 +30,9 @@ LIST_METHODS = {
 """The methods that list things of one kind."""
 
 ALL_CAPABILITIES: dict[str, Any] = {
-    **{name: {"listChanged": True} for name in LISTS},
+    "tools": {"listChanged": True},
+    "resources": {"listChanged": True, "subscribe": True},
+    "prompts": {"listChanged": True},
     "logging": {},
     "completions": {},
 }
@@ -178,7 +180,7 @@ class Catalog:
             has_entries = any(self._lists[kind] for kind in kinds)
             keeps = name == "resources" and keeps_results  # results that were too large to send
             if name == "tools" or has_entries or keeps:
-                capabilities[name] = {"listChanged": True}
+                capabilities[name] = ALL_CAPABILITIES[name]
         return {**capabilities, "logging": {}, **completions}
 
     def _completions(self) -> dict[str, Any]:
@@ -212,7 +214,7 @@ class Catalog:
     def _add(self, tool: Tool, separator: str, others: dict[str, Tool]) -> None:
         shown = tool.with_separator(separator)
         if shown.name in others:
-            from .name_clash import describe_clash
+            from .tools_by_name import describe_clash
 
             raise ValueError(describe_clash(others[shown.name].entry, shown.entry))
         others[shown.name] = shown

@@ -17,7 +17,7 @@ from toolwire_schemas.json_schema.choices import list_choices
 from toolwire_schemas.json_schema.graph import SchemaGraph
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import decode, encode_plain
-from toolwire_schemas.wire.messages import INVALID_PARAMS, INVALID_REQUEST
+from toolwire_schemas.wire.messages import INVALID_PARAMS, INVALID_REQUEST, META_INPUT_KEY
 from toolwire_schemas.wire.tasks import META_RELATED_TASK
 from toolwire_tools import CannotAsk, NotAnswered
 
@@ -34,14 +34,27 @@ if TYPE_CHECKING:
     from toolwire_schemas.json_schema.graph import SchemaNode
     from toolwire_schemas.wire.messages import Id
 
-    from .call import Call, Decision, PendingElicitation, Reply
+    from .call import Call, Decision, Reply
     from .in_flight import InFlight
     from .lifecycle import Capabilities
 
 COULD_NOT_ASK = "The client could not ask the user: "
 
-_NAME = "answer"
-"""The name of our only entry in `inputRequests`."""
+
+class PendingElicitation(msgspec.Struct, eq=False):
+    """One elicitation, or request of another *method*, that waits. `wake` passes the reply to the
+    tool; never blocks.
+
+    `key` identifies the reply: the id of our request, or the `requestState` of a modern client's
+    next call. `input_key` is that of the request among the `inputRequests` of a modern client.
+    """
+
+    call: Call
+    params: dict[str, Any]
+    wake: Callable[[Reply], None]
+    method: str = "elicitation/create"
+    input_key: str = "answer"
+    key: str = ""
 
 
 class Answerer(Protocol):
@@ -76,7 +89,7 @@ class Elicitations:
 
     def request(self, pending: PendingElicitation) -> bytes | None:
         """Add an elicitation, and return the message that asks the client; `None` if that is part
-        of a batch which is not complete.
+        of a batch which is not complete, or the client has answered before it was asked.
 
         A modern client gets it as the response to its request; the call goes on without one. That
         of a task gets it with the state of the task, when it asks for that.
@@ -89,6 +102,10 @@ class Elicitations:
         """
         call, version = pending.call, self._eras.version
         _check_client(pending)
+        early_reply = _take_early_answer(pending)
+        if early_reply is not None:
+            pending.wake(early_reply)
+            return None
         if call.origin.modern and call.task is None:
             with self._in_flight.lock:
                 self._begin(pending)
@@ -103,8 +120,13 @@ class Elicitations:
         if call.origin.modern:
             return None
         params = _params(pending, version)
+        meta: dict[str, Any] = {}
+        if pending.input_key != "answer":
+            meta[META_INPUT_KEY] = pending.input_key
         if call.task is not None:
-            params = {**params, "_meta": {META_RELATED_TASK: {"taskId": call.task.id}}}
+            meta[META_RELATED_TASK] = {"taskId": call.task.id}
+        if meta:
+            params = {**params, "_meta": meta}
         return messages.request(pending.key, pending.method, params)
 
     def _begin(self, pending: PendingElicitation) -> None:
@@ -138,14 +160,17 @@ class Elicitations:
         With the user's reply, the parked call continues as the request that led to *again*.
         Without, the elicitation gets a new key, and the client is asked again.
         """
-        key, reply = params["requestState"], _input_response(params)
-        if reply is None and not again.capabilities:
-            raise RequestError(
-                INVALID_PARAMS, "params.inputResponses has no answer, and the client cannot elicit"
-            )
+        key, responses = params["requestState"], params.get("inputResponses")
         with self._in_flight.lock:
             pending = self._find_parked(key, again)
             call = pending.call
+            reply = _find_reply(responses, pending.input_key)
+            if reply is None and not again.capabilities:
+                raise RequestError(
+                    INVALID_PARAMS,
+                    f"params.inputResponses has no {pending.input_key!r}, and the client cannot"
+                    " elicit",
+                )
             if reply is None:
                 if again.id is not None:
                     self._in_flight.check_unused(again.id)
@@ -368,7 +393,7 @@ def modern_result(pending: PendingElicitation) -> dict[str, Any]:
     """Return the `input_required` result for a modern client."""
     return {
         "resultType": "input_required",
-        "inputRequests": {_NAME: input_request(pending)},
+        "inputRequests": {pending.input_key: input_request(pending)},
         "requestState": pending.key,
     }
 
@@ -383,10 +408,25 @@ def _has_requests(call: Call) -> bool:
     return call.origin.modern and call.task is None
 
 
-def _input_response(params: dict[str, Any]) -> dict[str, Any] | None:
-    responses = params.get("inputResponses")
-    reply = responses.get(_NAME) if isinstance(responses, dict) else None
+def _find_reply(responses: Any, key: str) -> dict[str, Any] | None:
+    """Return the reply with *key* in a client's `inputResponses`; `None` if it has none."""
+    reply = responses.get(key) if isinstance(responses, dict) else None
     return reply if isinstance(reply, dict) else None
+
+
+def _take_early_answer(pending: PendingElicitation) -> dict[str, Any] | None:
+    """Return what the client has answered with its call, before it was asked: each answer once.
+
+    Without a key of its author, a question must have been seen: it may ask for consent to this
+    very call.
+    """
+    if pending.input_key == "answer":
+        return None
+    answers = pending.call.early_answers
+    reply = _find_reply(answers, pending.input_key)
+    if reply is not None:
+        del answers[pending.input_key]
+    return reply
 
 
 def _params(pending: PendingElicitation, version: str | None) -> dict[str, Any]:

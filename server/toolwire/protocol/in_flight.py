@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from .call import Call, Origin
     from .large_results import LargeResults
     from .lifecycle import Identity
+    from .running import Watched
 
 
 class InFlight:
@@ -65,9 +66,11 @@ class InFlight:
         self._bytes_in = 0
         self._bytes_out = 0
         self.subscriptions: dict[Id, frozenset[str]] = {}
-        """Open requests, each with its topics: the lists `tools`, `resources` and `prompts`, tasks,
-        or the result of a task.
+        """Open requests, each with its topics: the lists `tools`, `resources` and `prompts`,
+        resources, tasks, or the result of a task.
         """
+        self.watched: Watched | None = None
+        """The resources that the client watches; `None` before the first."""
         self.kept: dict[str, Tool] = {}
         """Resources of this session alone, by their URI templates: results that were too large. No
         list has them.

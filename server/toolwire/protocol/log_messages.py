@@ -14,7 +14,6 @@ from toolwire_tools.context.context import LEVELS
 from ..errors import RequestError
 
 if TYPE_CHECKING:
-    from .call import Call
     from .running import CallServices
 
 MAX_LOG_BYTES = 64 * 1024
@@ -47,15 +46,16 @@ def set_level(host: CallServices, params: dict[str, Any], *, modern: bool) -> No
     host.log_level = severity(params.get("level"), "params.level")
 
 
-def find_wanted_level(call: Call) -> int | None:
+def find_wanted_level(call: Any) -> int | None:
     """Return the least severe level of log messages that the client wants from *call*; `None` if it
     wants none.
     """
     is_named = call.origin.modern or call.log_level is not None
-    return call.log_level if is_named else call.host.log_level
+    level: int | None = call.log_level if is_named else call.host.log_level
+    return level
 
 
-def send(call: Call, params: dict[str, Any]) -> None:
+def send(call: Any, params: dict[str, Any]) -> None:
     """Send the log message *params* of *call*, unless the client does not want it."""
     wanted = find_wanted_level(call)
     if wanted is None or LEVELS.index(params["level"]) < wanted or call.ended:

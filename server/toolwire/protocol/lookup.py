@@ -104,6 +104,11 @@ def resource(
     return found, {"uri": uri}
 
 
+def find_resource(uri: str, catalog: Catalog, kept: Named) -> Tool | None:
+    """Return the resource at *uri*; `None` if the server has none there. *kept* is as in `find`."""
+    return catalog.resources.get(uri) or _by_template(uri, {**kept, **catalog.templates})
+
+
 def _by_template(uri: str, templates: Named) -> Tool | None:
     for tool in templates.values():
         template = tool.entry.template  # None for one of a mounted server that we cannot read

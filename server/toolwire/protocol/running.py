@@ -63,6 +63,34 @@ class Tasks(Protocol):
         """Return those of *ids* that are tasks of the client, whose states it gets soon."""
 
 
+class Question(Protocol):
+    """A question of a tool, which waits for the reply."""
+
+    @property
+    def wake(self) -> Callable[[Any], None]:
+        """Passes the reply to the tool; never blocks."""
+
+
+class Outbox(Protocol):
+    """Writes messages, whichever thread they come from."""
+
+    def enqueue_made(self, make: Callable[[], bytes | None], size: int) -> None:
+        """Write the message that *make* returns soon. Never blocks."""
+
+
+class Watched(Protocol):
+    """The resources that a client watches."""
+
+    def announce(self, uri: str, outbox: Outbox) -> None:
+        """Notify the client of a change of the resource at *uri*, if it watches that."""
+
+    def change(self, request: Any, params: dict[str, Any], origin: Any, catalog: Any) -> None:
+        """Watch a resource, or watch it no longer, as a request of a legacy client says."""
+
+    def choose(self, uris: Any, catalog: Any) -> list[str]:
+        """Return those of *uris*, whatever it is, that a modern client can watch."""
+
+
 class Suspension(Protocol):
     """A message that a call in another process waits for without a thread."""
 
@@ -85,10 +113,15 @@ class Elicitor(Protocol):
     Both methods raise `CannotAsk`, `NotAnswered` or `Cancelled`.
     """
 
-    def ask(self, call: Any, params: dict[str, Any], method: str = ...) -> dict[str, Any]:
-        """Send the client a request, by default to ask its user; blocks until the reply."""
+    def ask(
+        self, call: Any, params: dict[str, Any], input_key: str = ..., method: str = ...
+    ) -> dict[str, Any]:
+        """Send the client a request, by default to ask its user; blocks until the reply.
 
-    async def ask_async(self, call: Any, params: dict[str, Any]) -> dict[str, Any]:
+        *input_key* is that of the request among the `inputRequests` of a modern client.
+        """
+
+    async def ask_async(self, call: Any, params: dict[str, Any], input_key: str) -> dict[str, Any]:
         """Ask the client's user, on the event loop."""
 
 
@@ -113,8 +146,9 @@ class CallServices(Protocol):
         returns `None`.
         """
 
-    def send_log(self, call: Any, params: dict[str, Any]) -> None:
-        """Send the log message *params*, unless the client does not want it."""
+    @property
+    def resource_changed(self) -> Callable[[str], None]:
+        """Notifies the clients that watch the resource at a URI."""
 
     def elicitations(self) -> Elicitor:
         """Return the way to ask the client."""

@@ -81,7 +81,7 @@ class ServerProtocol:
         self._slow_path: SlowPath | None = None
         self._elicitations: Elicitations | None = None
         self._max_elicitations = settings.max_questions
-        self._catalog = catalog
+        self.catalog = catalog
         self._tools = catalog.by_name
         self.identity = identity
         self._host = host
@@ -90,7 +90,7 @@ class ServerProtocol:
         self.eras = lifecycle.Eras()
         self._keeps_results = settings.on_large_result == "resource"
         self._declared: dict[str, Any] = {}
-        self._capabilities = catalog.capabilities(self._keeps_results)
+        self.capabilities = catalog.capabilities(self._keeps_results)
         self._pages: dict[tuple[str, str | None, bool], bytes] = {}
         self._routes_by_method: dict[str, Route] = {
             "tools/call": self._call_tool,
@@ -99,7 +99,9 @@ class ServerProtocol:
             "prompts/get": self._run_other,
             "completion/complete": self._run_other,
             "ping": self._ping,
-            "subscriptions/listen": self._listen,
+            "subscriptions/listen": self._subscribe,
+            "resources/subscribe": self._subscribe,
+            "resources/unsubscribe": self._subscribe,
             **dict.fromkeys(TASK_METHODS, lambda *given: host.tasks().serve(*given)),
             "initialize": self._initialize,
             "server/discover": self._discover,
@@ -173,7 +175,7 @@ class ServerProtocol:
 
     def method_error(self, method: str) -> RequestError | None:
         """Return the error for a *method* that does not exist; `None` if it does."""
-        if method in self._routes or method in self._catalog.methods:
+        if method in self._routes or method in self.catalog.methods:
             return None
         from .lookup import unknown_method
 
@@ -220,7 +222,7 @@ class ServerProtocol:
                 self.handle_response,
                 self.answer,
                 self.method_error,
-                lambda method: method in self._catalog.methods,
+                lambda method: method in self.catalog.methods,
                 self.in_flight.hold,
                 self._max_batch_elements,
             )
@@ -271,7 +273,7 @@ class ServerProtocol:
             raise error
         if self._routes is self._refusing_routes:
             raise RequestError(OVERLOADED, _UNREAD)
-        tool = self._catalog.methods[request.method]
+        tool = self.catalog.methods[request.method]
         origin = Origin(size, batch, modern=False)
         return self._begin(request, {}, origin, tool.entry, tool.handler, request.params)
 
@@ -281,7 +283,7 @@ class ServerProtocol:
         """Call the tool that a call of `call_tool` means, or wait for mounted servers, one of which
         may have the tool called *name*.
         """
-        catalog = self._catalog
+        catalog = self.catalog
         if catalog.door is not None and name == catalog.door.name:
             meant = catalog.door.open(arguments)
             if meant is not None:
@@ -322,6 +324,7 @@ class ServerProtocol:
         if call.origin.modern and "requestState" in params:
             decisions = self.elicitations().resume(call, params)
         else:
+            call.early_answers = params.get("inputResponses")
             self.in_flight.begin(call, call.id, call.origin)
             decisions = (call,)
         if "extensions" in call.capabilities or "task" in params:
@@ -337,7 +340,7 @@ class ServerProtocol:
         from . import lookup
 
         self._require(lookup.CAPABILITIES[request.method], request.method)
-        catalog, kept = self._catalog, self.in_flight.kept
+        catalog, kept = self.catalog, self.in_flight.kept
         try:
             tool, arguments = lookup.find(
                 request.method, params, catalog, kept, modern=origin.modern
@@ -382,7 +385,7 @@ class ServerProtocol:
         return (call,)
 
     def _require(self, capability: str, method: str) -> None:
-        if capability not in self._capabilities:
+        if capability not in self.capabilities:
             raise RequestError(
                 METHOD_NOT_FOUND, f"Method not found: {method}; this server has no {capability}"
             )
@@ -394,7 +397,7 @@ class ServerProtocol:
         cursor = params.get("cursor")
         if cursor is not None and type(cursor) is not str:
             raise RequestError(INVALID_PARAMS, "params.cursor must be a string")
-        late = self._catalog.late
+        late = self.catalog.late
         if late is not None and not late.has_listed(request.method, params, self._host):
             return self._wait(request, params, origin, late)
         kind = LIST_METHODS[request.method]
@@ -403,7 +406,7 @@ class ServerProtocol:
         pages = self._pages
         page = pages.get(key)
         if page is None:
-            result = self._catalog.page(kind, cursor)
+            result = self.catalog.page(kind, cursor)
             if origin.modern:
                 result = lifecycle.modern_result(self.identity, {**result, **lifecycle.UNCACHED})
             page = pages[key] = encode_plain(result)
@@ -443,7 +446,7 @@ class ServerProtocol:
         if not origin.modern:
             self.eras.record_initialize()
         result = lifecycle.initialize(
-            self.identity, self._capabilities, params, modern=origin.modern
+            self.identity, self.capabilities, params, modern=origin.modern
         )
         self.eras.record_agreement(params, result)
         return self.answer(request.id, encode_plain(result), origin.recipient)
@@ -456,19 +459,16 @@ class ServerProtocol:
                 INVALID_PARAMS, f"params._meta must name the protocol version as {META_VERSION}"
             )
         result = lifecycle.modern_result(
-            self.identity, lifecycle.discover(self.identity, self._capabilities)
+            self.identity, lifecycle.discover(self.identity, self.capabilities)
         )
         return self.answer(request.id, encode_plain(result), origin.recipient)
 
-    def _listen(
+    def _subscribe(
         self, request: Request, params: dict[str, Any], origin: Origin
     ) -> tuple[Decision, ...]:
-        from . import subscriptions
+        from .subscriptions import serve
 
-        begun = subscriptions.begin(
-            self.in_flight, request.id, params, origin, self._capabilities, self._host
-        )
-        return _send(None, begun)
+        return serve(self, request, params, origin, self._host)
 
     def _cancel(
         self, request: Request, params: dict[str, Any], origin: Origin
@@ -521,8 +521,8 @@ class ServerProtocol:
 
         Calls in flight finish with the tools they were started with.
         """
-        before = self._catalog
-        self._catalog, self._tools, self._pages = catalog, catalog.by_name, {}
+        before = self.catalog
+        self.catalog, self._tools, self._pages = catalog, catalog.by_name, {}
         self._update_capabilities()
         if not notifies:
             return []
@@ -537,8 +537,8 @@ class ServerProtocol:
         self._update_capabilities()
 
     def _update_capabilities(self) -> None:
-        own = self._catalog.capabilities(self._keeps_results)
-        self._capabilities = {**self._declared, **own}
+        own = self.catalog.capabilities(self._keeps_results)
+        self.capabilities = {**self._declared, **own}
 
     def end_subscriptions(self) -> list[bytes]:
         """End all subscriptions; return their responses."""

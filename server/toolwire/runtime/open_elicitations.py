@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from toolwire_schemas.wire import messages
 from toolwire_tools import NotAnswered
 
-from ..protocol.call import PendingElicitation
+from ..protocol.elicitation import PendingElicitation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -61,11 +61,15 @@ class OpenElicitations:
         self._seconds = seconds
 
     def ask(
-        self, call: Call, params: dict[str, Any], method: str = "elicitation/create"
+        self,
+        call: Call,
+        params: dict[str, Any],
+        input_key: str = "answer",
+        method: str = "elicitation/create",
     ) -> dict[str, Any]:
         """Send the client a request of *method*; blocks the worker of *call* until the reply."""
         replies: SimpleQueue[Reply] = SimpleQueue()
-        pending = PendingElicitation(call, params, replies.put, method)
+        pending = PendingElicitation(call, params, replies.put, method, input_key)
         self._check_connected()
         message = self._elicitations.request(pending)
         with self._waiting(pending), self._workers.one_more():
@@ -74,7 +78,7 @@ class OpenElicitations:
             reply = replies.get()
         return _unwrap_reply(reply)
 
-    async def ask_async(self, call: Call, params: dict[str, Any]) -> dict[str, Any]:
+    async def ask_async(self, call: Call, params: dict[str, Any], input_key: str) -> dict[str, Any]:
         """Ask the user, on the event loop."""
         from anyio import Event
 
@@ -86,7 +90,7 @@ class OpenElicitations:
             replies.append(reply)
             loop.soon(replied.set)
 
-        pending = PendingElicitation(call, params, wake)
+        pending = PendingElicitation(call, params, wake, input_key=input_key)
         self._check_connected()
         message = self._elicitations.request(pending)
         with self._waiting(pending):

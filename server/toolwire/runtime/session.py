@@ -123,6 +123,7 @@ class Session:
         self.session_state: dict[str, Any] = {}
         """Values that tools keep for each other: while the client is connected, in this process."""
         self.lifespans: Lifespans | None = None
+        self.resource_changed = self.announce  # a server replaces it, to notify all its sessions
         # Set in a copy of the process that a tool has forked: ends it when the tool returns.
         self._leave: Callable[[Outcome], None] | None = None
         if any(name.startswith("OTEL_") for name in os.environ):
@@ -471,11 +472,11 @@ class Session:
         ):
             self.writer.enqueue_made(make, size)
 
-    def send_log(self, call: Call, params: dict[str, Any]) -> None:
-        """Send the log message *params*, unless the client does not want it."""
-        from ..protocol.log_messages import send
-
-        send(call, params)
+    def announce(self, uri: str) -> None:
+        """Notify the client if it watches the resource at *uri*. Never blocks."""
+        watched = self.in_flight.watched
+        if watched is not None:
+            watched.announce(uri, self.writer)
 
     def expect_progress(self) -> None:
         """Send heartbeats while calls with a progress token are in flight. Only for the reading

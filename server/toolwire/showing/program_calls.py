@@ -56,17 +56,19 @@ class InnerCall(Call, kw_only=True, eq=False):
             message = f"{done:g}" if total is None else f"{done:g} of {total:g}"
         self.calls.report(f"{self.entry.name}: {message}")
 
-    def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, message: str, schema: dict[str, Any], key: str = "answer") -> dict[str, Any]:
         """As `Call.ask`, in the name of the program."""
         with self.host.pause(self):
-            reply: dict[str, Any] = self.calls.ask(lambda caller: caller.ask(message, schema))
+            reply: dict[str, Any] = self.calls.ask(lambda caller: caller.ask(message, schema, key))
         return reply
 
-    async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+    async def ask_async(
+        self, message: str, schema: dict[str, Any], key: str = "answer"
+    ) -> dict[str, Any]:
         """As `Call.ask_async`, in the name of the program."""
         from anyio import to_thread
 
-        ask = partial(self.ask, message, schema)
+        ask = partial(self.ask, message, schema, key)
         return await to_thread.run_sync(ask, abandon_on_cancel=True)
 
 

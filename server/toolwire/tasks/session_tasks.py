@@ -57,7 +57,8 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.wire.messages import Id
 
-    from ..protocol.call import Call, Decision, PendingElicitation, Request
+    from ..protocol.call import Call, Decision, Request
+    from ..protocol.elicitation import PendingElicitation
     from ..protocol.server_protocol import ServerProtocol
     from ..settings import Settings
     from ..timers import Timers

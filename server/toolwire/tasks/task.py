@@ -30,7 +30,8 @@ from .stored_task import describe
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..protocol.call import Call, PendingElicitation
+    from ..protocol.call import Call
+    from ..protocol.elicitation import PendingElicitation
     from ..timers import Timer
 
 MAX_MESSAGE_CHARACTERS = 2000
@@ -105,6 +106,8 @@ class Task:
         self.home: TaskHome | None = None
         """The session that runs its call, whichever session has it."""
         self._asked = 0
+        self._used_keys = {"answer"}
+        """Keys that get a number when they are used again: always, if the author gives none."""
         self._changed = changed
         self._save = save
         self._lock = threading.Lock()
@@ -165,7 +168,11 @@ class Task:
             if self.is_final:
                 return
             self._asked += 1
-            self.questions[f"answer-{self._asked}"] = pending
+            key = pending.input_key
+            if key in self._used_keys:
+                key = f"{key}-{self._asked}"
+            self._used_keys.add(pending.input_key)
+            self.questions[key] = pending
             self._set("input_required")
         self._changed(self)
 

@@ -17,7 +17,7 @@ from toolwire_client.errors import (
     TimedOut,
 )
 from toolwire_client.protocol.client_protocol import ClientProtocol
-from toolwire_client.protocol.events import LogEntry
+from toolwire_client.protocol.events import LogEntry, ResourceChanged
 from toolwire_client.session.connection import Connection
 from toolwire_client.session.handshake import shake_hands
 from toolwire_client.waiting.base import in_daemon_thread, run
@@ -181,6 +181,8 @@ class WorkerProcess(Connection):
             and (call := self._call) is not None
         ):
             pass_on_log(call, event)
+        elif isinstance(event, ResourceChanged) and (call := self._call) is not None:
+            call.resource_changed(event.uri)
         elif (
             isinstance(event, LogEntry)
             and event.source == "output"

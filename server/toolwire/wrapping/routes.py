@@ -146,6 +146,8 @@ _FROM_HOST: Table = {
     "notifications/cancelled": Route.FOLLOW,
     "tools/call": _pass_calls_as_tasks,
     **dict.fromkeys(TASK_METHODS, _pass_tasks),
+    "resources/subscribe": Route.PASS,
+    "resources/unsubscribe": Route.PASS,
     "logging/setLevel": _pass_between_legacy_peers,
 }
 

@@ -30,8 +30,17 @@ class RecordingHost(NoHost):
     def __init__(self, log_level: int | None = None) -> None:
         self.log_level = log_level
         self.notifications: list[tuple[bytes | None, int]] = []
-        self.log_messages: list[dict[str, Any]] = []
-        self.asked: list[dict[str, Any]] = []
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+
+    @property
+    def log_messages(self) -> list[dict[str, Any]]:
+        """The parameters of the log messages among the notifications."""
+        found = []
+        for message, _ in self.notifications:
+            notification = decode(message or b"null")
+            if notification["method"] == "notifications/message":
+                found.append(notification["params"])
+        return found
 
     def state_of(self, entry: Any) -> Any:
         return f"the state of {entry.name}"
@@ -40,16 +49,12 @@ class RecordingHost(NoHost):
         _, make, size = arguments
         self.notifications.append((make(), size))
 
-    def send_log(self, *arguments: Any) -> None:
-        _, params = arguments
-        self.log_messages.append(params)
-
     def elicitations(self) -> RecordingHost:
         return self
 
     def ask(self, *arguments: Any) -> dict[str, Any]:
-        _, params = arguments
-        self.asked.append(params)
+        _, params, key = arguments
+        self.asked.append((key, params))
         return REPLY
 
     async def ask_async(self, *arguments: Any) -> dict[str, Any]:
@@ -169,9 +174,9 @@ def test_a_message_is_a_line_on_stderr_with_the_hosts_id(
 
 @pytest.mark.parametrize(
     ("of_request", "of_client", "is_sent"),
-    [(None, None, False), (0, None, True), (None, 0, True), (3, 3, True)],
+    [(None, None, False), (0, None, True), (None, 0, True), (3, 3, False)],
 )
-def test_a_message_goes_to_a_client_that_wants_any(
+def test_a_message_goes_to_a_client_that_wants_its_level(
     of_request: int | None, of_client: int | None, is_sent: bool
 ) -> None:
     host = RecordingHost(of_client)
@@ -198,14 +203,15 @@ def test_a_sent_message_has_its_fields_and_the_tools_name_unless_it_names_a_logg
 
 
 @pytest.mark.parametrize("is_async", [False, True])
-def test_an_elicitation_has_the_message_and_the_schema(is_async: bool) -> None:
+def test_an_elicitation_has_the_message_the_schema_and_the_key(is_async: bool) -> None:
     host = RecordingHost()
     made = call_of(host)
 
     if is_async:
-        reply = anyio.run(made.ask_async, "How many?", {"type": "object"})
+        reply = anyio.run(made.ask_async, "How many?", {"type": "object"}, "count")
     else:
-        reply = made.ask("How many?", {"type": "object"})
+        reply = made.ask("How many?", {"type": "object"}, "count")
 
     assert reply == REPLY
-    assert host.asked == [{"message": "How many?", "requestedSchema": {"type": "object"}}]
+    params = {"message": "How many?", "requestedSchema": {"type": "object"}}
+    assert host.asked == [("count", params)]

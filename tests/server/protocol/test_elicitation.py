@@ -9,8 +9,7 @@ from typing import Any
 
 import pytest
 from support.server_process import MODERN, Process, call, protocol_of, request, served
-from toolwire.protocol.call import PendingElicitation
-from toolwire.protocol.elicitation import to_older_form
+from toolwire.protocol.elicitation import PendingElicitation, to_older_form
 from toolwire_schemas.wire.codec import decode
 from toolwire_tools import Cancelled
 

@@ -12,7 +12,8 @@ from support.server_process import MODERN, PATIENCE_SECONDS, NoHost, call, proto
 from toolwire import log
 from toolwire.errors import RequestError, UpstreamError
 from toolwire.protocol.batch import Batch
-from toolwire.protocol.call import Call, Origin, PendingElicitation
+from toolwire.protocol.call import Call, Origin
+from toolwire.protocol.elicitation import PendingElicitation
 from toolwire.protocol.in_flight import InFlight
 from toolwire.protocol.lifecycle import Identity
 from toolwire.settings import Settings

@@ -15,11 +15,11 @@ from toolwire.protocol.call import (
     Cancel,
     ElicitationReply,
     Origin,
-    PendingElicitation,
     Request,
     Send,
 )
 from toolwire.protocol.catalog import ALL_CAPABILITIES, Catalog
+from toolwire.protocol.elicitation import PendingElicitation
 from toolwire.protocol.server_protocol import META_CALL_ID, ServerProtocol
 from toolwire_schemas.wire.codec import decode
 from toolwire_schemas.wire.messages import OVERLOADED, Fault
@@ -86,7 +86,9 @@ def test_the_methods_of_both_eras_exist() -> None:
         "prompts/list",
         "resources/list",
         "resources/read",
+        "resources/subscribe",
         "resources/templates/list",
+        "resources/unsubscribe",
         "server/discover",
         "subscriptions/listen",
         "tasks/cancel",

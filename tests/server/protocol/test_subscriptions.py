@@ -195,7 +195,7 @@ def test_a_list_that_is_made_while_the_tools_change_is_not_kept(
         return 1
 
     protocol = protocol_of(one)
-    before = protocol._catalog
+    before = protocol.catalog
     page = before.page
 
     def change_and_page(kind: str, cursor: str | None) -> Any:

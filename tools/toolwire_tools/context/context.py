@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Coroutine
 from functools import partial
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 from ..errors import Cancelled, CannotAsk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Coroutine, Iterator
+
+    from .pending import Pending
 
 T = TypeVar("T")
 
@@ -51,17 +52,22 @@ class Caller(Protocol):
     def status(self, message: str) -> None:
         """Tell what the call does just now, as `progress` does."""
 
+    def resource_changed(self, uri: str) -> None:
+        """Tell the clients that watch the resource at *uri*; never blocks for long."""
+
     def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
         """Write one line to the server's log, and send it to clients that want it; *level* is one
         of `LEVELS`.
         """
 
-    def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
-        """Ask the user and wait; return MCP's `ElicitResult`. Raises `CannotAsk`, `NotAnswered` or
-        `Cancelled`.
+    def ask(self, message: str, schema: dict[str, Any], key: str = ...) -> dict[str, Any]:
+        """Ask the user and wait; return MCP's `ElicitResult`. *key* names the question for the
+        client. Raises `CannotAsk`, `NotAnswered` or `Cancelled`.
         """
 
-    async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+    async def ask_async(
+        self, message: str, schema: dict[str, Any], key: str = ...
+    ) -> dict[str, Any]:
         """As `ask`, for a tool on the event loop."""
 
 
@@ -77,58 +83,6 @@ class Done:
 
 
 DONE = Done()
-
-
-class Pending(Coroutine[Any, Any, T]):
-    """The coroutine that an awaitable method of a context returns: it cannot be mistaken for its
-    result.
-
-    A coroutine is true, so `if not context.ask("Really?")` would go on without the answer.
-    """
-
-    __slots__ = ("_begin", "_coroutine", "method")
-
-    def __init__(self, method: str, begin: Callable[[Pending[T]], Coroutine[Any, Any, T]]) -> None:
-        self.method = method
-        """The name of the method, for messages."""
-        self._begin = begin
-        self._coroutine: Coroutine[Any, Any, T] | None = None
-
-    def __repr__(self) -> str:
-        return f"<context.{self.method}, to be awaited>"
-
-    def _begun(self) -> Coroutine[Any, Any, T]:
-        if self._coroutine is None:
-            self._coroutine = self._begin(self)
-        return self._coroutine
-
-    def __await__(self) -> Generator[Any, Any, T]:
-        return self._begun().__await__()
-
-    def send(self, value: Any, /) -> Any:
-        """As a coroutine's: tasks run it by this."""
-        return self._begun().send(value)
-
-    def throw(self, *exception: Any) -> Any:
-        """As a coroutine's."""
-        return self._begun().throw(*exception)
-
-    def close(self) -> None:
-        """As a coroutine's. One that was not started stays forgotten."""
-        if self._coroutine is not None:
-            self._coroutine.close()
-
-    def _refuse(self, *_: Any) -> NoReturn:
-        method = f"context.{self.method}"
-        raise TypeError(
-            f"{method} was not awaited, so it has no value yet: write `await {method}(...)`"
-        )
-
-    __bool__ = __eq__ = __ne__ = __str__ = _refuse
-    __hash__ = object.__hash__
-
-    def __format__(self, spec: str, /) -> NoReturn:
-        self._refuse()
 
 
 class BaseContext:
@@ -172,6 +126,17 @@ class BaseContext:
         if not isinstance(message, str):
             raise TypeError(f"status: message must be a str, not {type(message).__name__}")
         self._caller.status(message)
+        return DONE
+
+    def resource_changed(self, uri: str) -> Done:
+        """Tell the clients that watch the resource at *uri* that it has changed.
+
+        They read it again. Nothing is sent to others, so call it after each change. An `async def`
+        tool may await it, and need not.
+        """
+        if not isinstance(uri, str):
+            raise TypeError(f"resource_changed: uri must be a str, not {type(uri).__name__}")
+        self._caller.resource_changed(uri)
         return DONE
 
     @property
@@ -268,19 +233,22 @@ class Context(BaseContext):
     __slots__ = ()
 
     @overload
-    def ask(self, message: str, kind: type[T] = ..., *, default: T = ...) -> T: ...
+    def ask(self, message: str, kind: type[T] = ..., *, default: T = ..., key: str = ...) -> T: ...
 
     @overload
-    def ask(self, message: str, kind: Any, *, default: Any = ...) -> Any: ...
+    def ask(self, message: str, kind: Any, *, default: Any = ..., key: str = ...) -> Any: ...
 
-    def ask(self, message: str, kind: Any = bool, *, default: Any = MISSING) -> Any:
+    def ask(
+        self, message: str, kind: Any = bool, *, default: Any = MISSING, key: str = "answer"
+    ) -> Any:
         """Ask the user who works with the caller, wait, and return the answer as a value of type
         *kind*.
 
         *kind* is bool, str, int or float, an Enum or Literal (a choice), or a dataclass, TypedDict
         or Struct of these (several fields at once). Waiting counts towards no time limit and needs
         none of the server's workers. *default* is what is returned if the client cannot ask;
-        without one, that is an error.
+        without one, that is an error. *key* names the question for clients of 2026-07-28, which
+        may answer it with the call, before they are asked.
 
         Raises:
             CannotAsk: if the client cannot ask its user, and there is no *default*.
@@ -294,7 +262,7 @@ class Context(BaseContext):
 
         form = read_form(kind)
         try:
-            answer = self._caller.ask(message, form.schema)
+            answer = self._caller.ask(message, form.schema, key)
         except CannotAsk:
             if default is MISSING:
                 raise
@@ -318,24 +286,26 @@ class AsyncContext(BaseContext):
 
     @overload
     def ask(
-        self, message: str, kind: type[T] = ..., *, default: T = ...
+        self, message: str, kind: type[T] = ..., *, default: T = ..., key: str = ...
     ) -> Coroutine[Any, Any, T]: ...
 
     @overload
-    def ask(self, message: str, kind: Any, *, default: Any = ...) -> Coroutine[Any, Any, Any]: ...
+    def ask(
+        self, message: str, kind: Any, *, default: Any = ..., key: str = ...
+    ) -> Coroutine[Any, Any, Any]: ...
 
     def ask(
-        self, message: str, kind: Any = bool, *, default: Any = MISSING
+        self, message: str, kind: Any = bool, *, default: Any = MISSING, key: str = "answer"
     ) -> Coroutine[Any, Any, Any]:
         """As `Context.ask`, to be awaited: a call whose tool forgot that fails."""
-        return self._pending("ask", partial(self._ask, message, kind, default))
+        return self._pending("ask", partial(self._ask, message, kind, default, key))
 
-    async def _ask(self, message: str, kind: Any, default: Any) -> Any:
+    async def _ask(self, message: str, kind: Any, default: Any, key: str = "answer") -> Any:
         from .elicitation import read_form
 
         form = read_form(kind)
         try:
-            answer = await self._caller.ask_async(message, form.schema)
+            answer = await self._caller.ask_async(message, form.schema, key)
         except CannotAsk:
             if default is MISSING:
                 raise
@@ -344,6 +314,7 @@ class AsyncContext(BaseContext):
 
     def _pending(self, method: str, begin: Callable[[], Coroutine[Any, Any, T]]) -> Pending[T]:
         """Return the result of *method*, which *begin* starts when it is awaited."""
+        from .pending import Pending
 
         def begin_and_remember(pending: Pending[T]) -> Coroutine[Any, Any, T]:
             self._forgotten.pop(id(pending), None)
@@ -400,15 +371,19 @@ class NullCaller:
 
     def status(self, message: str) -> None: ...
 
+    def resource_changed(self, uri: str) -> None: ...
+
     def log(self, level: str, message: str, fields: dict[str, Any], logger: str | None) -> None:
         said = "".join(f" {name}={value!r}" for name, value in fields.items())
         if level != "debug":
             print(f"{level}: {message}{said}", file=sys.stderr)  # noqa: T201
 
-    def ask(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+    def ask(self, message: str, schema: dict[str, Any], key: str = "answer") -> dict[str, Any]:
         raise CannotAsk("The tool was called by a program that cannot ask a user.")
 
-    async def ask_async(self, message: str, schema: dict[str, Any]) -> dict[str, Any]:
+    async def ask_async(
+        self, message: str, schema: dict[str, Any], key: str = "answer"
+    ) -> dict[str, Any]:
         return self.ask(message, schema)
 
 

@@ -65,7 +65,7 @@ _MODULES = toolwire_schemas.map_names_to_modules(
         ".failures": "failure",
         ".options": "Options",
         ".tool": "Tool make_tool",
-        "toolwire_schemas.language": "language set_language",
+        "toolwire_schemas.language": "get_language set_language",
         "toolwire_schemas.portability": "Finding",
         ".resources.completion": "complete",
         ".resources.prompt": "Message make_prompt",

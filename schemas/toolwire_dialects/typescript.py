@@ -134,6 +134,8 @@ def _write_member(member: ShapeMember) -> tuple[str, str]:
 
 def write_key(name: str) -> str:
     """Return *name* as that of a member."""
+    if name == "__proto__":
+        return '["__proto__"]'  # any other form would set the prototype in a literal
     is_plain = name.isascii() and name.replace("$", "_").isidentifier()
     if is_plain:
         return name

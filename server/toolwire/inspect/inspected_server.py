@@ -299,7 +299,8 @@ class InspectedServer:
 
     async def snippets(self, tool: str, arguments: Object) -> Object:
         """Return texts that make a call again."""
-        return snippets(tool, arguments, self._state["target"], self._command)
+        tools = self._state["tools"]
+        return snippets(tool, arguments, self._state["target"], self._command, tools)
 
     async def history(self) -> Object:
         """Return the saved calls, and those that were made, without results."""

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from interop.peers import node
 from toolwire.inspect.snippets import snippets
 from toolwire.loading.argument_text import read
 
@@ -112,27 +113,56 @@ def test_python_runs_the_python(texts: dict[str, str], tmp_path: Path) -> None:
 
 
 @pytest.mark.process
-def test_javascript_reads_the_same_values_from_the_typescript(
+def test_the_typescript_runs_with_the_client_that_its_command_writes(
     texts: dict[str, str], tmp_path: Path
 ) -> None:
-    if (node := shutil.which("node")) is None:
-        pytest.skip("node is not installed")
-    (tmp_path / "client.mjs").write_text(CLIENT)
-    (tmp_path / "call.mjs").write_text(
-        texts["typescript"].replace("@toolwire/client", "./client.mjs"), "utf-8"
-    )
-    given = run(node, "call.mjs", cwd=tmp_path)
-    assert given == [
-        [sys.executable, "-m", "toolwire", "serve", str(tmp_path / "it's odd.py")],
-        "echo",
-        ODD,
-    ]
+    node = newest_node()
+    line = texts["typescript"].partition("\n")[0].partition(": ")[2]
+    line = line.replace("toolwire client", f"{shlex.quote(sys.executable)} -m toolwire client", 1)
+    subprocess.run(["sh", "-c", line], cwd=tmp_path, check=True, stdout=subprocess.DEVNULL)
+    (tmp_path / "call.ts").write_text(texts["typescript"], "utf-8")
+
+    assert run(node, "call.ts", cwd=tmp_path) == list(ODD.values())
 
 
-# Only the quoting is in question here; that the client's methods have these names, its own tests
-# show.
+@pytest.mark.process
+def test_node_sends_a_member_called_proto(tmp_path: Path) -> None:
+    node = newest_node()
+    arguments = {"__proto__": {"__proto__": [1]}, "a": None}
+    (tmp_path / "tools.ts").write_text(CLIENT)
+    text = snippets("get-user", arguments, None, ["server"], [GET_USER])["typescript"]
+    (tmp_path / "call.ts").write_text(text, "utf-8")
+
+    assert run(node, "call.ts", cwd=tmp_path) == ["getUser", arguments]
+
+
+# Only the arguments are in question here; that the client's functions have these names, its own
+# tests show.
+GET_USER = {"name": "get-user", "outputSchema": {"type": "object"}}
 CLIENT = """
-export const Client = {
-  connect: async (command) => ({ call: async (name, given) => JSON.stringify([command, name, given]), close: () => 0 }),
-};
-"""  # noqa: E501
+const call = (name: unknown) => async (given: unknown) => JSON.stringify([name, given]);
+const tools = new Proxy({}, { get: (_, name) => call(name) });
+export const connect = async () => ({ tools, close: () => 0 }) as any;
+"""
+
+
+def newest_node() -> str:
+    """Return Node of a version that runs TypeScript."""
+    found = node(newest=True)
+    version = subprocess.run(
+        [found, "--version"], capture_output=True, text=True, check=True
+    ).stdout
+    if int(version.removeprefix("v").partition(".")[0]) < 22:
+        pytest.skip(f"Node {version} does not run TypeScript")
+    return found
+
+
+def test_files_are_named_absolutely(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "tools.py").write_text("")
+    for target in ("tools.py", "tools.py:add"):
+        made = snippets("add", {}, target, [])
+        assert json.dumps(str(tmp_path / target)) in made["python"]
+        assert str(tmp_path / target) in made["typescript"]
+        assert made["command"] == f"toolwire call {target} add '{{}}'"
+    assert '"toolwire", "serve", "a.module"' in snippets("add", {}, "a.module", [])["python"]

@@ -1110,6 +1110,34 @@ func (m Map[T]) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]T(m))
 }
 
+// Bytes is a text in Base64. A []byte can be assigned to it, but Bytes that are nil are written as an empty text.
+type Bytes []byte
+
+// MarshalJSON returns the text.
+func (b Bytes) MarshalJSON() ([]byte, error) { return json.Marshal(append([]byte{}, b...)) }
+
+// Time is a text with a date and a time of day. It has all methods of a time.Time: Time{time.Now()} makes one.
+type Time struct{ time.Time }
+
+var timeLayouts = []string{
+	time.RFC3339Nano, "2006-01-02T15:04:05.999999999", "2006-01-02 15:04:05.999999999Z07:00", "2006-01-02 15:04:05.999999999",
+}
+
+// UnmarshalJSON reads a time; one without an offset, as some servers send it, is in UTC.
+func (t *Time) UnmarshalJSON(data []byte) error {
+	var text string
+	if err := json.Unmarshal(data, &text); err != nil {
+		return err
+	}
+	var err error
+	for _, layout := range timeLayouts {
+		if t.Time, err = time.Parse(layout, strings.ToUpper(text)); err == nil {
+			return nil
+		}
+	}
+	return err
+}
+
 // Nullable is a member that may be absent, as its zero value is, or null, or *Value.
 type Nullable[T any] struct {
 	Value     *T

@@ -2,6 +2,7 @@ package toolwire
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -445,6 +446,44 @@ func TestAUnionIsOfTheTypesThatItFits(t *testing.T) {
 		}
 		if got != want {
 			t.Error(text, got)
+		}
+	}
+}
+
+func TestBytesAreTextInBase64(t *testing.T) {
+	type message struct {
+		Data Bytes `json:"data"`
+	}
+	for text, data := range map[string][]byte{`{"data":"AAEC"}`: {0, 1, 2}, `{"data":""}`: nil} {
+		written, err := json.Marshal(message{Data: data})
+		if err != nil || string(written) != text {
+			t.Errorf("%v is written as %s, %v", data, written, err)
+		}
+		var read message
+		if err := json.Unmarshal([]byte(text), &read); err != nil || !bytes.Equal(read.Data, data) {
+			t.Errorf("%s is read as %v, %v", text, read.Data, err)
+		}
+	}
+}
+
+func TestTimesMayLackAnOffset(t *testing.T) {
+	noon := time.Date(2026, 3, 1, 12, 0, 0, 500_000_000, time.UTC)
+	for _, text := range []string{
+		"2026-03-01T12:00:00.5Z", "2026-03-01t12:00:00.500z", "2026-03-01T14:00:00.5+02:00", "2026-03-01T12:00:00.5",
+		"2026-03-01 12:00:00.5",
+	} {
+		var read Time
+		if err := json.Unmarshal([]byte(`"`+text+`"`), &read); err != nil || !read.Equal(noon) {
+			t.Errorf("%s is read as %v, %v", text, read, err)
+		}
+	}
+	written, err := json.Marshal(Time{noon})
+	if err != nil || string(written) != `"2026-03-01T12:00:00.5Z"` {
+		t.Errorf("written as %s, %v", written, err)
+	}
+	for _, text := range []string{`"soon"`, `1`} {
+		if json.Unmarshal([]byte(text), &Time{}) == nil {
+			t.Errorf("%s is read", text)
 		}
 	}
 }

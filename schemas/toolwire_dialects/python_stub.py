@@ -35,7 +35,7 @@ from .shapes import (
 )
 from .tool_entry import Entry, as_json, describe, on_one_line
 from .type_names import Definitions
-from .type_shapes import ToolShapes, write_functions
+from .type_shapes import PYTHON_TYPES, ToolShapes, write_functions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +70,7 @@ def format_signature(entry: Entry) -> list[str]:
     texts are `bytes`, a `datetime` or a `Path` in Python, and has the names of values:
     `Literal[1 = LOW, 2 = HIGH]`.
     """
-    tool = ToolShapes(entry, Definitions(tells_texts_apart=True))
+    tool = ToolShapes(entry, Definitions(text_types=PYTHON_TYPES))
     parameters = [_cut(_write(member)) for member in tool.arguments.members]
     if tool.arguments.rest is not None:
         parameters.append("...")
@@ -197,7 +197,7 @@ def _write_named_literal(shape: ValuesShape) -> str:
 def write_type(shape: Shape, choice: Callable[[ValuesShape], str] = _write_literal_type) -> str:
     """Return the type of *shape* as Python writes it; *choice* writes a choice of values."""
     match shape:
-        case ScalarShape(kind=kind, python=python):
+        case ScalarShape(kind=kind, text_type=python):
             return python or _SCALARS.get(kind, "Any")
         case ValuesShape():
             return choice(shape)

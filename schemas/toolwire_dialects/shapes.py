@@ -16,11 +16,11 @@ class ScalarShape(msgspec.Struct, frozen=True):
     """A value of one of JSON's plain kinds (string, integer, number, boolean or null), or of `any`
     kind.
 
-    *python* is the type of Python that a text is read as, if the definitions tell such texts apart.
+    *text_type* is the type that a text is read as, if the definitions tell such texts apart.
     """
 
     kind: str
-    python: str = ""
+    text_type: str = ""
 
 
 class ValuesShape(msgspec.Struct, frozen=True):
@@ -66,9 +66,10 @@ class UnionShape(msgspec.Struct, frozen=True):
 
 
 class ReferenceShape(msgspec.Struct, frozen=True):
-    """The definition of this name."""
+    """The definition of this name; *label* is what the schema calls it as an alternative."""
 
     name: str
+    label: str = ""
 
 
 Shape = ScalarShape | ValuesShape | ArrayShape | ObjectShape | UnionShape | ReferenceShape
@@ -106,8 +107,11 @@ def unite_shapes(shapes: Iterable[Shape]) -> Shape:
 
 def _identify(shape: Shape) -> Any:
     """Return what is equal for equal simple shapes; a printer compares the others."""
-    if isinstance(shape, ScalarShape | ReferenceShape):
-        return shape
+    match shape:
+        case ScalarShape():
+            return shape
+        case ReferenceShape(name=name):
+            return name
     return id(shape)
 
 

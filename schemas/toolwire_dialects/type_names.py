@@ -2,24 +2,33 @@
 
 Strategy. A type has a meaning, a text that is equal for equal types, and a hint, which is what it
 is within and what it is called there. Types of one meaning have one name, like the last part of the
-hint. Several types may want one name. Then each gets a number; or, if a reader contests the name,
-one that begins with what the type is within.
+hint. If several types want one name, each gets a number.
+
+The names in a client must last: a tool that is added may not rename the types of others. So there,
+a type that the server does not name is one of its tool alone, and called by all of its hint. A type
+that the server names has that name; if two tools mean different types by it, the name is contested,
+and each type is called by all of its hint.
 """
 
 from __future__ import annotations
 
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from .shapes import Definition, ObjectShape, Shape, UnionShape, ValuesShape
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
     from .name_mapping import NameRule
 
 _WITHIN = "\0"
 _MAX_HINT = 80
 """Letters of a name that are used in the names of types."""
+_MAX_NAME = 100
+"""Letters of a name by all of a hint, which is as long as the schema is deep."""
+_DIGITS = 8
+"""Of the digest that ends a name which is too long, or contested."""
 
 
 class Definitions:
@@ -28,10 +37,8 @@ class Definitions:
 
     *taken* are names that functions, or the language itself, have already. With *of_objects*,
     objects have to be named. With *of_unions*, unions and lists of texts too; what remains without
-    a name is `T | null`, and values that are no texts are read as their kinds. With
-    *tells_texts_apart*, a text in Base64 is one of `bytes`, and so on.
-
-    No type has a *contested* name. `clashes` are the names to contest in another reading.
+    a name is `T | null`, and values that are no texts are read as their kinds. *text_types*
+    are the types that texts are read as, by their formats; `base64` is also an encoding.
     """
 
     def __init__(
@@ -41,13 +48,12 @@ class Definitions:
         *,
         of_objects: bool = False,
         of_unions: bool = False,
-        tells_texts_apart: bool = False,
-        contested: Collection[str] = (),
+        text_types: Mapping[str, str] | None = None,
     ) -> None:
-        self.tells_texts_apart = tells_texts_apart
+        self.text_types = text_types or {}
         self.of_objects, self.of_unions = of_objects, of_unions
-        self.clashes: set[str] = set()
-        self._contested = contested
+        self.scope = ""
+        """The tool, or the type that the server names, whose parts are being named."""
         self._rule = rule
         self._taken = set(taken)
         self._names: dict[str, str] = {}
@@ -55,31 +61,27 @@ class Definitions:
         self._new: list[Definition] = []
 
     def name(self, meaning: str, hint: str) -> tuple[str, bool]:
-        """Return the name of the type with this *meaning*, and whether it is new and has to be
-        added.
+        """Return the name of the type with this *meaning*, which the server names, and whether it
+        is new and has to be added.
         """
+        return self._name(meaning, self._write(_last_part(hint)))
+
+    def name_part(self, meaning: str, hint: str) -> tuple[str, bool]:
+        """Return the same for a type without a name in the schema."""
+        return self.name(meaning, hint)
+
+    def _name(self, meaning: str, likely: str) -> tuple[str, bool]:
         if meaning in self._names:
             return self._names[meaning], False
-        name = self._make_unique(self._choose_likely(hint))
+        name = self._make_unique(likely)
         self._taken.add(name)
         self._names[meaning] = name
         return name, True
-
-    def _choose_likely(self, hint: str) -> str:
-        """Return the shortest name by *hint* that is not contested; the longest if all are."""
-        parts = hint.split(_WITHIN)
-        for start in range(len(parts) - 1, 0, -1):
-            name = self._write(" ".join(parts[start:]))
-            if name not in self._contested:
-                return name
-        return self._write(" ".join(parts))
 
     def _make_unique(self, likely: str) -> str:
         name = likely
         # Thousands of objects may have one hint, so counting goes on where it ended.
         number = self._numbers.get(likely, 1)
-        if name in self._taken:
-            self.clashes.add(likely)
         while name in self._taken:
             number += 1
             name = f"{likely}{number}"
@@ -112,6 +114,77 @@ class Definitions:
         """Return the definitions that were added since the last time."""
         new, self._new = self._new, []
         return new
+
+
+class LastingDefinitions(Definitions):
+    """The named types of a client, in another reading of the tools without the *contested* names.
+
+    `clashes` are the names to contest in the next reading.
+    """
+
+    def __init__(
+        self,
+        rule: NameRule,
+        taken: Iterable[str],
+        *,
+        of_objects: bool,
+        of_unions: bool,
+        text_types: Mapping[str, str],
+        contested: Collection[str],
+    ) -> None:
+        super().__init__(
+            rule,
+            taken,
+            of_objects=of_objects,
+            of_unions=of_unions,
+            text_types=text_types,
+        )
+        self.clashes: set[str] = set()
+        self._longest = min(rule.max_length, _MAX_NAME)
+        self._contested = contested
+
+    def name(self, meaning: str, hint: str) -> tuple[str, bool]:
+        """Return the server's own name, unless it is contested."""
+        return self._first_uncontested(meaning, self._write(_last_part(hint)), hint)
+
+    def name_part(self, meaning: str, hint: str) -> tuple[str, bool]:
+        """Return a name by all of *hint*; equal types of different tools, or of different types of
+        the server, have different names.
+        """
+        own_meaning = f"{self.scope}{_WITHIN}{meaning}"
+        return self._first_uncontested(own_meaning, self._write_all(hint), hint)
+
+    def name_arguments(self, tool: str) -> str:
+        """Return the name for the arguments of *tool*, to which all others give way."""
+        name, _ = self._name(f"arguments of {tool}", self._write(f"{tool} arguments"))
+        return name
+
+    def _first_uncontested(self, meaning: str, likely: str, hint: str) -> tuple[str, bool]:
+        for name in (likely, self._write_all(hint)):
+            if name not in self._contested:
+                return self._name(meaning, name)
+        return self._name(meaning, self._with_digest(hint))
+
+    def _write_all(self, hint: str) -> str:
+        name = self._write(hint.replace(_WITHIN, " "))
+        if len(name) < self._longest:
+            return name
+        return self._with_digest(hint)  # what was cut off may tell it from another
+
+    def _with_digest(self, hint: str) -> str:
+        name = self._write(hint.replace(_WITHIN, " "))
+        digest = sha256(hint.encode("utf-8", "surrogatepass")).hexdigest()
+        ending = f"_{digest[:_DIGITS]}"
+        return name[: self._longest - len(ending)] + ending
+
+    def _make_unique(self, likely: str) -> str:
+        if likely in self._taken:
+            self.clashes.add(likely)
+        return super()._make_unique(likely)
+
+
+def _last_part(hint: str) -> str:
+    return hint.rpartition(_WITHIN)[2]
 
 
 def hint_within(hint: str, name: str) -> str:

@@ -9,6 +9,7 @@ objects within types become definitions too.
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,7 @@ from .tool_entry import Entry, Schema, as_schema, describe, text
 from .type_names import Definitions, hint_with_title, hint_within
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
 _MAX_STEPS = 50_000
 """How many nodes are read once more, within others."""
@@ -53,8 +54,7 @@ NAMED_TYPE = "x-toolwire-type"
 for.
 """
 
-_NAMED_TYPES = frozenset(("datetime", "date", "time", "timedelta", "UUID", "Path"))
-_TYPES_OF_FORMATS = {
+PYTHON_TYPES = {
     "date-time": "datetime",
     "date": "date",
     "time": "time",
@@ -67,21 +67,21 @@ _TYPES_OF_FORMATS = {
     "file-path": "Path",
     "directory-path": "Path",
 }
-"""The formats of JSON Schema, OpenAPI and pydantic."""
+"""The types of Python for the formats of JSON Schema, OpenAPI and pydantic."""
 
 
-def _find_python_type_of_text(node: SchemaNode) -> str:
-    """Return the type of Python that a text is read as; empty if that is `str`."""
+def _type_of_text(node: SchemaNode, types: Mapping[str, str]) -> str:
+    """Return the type of *types* that a text is read as; empty if that is the type of all texts."""
     named = node.keywords.get(NAMED_TYPE)
     # A foreign server may write anything there.
-    if isinstance(named, str) and named in _NAMED_TYPES:
+    if isinstance(named, str) and named in types.values():
         return named
     if node.keywords.get("contentEncoding") == "base64":
-        return "bytes"
+        return types.get("base64", "")
     text_format = node.keywords.get("format")
     if not isinstance(text_format, str):
         return ""
-    return _TYPES_OF_FORMATS.get(text_format, "")
+    return types.get(text_format, "")
 
 
 # --- schemas --------------------------------------------------------------------------------------
@@ -99,8 +99,8 @@ class ShapeReader:
         self._owner = owner
         self._definitions = definitions
         self._references: dict[SchemaNode, ReferenceShape] = {}
-        self._waiting: dict[SchemaNode, str] = {}
-        """Targets that have a name but no definition yet, with their hints."""
+        self._waiting: dict[SchemaNode, None] = {}
+        """Targets that have a name but no definition yet."""
         self._open: set[SchemaNode] = set()
         self._read: set[SchemaNode] = set()
         self._steps_left = _MAX_STEPS
@@ -188,7 +188,7 @@ class ShapeReader:
     def _with_name(self, shape: Shape, wanted: str, description: str) -> Shape:
         if not self._definitions.wants_name(shape):
             return shape
-        name, is_new = self._definitions.name(_describe_meaning(shape), wanted)
+        name, is_new = self._definitions.name_part(_describe_meaning(shape), wanted)
         if is_new:
             self._definitions.add(name, shape, description)
         return ReferenceShape(name)
@@ -224,15 +224,20 @@ class ShapeReader:
         values: list[Any] = []
         names: dict[str, Any] = {}
         values_at = 0
+        members = Counter(name for each in group for name in each.resolved.properties)
         for variant in group:
             link = _link_at(variant)
             if link is not None:
-                shapes.append(self._refer(link, defining))
+                reference = self._refer(link, defining)
+                shapes.append(_with_label(reference, link.reference_name))
                 continue
-            own_hint = _hint_of_variant(hint, variant)
+            label = _choose_label(variant, members)
+            own_hint = f"{hint} {label}".rstrip()
+            if variant.title:
+                own_hint = hint_within(hint, label)
             shape = self._read_unnamed(variant.resolved, own_hint, defining)
             if not isinstance(shape, ValuesShape):
-                shapes.append(self._name_shape(shape, variant, own_hint))
+                shapes.append(_with_label(self._name_shape(shape, variant, own_hint), label))
                 continue
             values_at = values_at if values else len(shapes)
             values += shape.values
@@ -260,8 +265,8 @@ class ShapeReader:
                 return self._read_object_or_map(node, hint)
             case "array":
                 return self._read_array(node, hint)
-            case "string" if self._definitions.tells_texts_apart:
-                return ScalarShape(name, _find_python_type_of_text(node))
+            case "string":
+                return ScalarShape(name, _type_of_text(node, self._definitions.text_types))
         return ScalarShape(name)
 
     def _read_object_or_map(self, node: SchemaNode, hint: str) -> ObjectShape:
@@ -304,16 +309,20 @@ class ShapeReader:
             name, is_new = self._definitions.name(self._meanings[link.pointer], hint)
             self._references[target] = ReferenceShape(name)
             if is_new:
-                self._waiting[target] = hint
+                self._waiting[target] = None
         if defining and target in self._waiting:
             # Now, since it may consist of what is being defined.
             self._define(target, defining)
         return self._references[target]
 
     def _define(self, target: SchemaNode, defining: tuple[SchemaNode, ...] = ()) -> None:
-        hint = self._waiting.pop(target)
-        shape = self._read_definition(target, hint, (*defining, target))
-        self._definitions.add(self._references[target].name, shape, target.description)
+        del self._waiting[target]
+        name = self._references[target].name
+        scope_before = self._definitions.scope
+        self._definitions.scope = f"type {name}"
+        shape = self._read_definition(target, name, (*defining, target))
+        self._definitions.scope = scope_before
+        self._definitions.add(name, shape, target.description)
 
     def _read_definition(
         self, target: SchemaNode, hint: str, defining: tuple[SchemaNode, ...]
@@ -377,11 +386,25 @@ def _choose_most_definite(shapes: list[Shape]) -> Shape:
     return shapes[0]
 
 
-def _hint_of_variant(hint: str, variant: SchemaNode) -> str:
+def _choose_label(variant: SchemaNode, members: Counter[str]) -> str:
+    """Return what an alternative is called: by its title, its constant, or a member that only it
+    has; empty if there is nothing of these. *members* counts those of all alternatives.
+    """
+    if variant.title:
+        return variant.title
     member, constant = find_constant(variant)
     if member:
-        return f"{hint} {constant}"
-    return hint
+        return str(constant)
+    for name in variant.resolved.properties:
+        if members[name] == 1:
+            return f"with {name}"
+    return ""
+
+
+def _with_label(shape: Shape, label: str) -> Shape:
+    if isinstance(shape, ReferenceShape):
+        return ReferenceShape(shape.name, label)
+    return shape
 
 
 # --- objects --------------------------------------------------------------------------------------
@@ -436,6 +459,7 @@ class ToolShapes:
     def __init__(self, entry: Entry, definitions: Definitions) -> None:
         self.name, self.description = text(entry.get("name")), text(entry.get("description"))
         schema = as_schema(entry.get("inputSchema"))
+        definitions.scope = f"tool {self.name}"
         self.arguments = ShapeReader(schema, definitions, self.name).arguments()
         self.argument_types = definitions.take()
         output = as_schema(entry.get("outputSchema"))

@@ -31,7 +31,7 @@ Entry = dict[str, Any]
 
 
 def write_client(language: str) -> Callable[[Entry], object]:
-    return lambda entry: generate(language, [entry], command=[], head=[], embeds=False)
+    return lambda entry: generate(language, [entry], command=[], head=[], runtime_in="package")
 
 
 def write_strict(entry: Entry) -> None:

@@ -26,6 +26,8 @@ from ..tool_entry import on_one_line
 from .plan import Field, Function, Naming, Plan
 
 RUNTIME = "lua/toolwire.lua"
+_MODULE = "tools"
+"""The module whose name goes before those of classes, unless the caller names it."""
 
 _LETTERS = frozenset(string.ascii_letters + string.digits + "_")
 _KEYWORDS = (
@@ -69,6 +71,8 @@ def write(plan: Plan, runtime: str | None) -> str:
         body = "".join(f"  {line}".rstrip() + "\n" for line in runtime.rstrip("\n").split("\n"))
         made = f"(function() -- the same in all clients\n{body}end)()"
     command = ", ".join(map(_write_literal, plan.command))
+    module = plan.package or _MODULE
+    printer = _Printer(plan, f"{module}.")
     return f"""-- Made by `toolwire client lua`; changes get lost.
 {_comment(plan.head, "")}
 local toolwire = {made}
@@ -82,18 +86,18 @@ M.command = {{ {command} }}
 M.tools = {{
 {"".join(map(_write_entry, plan.functions))}}}
 
-{"".join(_write_definition(plan, each) for each in plan.types)}\
----@class Tools A function for each tool of the server.
+{"".join(printer.write_definition(each) for each in plan.types)}\
+---@class {module}.Tools A function for each tool of the server.
 ---@field client toolwire.Client
 
 --- Starts the server and returns its tools at once. Each takes arguments, options and a callback, which gets an error,
 --- or nil and the result. In a coroutine and without a callback it returns the result, or raises the error.
 ---@param how? toolwire.Options
----@return Tools
+---@return {module}.Tools
 function M.connect(how)
   local client = toolwire.connect(vim.tbl_extend("force", {{ command = M.command }}, how or {{}}))
-  local tools = {{ client = client }}
-{"".join(map(_write_function, plan.functions))}
+  local tools = {{ client = client }} --[[@as {module}.Tools]]
+{"".join(map(printer.write_function, plan.functions))}
   return tools
 end
 
@@ -101,83 +105,91 @@ return M
 """  # noqa: E501
 
 
+class _Printer:
+    """Prints what is of one server; *prefix* goes before the names of classes."""
+
+    def __init__(self, plan: Plan, prefix: str) -> None:
+        self._plan = plan
+        self._prefix = prefix
+
+    def write_function(self, tool: Function) -> str:
+        given = "table<string, any>"
+        if tool.arguments_type:
+            given = f"{self._prefix}{tool.arguments_type}"
+        mark = "?"
+        if any(member.is_required for member in tool.arguments.members):
+            mark = ""
+        result = "toolwire.Result"
+        if tool.result is not None:
+            result = self._write_type(tool.result)
+        callback = f"fun(err: toolwire.Error?, result: {result})"
+        if tool.result is None:
+            call = f"client:call_tool({_write_literal(tool.wire_name)}"
+        else:
+            is_wrapped = str(tool.is_wrapped).lower()
+            call = f"client:call_typed({is_wrapped}, {_write_literal(tool.wire_name)}"
+        given_first = f"arguments: {given}{mark}"
+        return f"""
+{_comment(tool.docs, "  ")}  ---@param arguments{mark} {given}
+  ---@param options? toolwire.CallOptions
+  ---@return {result} # in a coroutine
+  ---@overload fun({given_first}, callback: {callback}): toolwire.Handle
+  ---@overload fun({given_first}, options: toolwire.CallOptions?, callback: {callback}): toolwire.Handle
+  function tools.{tool.name}(arguments, options, callback)
+    return {call}, arguments, options, callback)
+  end
+"""  # noqa: E501
+
+    def write_definition(self, definition: Definition) -> str:
+        about = on_one_line(definition.description)
+        shape = definition.shape
+        if not isinstance(shape, ObjectShape) or not shape.members:
+            return f"---@alias {self._prefix}{definition.name} {self._write_type(shape)}\n\n"
+        fields = "".join(self._write_field(field) for field in self._plan.plan_fields(shape))
+        rest = ""
+        if shape.rest is not None:
+            rest = f"---@field [string] {self._write_type(shape.rest)}\n"
+        return f"---@class {self._prefix}{definition.name} {about}".rstrip() + f"\n{fields}{rest}\n"
+
+    def _write_field(self, field: Field) -> str:
+        is_plain = NAMING.members.allows(field.wire_name)
+        name = field.wire_name if is_plain else f"[{_write_literal(field.wire_name)}]"
+        mark = ""
+        if not field.is_required:
+            mark = "?"
+        line = f"---@field {name}{mark} {self._write_type(field.shape)} {' '.join(field.docs)}"
+        return f"{line.rstrip()}\n"
+
+    def _write_type(self, shape: Shape) -> str:
+        match shape:
+            case ScalarShape(kind=kind):
+                return _SCALARS.get(kind, "any")
+            case ValuesShape(values=values):
+                return "|".join(dict.fromkeys(map(_write_value, values))) or "nil"
+            case ArrayShape(first=[], rest=rest) if rest is not None:
+                return f"{self._write_part(rest)}[]"
+            case ArrayShape(first=first, rest=None):
+                return f"[{', '.join(map(self._write_type, first))}]"
+            case ArrayShape():
+                return "any[]"
+            case UnionShape(parts=parts):
+                return "|".join(dict.fromkeys(map(self._write_part, parts)))
+            case ReferenceShape(name=name):
+                return f"{self._prefix}{name}"
+            case ObjectShape(rest=rest):
+                return f"table<string, {'any' if rest is None else self._write_type(rest)}>"
+
+    def _write_part(self, shape: Shape) -> str:
+        if isinstance(shape, UnionShape | ValuesShape):
+            return f"({self._write_type(shape)})"
+        return self._write_type(shape)
+
+
 def _write_entry(tool: Function) -> str:
     names = ", ".join(_write_literal(member.name) for member in tool.arguments.members)
     about = _write_literal(next(iter(tool.docs), ""))
     called = f"call = {_write_literal(tool.name)}, arguments = {{{names and f' {names} '}}}"
     return f"  [{_write_literal(tool.wire_name)}] = {{ {called}, about = {about} }},\n"
-
-
-def _write_function(tool: Function) -> str:
-    given = tool.arguments_type or "table<string, any>"
-    mark = "?"
-    if any(member.is_required for member in tool.arguments.members):
-        mark = ""
-    result = "toolwire.Result"
-    if tool.result is not None:
-        result = _write_type(tool.result)
-    if tool.result is None:
-        call = f"client:call_tool({_write_literal(tool.wire_name)}"
-    else:
-        call = f"client:call_typed({str(tool.is_wrapped).lower()}, {_write_literal(tool.wire_name)}"
-    return f"""
-{_comment(tool.docs, "  ")}  ---@param arguments{mark} {given}
-  ---@param options? toolwire.CallOptions
-  ---@param callback? fun(err: toolwire.Error?, result: {result})
-  ---@return {result}
-  function tools.{tool.name}(arguments, options, callback)
-    return {call}, arguments, options, callback)
-  end
-"""
-
-
-def _write_definition(plan: Plan, definition: Definition) -> str:
-    about = on_one_line(definition.description)
-    shape = definition.shape
-    if not isinstance(shape, ObjectShape) or not shape.members:
-        return f"---@alias {definition.name} {_write_type(shape)}\n\n"
-    fields = "".join(_write_field(field) for field in plan.plan_fields(shape))
-    rest = ""
-    if shape.rest is not None:
-        rest = f"---@field [string] {_write_type(shape.rest)}\n"
-    return f"---@class {definition.name} {about}".rstrip() + f"\n{fields}{rest}\n"
-
-
-def _write_field(field: Field) -> str:
-    is_plain = NAMING.members.allows(field.wire_name)
-    name = field.wire_name if is_plain else f"[{_write_literal(field.wire_name)}]"
-    mark = ""
-    if not field.is_required:
-        mark = "?"
-    return (
-        f"---@field {name}{mark} {_write_type(field.shape)} {' '.join(field.docs)}".rstrip() + "\n"
-    )
-
-
-def _write_type(shape: Shape) -> str:
-    match shape:
-        case ScalarShape(kind=kind):
-            return _SCALARS.get(kind, "any")
-        case ValuesShape(values=values):
-            return "|".join(dict.fromkeys(map(_write_value, values))) or "nil"
-        case ArrayShape(first=[], rest=rest) if rest is not None:
-            return f"{_write_part(rest)}[]"
-        case ArrayShape(first=first, rest=None):
-            return f"[{', '.join(map(_write_type, first))}]"
-        case ArrayShape():
-            return "any[]"
-        case UnionShape(parts=parts):
-            return "|".join(dict.fromkeys(map(_write_part, parts)))
-        case ReferenceShape(name=name):
-            return name
-        case ObjectShape(rest=rest):
-            return f"table<string, {'any' if rest is None else _write_type(rest)}>"
-
-
-def _write_part(shape: Shape) -> str:
-    if isinstance(shape, UnionShape | ValuesShape):
-        return f"({_write_type(shape)})"
-    return _write_type(shape)
 
 
 def _write_value(value: Any) -> str:

@@ -28,7 +28,7 @@ from ..shapes import (
     ValuesShape,
 )
 from ..tool_entry import Entry, as_json, as_schema, describe, text
-from ..type_names import Definitions
+from ..type_names import LastingDefinitions
 from ..type_shapes import ToolShapes
 from .source_text import to_lines
 
@@ -60,6 +60,7 @@ class Naming(msgspec.Struct, frozen=True, kw_only=True):
     names_objects: bool = False
     names_unions: bool = False
     names_arguments: bool = False
+    text_types: dict[str, str] = {}
     shares_names: bool = False
     """Whether a type and a function cannot have the same name."""
 
@@ -110,6 +111,8 @@ class Plan(msgspec.Struct, frozen=True):
     *head* are lines for a comment at the top of the file: what it is and the command that makes it
     again. *command* starts the server, for a default that callers can replace. *types* refer to
     each other in any order; one may be just another name of a scalar, a nullable or an array.
+    *package* is the name of a package or module that the caller wants; empty for the usual one.
+    With *has_runtime_file*, the runtime is a file next to this one, which is written too.
     """
 
     naming: Naming
@@ -117,6 +120,8 @@ class Plan(msgspec.Struct, frozen=True):
     command: list[str]
     types: list[Definition]
     functions: list[Function]
+    package: str = ""
+    has_runtime_file: bool = False
 
     def plan_fields(self, shape: ObjectShape) -> list[Field]:
         """Return the members of an object with their names in the language, the required ones
@@ -173,9 +178,11 @@ def read(
     *,
     head: Sequence[str] = (),
     command: Sequence[str] = (),
+    package: str = "",
+    has_runtime_file: bool = False,
 ) -> Plan:
-    """Return the plan of a client for the *entries* of `tools/list`; *head* and *command* are those
-    of `Plan`.
+    """Return the plan of a client for the *entries* of `tools/list`; *head*, *command*,
+    *package* and *has_runtime_file* are those of `Plan`.
 
     Of entries with one name, the first counts; an entry without a name is left out.
     """
@@ -187,11 +194,12 @@ def read(
     taken = naming.taken_types.union(called.values() if naming.shares_names else ())
     contested: set[str] = set()
     for _ in range(_READINGS):
-        definitions = Definitions(
+        definitions = LastingDefinitions(
             naming.types,
             taken,
             of_objects=naming.names_objects,
             of_unions=naming.names_unions,
+            text_types=naming.text_types,
             contested=contested,
         )
         made = [
@@ -203,7 +211,8 @@ def read(
         contested |= definitions.clashes
     types = [_with_clean_text(each) for _, needed in made for each in needed]
     functions = [function for function, _ in made]
-    return Plan(naming, to_lines("\n".join(head)), list(command), types, functions)
+    lines = to_lines("\n".join(head))
+    return Plan(naming, lines, list(command), types, functions, package, has_runtime_file)
 
 
 def _with_clean_text(definition: Definition) -> Definition:
@@ -212,13 +221,13 @@ def _with_clean_text(definition: Definition) -> Definition:
 
 
 def _plan_function(
-    entry: Entry, name: str, naming: Naming, definitions: Definitions
+    entry: Entry, name: str, naming: Naming, definitions: LastingDefinitions
 ) -> tuple[Function, list[Definition]]:
     tool = ToolShapes(entry, definitions)
     types = [*tool.argument_types, *tool.result_types]
     arguments_type = None
     if naming.names_arguments and tool.arguments.members:
-        arguments_type, _ = definitions.name(f"arguments of {tool.name}", f"{tool.name} arguments")
+        arguments_type = definitions.name_arguments(tool.name)
         types.append(
             Definition(
                 arguments_type, tool.arguments, f"The arguments of the tool {as_json(tool.name)}."
@@ -267,12 +276,12 @@ def _without(whole: list[str], label: str) -> str:
 
 def _name_variant(shape: Shape) -> str:
     match shape:
-        case ScalarShape(kind=kind):
-            if kind != "any":
-                return kind
+        case ScalarShape(kind="any"):
             return "value"
-        case ReferenceShape(name=name):
-            return name
+        case ScalarShape(kind=kind, text_type=text_type):
+            return text_type or kind
+        case ReferenceShape(name=name, label=label):
+            return label or name
         case ArrayShape(rest=rest):
             if rest is not None:
                 return f"{_name_variant(rest)} list"

@@ -51,7 +51,7 @@ def _make_name_rule(convention: Callable[[str], str], prefix: str, *reserved: st
 
 
 NAMING = Naming(
-    functions=_make_name_rule(to_snake_case, "n", *_NOT_RAW, "new", "start"),
+    functions=_make_name_rule(to_snake_case, "n", *_NOT_RAW, "client", "new", "start"),
     types=_make_name_rule(to_pascal_case, "N", "Self"),
     members=_make_name_rule(to_snake_case, "n", *_NOT_RAW, "others"),
     taken_types=frozenset(_OF_THIS_FILE.split()),
@@ -78,7 +78,7 @@ _TOOLS = """\
 /// The tools of the server.
 #[derive(Clone, Debug)]
 pub struct Tools {{
-    pub client: runtime::Client,
+    client: runtime::Client,
 }}
 
 impl Tools {{
@@ -93,6 +93,11 @@ impl Tools {{
 
     pub fn new(client: runtime::Client) -> Self {{
         Self {{ client }}
+    }}
+
+    /// The client that the write_tools are called with.
+    pub fn client(&self) -> &runtime::Client {{
+        &self.client
     }}
 {methods}}}"""
 _METHOD = """\
@@ -131,7 +136,8 @@ def write(plan: Plan, runtime: str | None) -> str:
     head = "".join(f"// {line}".rstrip() + "\n" for line in plan.head)
     blocks = [head + _ALLOWED, "\n".join(imports)]
     if runtime is None:
-        blocks += ["pub use toolwire_client as runtime;", *body]
+        module = "super::toolwire" if plan.has_runtime_file else "toolwire_client"
+        blocks += [f"pub use {module} as runtime;", *body]
     else:
         blocks += [*body, f"{_EMBEDDED}\npub mod runtime {{\n{runtime}}}"]
     return "\n\n".join(filter(None, blocks)) + "\n"

@@ -112,7 +112,8 @@ def _write_imports(plan: Plan) -> str:
     if any(function.result is None for function in plan.functions):
         used.append("type CallResult")
     used += ["Client", "type ConnectOptions"]
-    return f'import {{ {", ".join(used)} }} from "{PACKAGE}";\n\nexport * from "{PACKAGE}";'
+    module = "./toolwire.ts" if plan.has_runtime_file else PACKAGE
+    return f'import {{ {", ".join(used)} }} from "{module}";\n\nexport * from "{module}";'
 
 
 def _write_declaration(function: Function) -> str:

@@ -111,7 +111,7 @@ def generated(language: str, command: tuple[str, ...], *, embeds: bool = True) -
         entries_of(command),
         command=command,
         head=["A client made by a test."],
-        embeds=embeds,
+        runtime_in="client" if embeds else "package",
     )
 
 

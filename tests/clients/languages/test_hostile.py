@@ -19,7 +19,11 @@ HOSTILE = hostile_entries()
 def test_no_character_that_steers_a_reader_is_in_a_client(language: str, embeds: bool) -> None:
     command = [f"server {text}" for text in CHARACTERS.values()]
     source = generate(
-        language, HOSTILE, command=command, head=list(CHARACTERS.values()), embeds=embeds
+        language,
+        HOSTILE,
+        command=command,
+        head=list(CHARACTERS.values()),
+        runtime_in="client" if embeds else "package",
     )
     assert forbidden_in(source) == set()
 
@@ -39,7 +43,9 @@ def described(text: str) -> list[Any]:
 @pytest.mark.parametrize("language", LANGUAGES)
 @given(text=st.text())
 def test_any_description_of_a_definition_becomes_printable(language: str, text: str) -> None:
-    source = generate(language, described(text), command=["server"], head=["Head."], embeds=False)
+    source = generate(
+        language, described(text), command=["server"], head=["Head."], runtime_in="package"
+    )
     assert forbidden_in(source) == set()
 
 

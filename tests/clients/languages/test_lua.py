@@ -182,7 +182,14 @@ def test_a_client_of_any_schemas_can_be_loaded(tmp_path: Path) -> None:
     tools = tmp_path / "tools.lua"
     for embeds in (True, False):
         tools.write_text(
-            generate("lua", entries, command=["server"], head=HEAD, embeds=embeds), "utf-8"
+            generate(
+                "lua",
+                entries,
+                command=["server"],
+                head=HEAD,
+                runtime_in="client" if embeds else "package",
+            ),
+            "utf-8",
         )
         check = f"lua assert(loadfile('{tools}'))"
         driving.run(

@@ -255,7 +255,9 @@ def test_a_client_of_any_tools_compiles(tmp_path: Path, rust_environment: dict[s
             for number, entry in enumerate(examples(ENTRIES, 40))
         ),
     ]
-    tools = generate("rust", entries, command=["server", '\u202e"\\\n'], head=HEAD, embeds=False)
+    tools = generate(
+        "rust", entries, command=["server", '\u202e"\\\n'], head=HEAD, runtime_in="package"
+    )
 
     project(
         tmp_path, rust_environment, {"tools.rs": tools, "main.rs": "mod tools;\n\nfn main() {}\n"}
@@ -266,7 +268,7 @@ def test_a_client_of_any_tools_compiles(tmp_path: Path, rust_environment: dict[s
 def test_a_client_of_a_hostile_server_compiles(
     tmp_path: Path, rust_environment: dict[str, str]
 ) -> None:
-    tools = generate("rust", hostile_entries(), command=[TEXT], head=[TEXT], embeds=False)
+    tools = generate("rust", hostile_entries(), command=[TEXT], head=[TEXT], runtime_in="package")
 
     project(
         tmp_path, rust_environment, {"tools.rs": tools, "main.rs": "mod tools;\n\nfn main() {}\n"}
@@ -280,7 +282,7 @@ def test_values_go_through_the_types_of_rust_and_back(
     cases = examples(mirrored(), 40)
     entries = [driving.mirror(number, schema) for number, (schema, _) in enumerate(cases)]
     tools = generate(
-        "rust", entries, command=driving.echo(entries, tmp_path), head=HEAD, embeds=False
+        "rust", entries, command=driving.echo(entries, tmp_path), head=HEAD, runtime_in="package"
     )
     values = [json.dumps({"result": value}) for _, value in cases]
     mirrors = "".join(

@@ -274,7 +274,11 @@ def test_any_tools_give_a_client_that_compiles(tmp_path: Path) -> None:
     @given(st.lists(ENTRIES, max_size=3))
     def write(entries: list[dict[str, Any]]) -> None:
         text = generate(
-            "typescript", entries, command=["*/", '"'], head=["*/"], embeds=len(sources) % 10 == 0
+            "typescript",
+            entries,
+            command=["*/", '"'],
+            head=["*/"],
+            runtime_in=("package", "client")[len(sources) % 10 == 0],
         )
         sources[f"client{len(sources)}"] = text
 

@@ -219,9 +219,9 @@ def test_unions_enums_and_nullables_of_a_language_that_names_them() -> None:
         )
     )
     assert made.types == [
-        Definition("Mode", ValuesShape(["fast", "slow"]), ""),
+        Definition("RunMode", ValuesShape(["fast", "slow"]), ""),
         Definition(
-            "Either",
+            "RunEither",
             UnionShape([ScalarShape("string"), ArrayShape([], ScalarShape("integer"))]),
             "",
         ),
@@ -231,8 +231,8 @@ def test_unions_enums_and_nullables_of_a_language_that_names_them() -> None:
         (field.name, field.shape, field.is_required)
         for field in made.plan_fields(made.functions[0].arguments)
     ] == [
-        ("Mode", UnionShape([ReferenceShape("Mode"), ScalarShape("null")]), True),
-        ("Either", UnionShape([ReferenceShape("Either"), ScalarShape("null")]), False),
+        ("Mode", UnionShape([ReferenceShape("RunMode"), ScalarShape("null")]), True),
+        ("Either", UnionShape([ReferenceShape("RunEither"), ScalarShape("null")]), False),
     ]
     assert isinstance(made.types[1].shape, UnionShape)
     assert [each.name for each in made.plan_variants(made.types[1].shape)] == [
@@ -241,34 +241,91 @@ def test_unions_enums_and_nullables_of_a_language_that_names_them() -> None:
     ]
 
 
-def test_types_that_want_one_name_are_called_after_what_they_are_within() -> None:
-    def tool(name: str, *modes: str) -> dict[str, Any]:
-        where = {"type": "object", "properties": {"mode": {"enum": [*modes]}}}
-        return entry(name, {"type": "object", "properties": {"where": where}})
+def type_names(*tools: Any) -> list[str]:
+    naming = structs.replace(STRICT, names_arguments=False)
+    return [each.name for each in read(*tools, naming=naming).types]
 
-    def names(*tools: Any) -> list[str]:
-        naming = structs.replace(STRICT, names_arguments=False)
-        return [each.name for each in read(*tools, naming=naming).types]
 
-    assert names(tool("a", "x")) == ["Mode", "Where"]
-    two = [tool("a", "x"), tool("b", "y")]
-    assert names(*two) == ["AWhereMode", "AWhere", "BWhereMode", "BWhere"]
-    assert names(tool("a", "x"), tool("b", "x")) == ["Mode", "Where"]
-    assert names(entry("c", {"type": "object", "properties": {"client": {"enum": ["x"]}}})) == [
-        "CClient"
+def takes(name: str, members: dict[str, Any], **definitions: Any) -> dict[str, Any]:
+    return entry(name, {"type": "object", "properties": members, "$defs": definitions})
+
+
+def test_types_without_a_name_are_called_after_the_tool_and_what_they_are_within() -> None:
+    where = {"type": "object", "properties": {"mode": {"enum": ["x"]}}}
+    one, other = takes("a", {"where": where}), takes("b", {"where": where})
+    assert type_names(one) == ["AWhereMode", "AWhere"]
+    assert type_names(one, other) == ["AWhereMode", "AWhere", "BWhereMode", "BWhere"]
+
+
+def test_equal_arguments_and_results_of_a_tool_are_one_type() -> None:
+    where = {"type": "object", "properties": {"x": {}}}
+    tool = entry("a", {"type": "object", "properties": {"where": where}}, wrapped(where))
+    assert type_names(tool) == ["AWhere"]
+
+
+def test_types_that_the_server_names_are_shared_by_all_tools() -> None:
+    place = {"type": "object", "properties": {"kind": {"enum": ["x"]}}}
+    link = {"$ref": "#/$defs/Place"}
+    tools = [takes(name, {"where": link}, Place=place) for name in "ab"]
+    assert type_names(*tools) == ["PlaceKind", "Place"]
+
+
+def test_different_types_that_the_servers_name_alike_are_called_after_their_tools() -> None:
+    link = {"$ref": "#/$defs/Place"}
+    tools = [
+        takes(name, {"where": link}, Place={"type": "object", "properties": {name: {}}})
+        for name in "ab"
     ]
+    assert type_names(*tools) == ["APlace", "BPlace"]
 
 
-def test_alternatives_are_called_after_the_constant_that_distinguishes_them() -> None:
-    shapes = [
-        {"type": "object", "properties": {"kind": kind, "size": {}}}
-        for kind in ({"const": "circle"}, {"enum": ["square"]})
-    ]
-    naming = structs.replace(STRICT, names_unions=False, names_arguments=False)
-    made = read(
-        entry("a", {"type": "object", "properties": {"shape": {"anyOf": shapes}}}), naming=naming
-    )
-    assert [each.name for each in made.types] == ["ShapeCircle", "ShapeSquare"]
+@pytest.mark.parametrize("name", ["0", "b", "z"])
+@pytest.mark.parametrize("member", ["where", "mode", "client"])
+def test_a_tool_more_changes_no_type_of_another(name: str, member: str) -> None:
+    place = {"type": "object", "properties": {"kind": {"enum": ["x"]}}}
+    link = {"$ref": "#/$defs/Place"}
+    mode = {"enum": ["x"]}
+    members = {"where": link, "mode": mode, "client": {"type": "object", "properties": {"m": mode}}}
+    tools = [takes(tool, members, Place=place) for tool in "ac"]
+    new = takes(name, {member: {"enum": ["x"]}, "where place": link}, Place=place)
+    assert set(type_names(*tools)) <= set(type_names(*tools, new))
+
+
+def test_names_of_types_have_a_limit_and_stay_different() -> None:
+    schema: Any = {"enum": ["x"]}
+    for letter in "abcdefgh":
+        name = letter * 40
+        schema = {"type": "object", "properties": {name: schema, f"{name}2": schema}}
+    names = type_names(takes("a", {"x": schema}))
+    assert max(map(len, names)) == 100
+    assert len(set(names)) == len(names)
+
+
+def test_alternatives_are_called_after_what_distinguishes_them() -> None:
+    naming = structs.replace(STRICT, names_arguments=False)
+
+    def alternatives(*shapes: Any) -> tuple[list[str], list[str]]:
+        made = read(takes("a", {"shape": {"anyOf": [*shapes]}}), naming=naming)
+        union = made.types[-1]
+        assert isinstance(union.shape, UnionShape)
+        variants = made.plan_variants(union.shape, union.name)
+        return [each.name for each in made.types], [each.name for each in variants]
+
+    def kinds(*values: Any) -> list[Any]:
+        return [{"type": "object", "properties": {"kind": each, "size": {}}} for each in values]
+
+    def members(*names: str) -> list[Any]:
+        return [{"type": "object", "properties": {each: {}, "size": {}}} for each in names]
+
+    titles = [{"title": f"Big {letter}", **members(letter)[0]} for letter in "xy"]
+    types, variants = alternatives(*kinds({"const": "circle"}, {"const": "square"}))
+    assert types[-1] == "AShape"
+    assert {"AShapeCircle", "AShapeSquare"} < set(types)
+    assert variants == ["Circle", "Square"]
+    expected = ["AShapeWithX", "AShapeWithY", "AShape"]
+    assert alternatives(*members("x", "y")) == (expected, ["WithX", "WithY"])
+    expected = ["AShapeBigX", "AShapeBigY", "AShape"]
+    assert alternatives(*titles) == (expected, ["BigX", "BigY"])
 
 
 def test_a_result_is_wrapped_only_if_result_is_its_only_member() -> None:

@@ -32,15 +32,72 @@ def test_each_language_writes_one_file_and_finds_it_current(
     wrote = command_line("client", language, "tools.py", "-o", "made")
     assert (wrote.returncode, wrote.stdout, wrote.stderr) == (0, "Wrote made.\n", "")
     text = (tmp_path / "made").read_text("utf-8")
-    assert f"toolwire client {language} tools.py" in text
+    package = ["--package=made"] if language == "lua" else []
+    assert " ".join(["toolwire client", language, *package, "tools.py"]) in text
     assert "Add two whole numbers." in text
-    assert command_line("client", language, "tools.py").stdout == text
+    assert command_line("client", language, *package, "tools.py").stdout == text
     checked = command_line("client", language, "tools.py", "-o", "made", "--check")
     assert (checked.returncode, checked.stdout) == (0, "made is up to date.\n")
     assert sorted(path.name for path in tmp_path.iterdir() if path.name != "__pycache__") == [
         "made",
         "tools.py",
     ]
+
+
+@pytest.mark.parametrize(
+    ("language", "ending", "imports"),
+    [
+        ("typescript", ".ts", 'from "./toolwire.ts"'),
+        ("go", ".go", "package adder"),
+        ("rust", ".rs", "pub use super::toolwire as runtime;"),
+        ("lua", ".lua", 'local toolwire = require("toolwire")'),
+    ],
+)
+def test_the_runtime_is_a_file_of_its_own(
+    command_line: CommandLine,
+    tools: Path,
+    tmp_path: Path,
+    language: str,
+    ending: str,
+    imports: str,
+) -> None:
+    package = ["--package", "adder"] if language == "go" else []
+    words = ("client", language, "tools.py", "-o", f"adder{ending}", "--runtime", "file", *package)
+    runtime = tmp_path / f"toolwire{ending}"
+    assert command_line(*words).stdout == f"Wrote adder{ending}.\nWrote toolwire{ending}.\n"
+    assert imports in (tmp_path / f"adder{ending}").read_text("utf-8")
+    if language == "go":
+        assert "\npackage adder\n" in runtime.read_text("utf-8")
+    assert command_line(*words, "--check").returncode == 0
+    assert command_line(*words).returncode == 0
+    with runtime.open("a") as file:
+        file.write(" ")
+    assert command_line(*words, "--check").returncode == 1
+    runtime.write_text("mine")
+    refused = command_line(*words)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert f"toolwire{ending} exists and is no generated client" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["go", "--package", "Adder"], "--package 'Adder' is no name of a package"),
+        (["go", "--package", "type"], "--package 'type' is no name of a package"),
+        (["lua", "--package", "a b"], "--package 'a b' is no name of a package"),
+        (["rust", "--package", "adder"], "a client in rust has no name of a package"),
+        (["rust", "--runtime", "file"], "--runtime file goes with -o FILE"),
+        (["python", "--runtime", "file"], "a client in python has no runtime to choose about"),
+        (["go", "--runtime", "file", "-o", "toolwire.go"], "is the name of the runtime's file"),
+    ],
+)
+def test_names_that_a_client_cannot_have_are_refused(
+    command_line: CommandLine, tools: Path, words: list[str], sentence: str
+) -> None:
+    output = [] if "-o" in words or "goes with -o" in sentence else ["-o", "made"]
+    refused = command_line("client", *words, "tools.py", *output)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert sentence in refused.stderr
 
 
 def test_a_client_that_is_not_current_is_reported_and_kept(
@@ -128,7 +185,7 @@ def test_a_client_gets_a_folder_of_its_own(
         (["python", "tools.py", "--runtime", "embed"], "has no runtime"),
         (
             ["python", "tools.py", "--runtime", "other"],
-            "--runtime takes one of embed, import, only",
+            "--runtime takes one of embed, file, import, only",
         ),
         (
             ["python", "tools.py", "-o", "no/such/folder.py"],

@@ -54,17 +54,17 @@ func kind(err error) string {
 	return err.Error()
 }
 
-func value() tools.Value {
-	circle := tools.ValueShapeCircle{Type: tools.ShapeCircleTypeCircle, Centre: tools.ValuePlace{X: 1}, Radius: 2.5}
-	return tools.Value{
-		Text: "grün </script> \u2028", Whole: 1 << 60, Number: 0.1, Flag: true, Mode: tools.ModeAsUsual,
-		Colour: tools.ColourLightGreen, Level: 2, OneOrTwo: 1, Words: []string{"a", ""}, Pair: tools.List[any]{1, "one"},
+func value() tools.EveryTypeValue {
+	circle := tools.EveryTypeValueShapeCircle{Type: tools.EveryTypeValueShapeCircleTypeCircle, Centre: tools.EveryTypeValuePlace{X: 1}, Radius: 2.5}
+	return tools.EveryTypeValue{
+		Text: "grün </script> \u2028", Whole: 1 << 60, Number: 0.1, Flag: true, Mode: tools.EveryTypeValueModeAsUsual,
+		Colour: tools.EveryTypeValueColourLightGreen, Level: 2, OneOrTwo: 1, Words: []string{"a", ""}, Pair: tools.List[any]{1, "one"},
 		Counts: map[string]int64{"a b": 1}, Matrix: tools.List[tools.List[float64]]{{1, 2.5}, {}},
-		Place: tools.ValuePlace{X: 1, Y: tools.Optional(2.0)}, Places: tools.Map[tools.List[tools.ValuePlace]]{"home": {{X: 3}}},
-		Shape:   tools.ValueShapeOfCircle(circle),
+		Place: tools.EveryTypeValuePlace{X: 1, Y: tools.Optional(2.0)}, Places: tools.Map[tools.List[tools.EveryTypeValuePlace]]{"home": {{X: 3}}},
+		Shape:   tools.EveryTypeValueShapeOfCircle(circle),
 		Tree:    tools.EveryTypeTree{Name: "root", Branches: []tools.EveryTypeTree{{Name: "leaf"}}},
-		Either:  tools.EitherOfIntegerList([]int64{1, 2}),
-		Options: tools.ValueOptions{Type: "x", Func: tools.Null[bool]()},
+		Either:  tools.EveryTypeValueEitherOfIntegerList([]int64{1, 2}),
+		Options: tools.EveryTypeValueOptions{Type: "x", Func: tools.Null[bool]()},
 		Day:     "2026-11-23", Anything: map[string]any{"deep": []any{nil, 1 << 60}}, KebabCase: tools.Optional("kebab"),
 	}
 }
@@ -84,7 +84,7 @@ func types(t *tools.Tools) {
 	_, isWhole := several[0].Either.AsInteger()
 	numbers, isList := several[0].Either.AsIntegerList()
 	say("unions", []any{isSquare, isCircle, circle.Radius, isText, isWhole, isList, numbers})
-	size, err := t.Measure(ctx, tools.MeasureArguments{Shape: tools.ValueShapeOfSquare(tools.ShapeSquare{Type: tools.ShapeSquareTypeSquare, Side: 3})})
+	size, err := t.Measure(ctx, tools.MeasureArguments{Shape: tools.MeasureShapeOfSquare(tools.MeasureShapeSquare{Type: tools.MeasureShapeSquareTypeSquare, Side: 3})})
 	must(err)
 	say("measure", size)
 	tree, err := t.Plant(ctx, tools.PlantArguments{Depth: 2})

@@ -13,7 +13,7 @@ func main() {
 	ctx := context.Background()
 	t, err := tools.Connect(ctx, nil)
 	must(err)
-	weather, err := t.GetStructuredContent(ctx, tools.GetStructuredContentArguments{Location: tools.LocationChicago})
+	weather, err := t.GetStructuredContent(ctx, tools.GetStructuredContentArguments{Location: tools.GetStructuredContentLocationChicago})
 	must(err)
 	sum, err := t.GetSum(ctx, tools.GetSumArguments{A: 2, B: 3})
 	must(err)

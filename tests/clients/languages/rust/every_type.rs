@@ -20,24 +20,24 @@ fn started(server: &Server) -> Tools {
     Tools::new(server.start().expect("the server starts"))
 }
 
-fn value() -> Value {
-    let place = ValuePlace { x: 1.0, y: Some(2.0) };
+fn value() -> EveryTypeValue {
+    let place = EveryTypeValuePlace { x: 1.0, y: Some(2.0) };
     let mut leaf = EveryTypeTree::new("leaf".into());
     leaf.parent = Some(None);
     let tree = EveryTypeTree { branches: Some(vec![leaf]), ..EveryTypeTree::new("root".into()) };
-    let circle = ValueShapeCircle { r#type: ShapeCircleType::Circle, centre: ValuePlace::new(1.0), radius: 2.5 };
-    let mut options = Options::new("x".into());
+    let circle = EveryTypeValueShapeCircle { r#type: EveryTypeValueShapeCircleType::Circle, centre: EveryTypeValuePlace::new(1.0), radius: 2.5 };
+    let mut options = EveryTypeValueOptions::new("x".into());
     options.func = Some(None);
-    Value {
+    EveryTypeValue {
         kebab_case: Some("kebab".into()),
-        ..Value::new(
+        ..EveryTypeValue::new(
             "grün </script> \u{2028}".into(),
             1 << 60,
             0.1,
             true,
             (),
-            Mode::AsUsual,
-            Colour::LightGreen,
+            EveryTypeValueMode::AsUsual,
+            EveryTypeValueColour::LightGreen,
             2,
             1,
             vec!["a".into(), String::new()],
@@ -45,11 +45,11 @@ fn value() -> Value {
             [("a b".into(), 1)].into(),
             vec![vec![1.0, 2.5], vec![]],
             place,
-            [("home".into(), vec![ValuePlace::new(3.0)])].into(),
-            ValueShape::Circle(circle),
+            [("home".into(), vec![EveryTypeValuePlace::new(3.0)])].into(),
+            EveryTypeValueShape::Circle(circle),
             tree,
             None,
-            Either::IntegerList(vec![1, 2]),
+            EveryTypeValueEither::IntegerList(vec![1, 2]),
             options,
             "2026-11-23".into(),
             json!({ "deep": [null, 1u64 << 60] }),
@@ -59,14 +59,14 @@ fn value() -> Value {
 
 pub fn drive(is_legacy: bool) {
     let tools = started(&server(is_legacy));
-    let handshake = tools.client.handshake();
+    let handshake = tools.client().handshake();
     say("revision", handshake.get("protocolVersion").unwrap_or(&handshake["supportedVersions"][0]));
-    say("tools", tools.client.tools().unwrap().len());
+    say("tools", tools.client().tools().unwrap().len());
     let sum = AddArguments { a: 2, b: Some(3) };
     say("add", [tools.add(&sum).call().unwrap(), tools.add(&AddArguments::new(2)).call().unwrap()]);
     let both = tools.every_type(&EveryTypeArguments { value: value(), times: Some(2) }).call().unwrap();
     say("every type", &both);
-    say("measure", tools.measure(&MeasureArguments { shape: ValueShape::Square(ShapeSquare { r#type: ShapeSquareType::Square, side: 3.0 }) }).call().unwrap());
+    say("measure", tools.measure(&MeasureArguments { shape: MeasureShape::Square(MeasureShapeSquare { r#type: MeasureShapeSquareType::Square, side: 3.0 }) }).call().unwrap());
     let planted = tools.plant(&PlantArguments { depth: 2 }).call().unwrap();
     say("plant", [&planted.name, &planted.branches[0].name, &planted.branches[0].branches[0].name]);
     match &tools.picture().call().unwrap().content[..] {
@@ -92,7 +92,7 @@ pub fn drive(is_legacy: bool) {
         Err(error @ Error::Tool(_)) => say("bad arguments", error.to_string()),
         other => say("bad arguments", format!("{other:?}")),
     }
-    match tools.client.call("missing", &(), runtime::content).call() {
+    match tools.client().call("missing", &(), runtime::content).call() {
         Err(Error::Request { code, .. }) => say("missing", code),
         other => say("missing", format!("{other:?}")),
     }
@@ -121,7 +121,7 @@ pub fn drive(is_legacy: bool) {
     });
     say("threads", together);
     say("no questions", tools.order(&OrderArguments { dish: "soup".into() }).call().unwrap_err().to_string());
-    tools.client.close();
+    tools.client().close();
     say("closed", matches!(tools.class().call(), Err(Error::Closed)));
     questions(is_legacy);
     death(is_legacy);

@@ -9,8 +9,8 @@ use tools::*;
 
 pub fn drive() {
     let tools = Tools::start().unwrap();
-    say("server", tools.client.handshake()["serverInfo"]["name"].clone());
-    let chicago = GetStructuredContentArguments { location: Location::Chicago };
+    say("server", tools.client().handshake()["serverInfo"]["name"].clone());
+    let chicago = GetStructuredContentArguments { location: GetStructuredContentLocation::Chicago };
     say("weather", tools.get_structured_content(&chicago).call().unwrap());
     say("sum", tools.get_sum(&GetSumArguments { a: 2.0, b: 3.0 }).call().unwrap().text());
     let image = tools.get_tiny_image().call().unwrap();

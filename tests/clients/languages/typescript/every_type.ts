@@ -10,7 +10,7 @@ import {
   ServerGone,
   TimedOut,
   ToolFailed,
-  type Value,
+  type EveryTypeValue,
 } from "./client.ts";
 
 const era = (process.argv[2] ?? "auto") as "auto" | "modern" | "legacy";
@@ -44,7 +44,7 @@ const client = await connect(undefined, {
 const { tools } = client;
 print("revision", client.revision);
 
-const value: Value = {
+const value: EveryTypeValue = {
   text: "grün </script> \u2028",
   whole: 2 ** 53 - 1,
   number: 0.1,

@@ -5,6 +5,7 @@ granted.
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from support.recording_caller import RecordingCaller
 from support.sandbox_runs import called, failure, need_sandbox, texts
 from toolwire_bundled import class_of
 from toolwire_bundled.python_interpreter import action as action_module
+from toolwire_bundled.python_interpreter import process as process_module
 from toolwire_bundled.python_interpreter import sandbox_probe as protecting
 from toolwire_bundled.python_interpreter.job import Ended, Job
 from toolwire_bundled.python_interpreter.outcome import outcome
@@ -331,3 +333,51 @@ def test_the_private_folder_is_gone_afterwards() -> None:
     )
     assert "toolwire-python-" in folder
     assert not os.path.exists(folder)
+
+
+SLOW_SANDBOX = """
+import os, sys
+
+pipe, *program = sys.argv[1:]
+killed = os.getpid()
+if os.fork():
+    os.close(0)
+    os.waitpid(-1, 0)
+else:
+    os.setsid()
+    os.set_inheritable(os.open(pipe, os.O_WRONLY), True)
+    while os.getppid() == killed:
+        os.sched_yield()
+    os.execv(program[0], program)
+"""
+"""Does as bubblewrap while it makes a sandbox: the process in it outlives the one that is killed.
+"""
+
+
+@pytest.mark.process
+def test_code_is_not_run_if_the_sandbox_is_killed_before_it_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Cancelled(Exception):
+        pass
+
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    pipes = []
+
+    def wrap(program: list[str], readable: Any, *, filter_from: int | None = None) -> list[str]:
+        return [sys.executable, "-c", SLOW_SANDBOX, str(path), *program]
+
+    def cancel_when_started() -> None:
+        pipes.append(os.open(path, os.O_RDONLY))  # waits for the process in the sandbox
+        raise Cancelled
+
+    monkeypatch.setattr(process_module, "wrapped", wrap)
+    job = Job(code=f"open({str(path)!r}, 'w').write('it runs')")
+
+    with pytest.raises(Cancelled):
+        process_module.execute(job, sandboxed=True, check=cancel_when_started)
+
+    (pipe,) = pipes
+    assert os.read(pipe, 100) == b""  # the process has ended
+    os.close(pipe)

@@ -8,6 +8,10 @@ environment, no descriptor but these pipes.
 
 In a sandbox, killing one process kills all. Without one it is the process group that is killed
 (child_group.py), and what has left the group is found by its environment (temp_folders.py).
+
+A sandbox is such only once it stands: until bubblewrap has made it, the process in it outlives the
+one that is killed. So it gets the code when it says that it is ready. If it is killed before, or
+this process is, its input ends and it does too.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ import threading
 import time
 from contextlib import ExitStack, suppress
 from functools import cache, partial
+from queue import SimpleQueue
 from subprocess import PIPE
 from typing import TYPE_CHECKING, Any
 
@@ -51,11 +56,11 @@ if TYPE_CHECKING:
 
 
 _BOOT = (
-    "import marshal as"
-    " m;f=open(0,'rb',closefd=False);n={'__name__':'child'};exec(m.load(f),n);n['main'](m.load(f))"
+    "import marshal as m,os;f=open(0,'rb',closefd=False);n={'__name__':'child'};"
+    "exec(m.load(f),n);os.write(1,b'.');n['main'](m.load(f))"
 )
-"""Runs what comes on standard input. Without a file, nothing has to be visible in a sandbox or
-compiled each time.
+"""Runs what comes on standard input, and says by a byte when it is ready for the order. Without a
+file, nothing has to be visible in a sandbox or compiled each time.
 """
 
 _LOOK_SECONDS = 0.05
@@ -96,17 +101,19 @@ def execute(
     output = BoundedOutput(
         most_at_start=job.max_output_bytes - most_at_end, most_at_end=most_at_end
     )
+    is_ready = SimpleQueue[bool]()
     threads: list[threading.Thread] = []
     try:
         with ExitStack() as stack:
             process = _start(job, stack, inherited, sandboxed=sandboxed)
             order = job.order(sandboxed=sandboxed)
-            threads.append(start_thread(_feed, _THREADS, process.stdin, order))
+            threads.append(start_thread(_feed, _THREADS, process.stdin, order, is_ready))
             threads.append(start_thread(_read, _THREADS, process.stderr, output))
-            reading = start_thread(_read, _THREADS, process.stdout, result)
+            reading = start_thread(_read_result, _THREADS, process.stdout, result, is_ready)
             threads.append(reading)
             status = _wait(process, reading, seconds_left, check)
     finally:
+        is_ready.put(False)  # it has been killed
         drained = time.monotonic() + _DRAIN_SECONDS
         for thread in threads:
             thread.join(max(0.0, drained - time.monotonic()))
@@ -212,11 +219,24 @@ def _read(stream: IO[bytes], into: BoundedOutput) -> None:
             into.add(data)
 
 
-def _feed(stream: IO[bytes], order: dict[str, Any]) -> None:
-    data = memoryview(_child() + marshal.dumps(order))
+def _read_result(stream: IO[bytes], into: BoundedOutput, is_ready: SimpleQueue[bool]) -> None:
+    """Read the byte that says that the process is ready, and then its result."""
+    if stream.read(1):
+        is_ready.put(True)
+    _read(stream, into)
+
+
+def _feed(stream: IO[bytes], order: dict[str, Any], is_ready: SimpleQueue[bool]) -> None:
     with suppress(OSError), stream:  # it may end, or be killed, before it has read all
-        while data:
-            data = data[stream.write(data) :]
+        _write(stream, _child())
+        if is_ready.get():
+            _write(stream, marshal.dumps(order))
+
+
+def _write(stream: IO[bytes], data: bytes) -> None:
+    left = memoryview(data)
+    while left:
+        left = left[stream.write(left) :]
 
 
 @cache

@@ -32,6 +32,7 @@ from .handshake import (
     open_session,
 )
 from .sdks import Sdk, identify_sdk
+from .tool_doors import add_doors
 from .trial_calls import find_calls
 
 if TYPE_CHECKING:
@@ -116,6 +117,7 @@ def find_facts(start: Start, settings: CheckSettings) -> Facts:
         needs = find_calls(server, revisions[0], tools, settings)
     _refuse_unknown_tools(settings, tools)
     _add_features(needs, openings, tools)
+    add_doors(needs, tools, settings)
     *_, opening = openings.values()
     return Facts(
         revisions=revisions,

@@ -669,3 +669,98 @@ def start_sleeper() -> None:
     code = "import time; time.sleep(60)"
     nothing = subprocess.DEVNULL
     subprocess.Popen([sys.executable, "-c", code], stdin=nothing, stdout=nothing, stderr=nothing)
+
+
+# Tools in place of a long list
+
+
+class AnswersDoors(Answers):
+    """Answers calls of one tool itself: of the one that is called *door*."""
+
+    door = ""
+
+    def own(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        params = message.get("params")
+        if message["method"] != "tools/call" or not isinstance(params, dict):
+            return None
+        if params.get("name") != self.door:
+            return None
+        return self.of(params.get("arguments", {}))
+
+    def of(self, arguments: dict[str, Any]) -> dict[str, Any] | None:
+        """The result or error of a call with *arguments*; None leaves it to the server."""
+        raise NotImplementedError
+
+
+def text_result(text: str) -> dict[str, Any]:
+    """A result with *text*, in both eras."""
+    content = [{"type": "text", "text": text}]
+    return {"result": {"resultType": "complete", "content": content, "isError": False}}
+
+
+@fails("search/result", "search/nothing-found")
+class FindsNothing(AnswersDoors):
+    show, door = "search", "search_tools"
+
+    def of(self, arguments: dict[str, Any]) -> dict[str, Any] | None:
+        return {"result": {"resultType": "complete", "content": [], "isError": False}}
+
+
+@fails("search/no-syntax")
+class TakesQueriesForExpressions(AnswersDoors):
+    show, door = "search", "search_tools"
+
+    def of(self, arguments: dict[str, Any]) -> dict[str, Any] | None:
+        if '"' not in arguments.get("query", ""):
+            return None
+        return {"error": {"code": -32603, "message": "unterminated string"}}
+
+
+@fails("search/long-query")
+class DiesOfLongQueries(Dies):
+    show = "search"
+
+    def of(self, line: bytes, message: Any) -> bool:
+        return b'"query"' in line and len(line) > 1_000_000
+
+
+@fails("search/unknown-tool", "search/itself", "search/no-name")
+class CallsAnyName(AnswersDoors):
+    show, door = "search", "call_tool"
+
+    def of(self, arguments: dict[str, Any]) -> dict[str, Any] | None:
+        return text_result("called")
+
+
+@fails(
+    "programs/output",
+    "programs/not-python",
+    "programs/exception",
+    "programs/unknown-tool",
+    "programs/no-files",
+    "programs/large-memory",
+)
+class RunsNoProgram(AnswersDoors):
+    show, door = "code", "run_program"
+
+    def of(self, arguments: dict[str, Any]) -> dict[str, Any] | None:
+        return text_result("done")
+
+
+@fails("programs/large-output")
+class ReturnsAllThatIsPrinted(AnswersDoors):
+    show, door = "code", "run_program"
+
+    def of(self, arguments: dict[str, Any]) -> dict[str, Any] | None:
+        return text_result("x" * 3_000_000)
+
+
+@fails("programs/endless")
+class AnswersCancelledPrograms(Fault):
+    show = "code"
+
+    def request(self, message: dict[str, Any]) -> dict[str, Any] | None:
+        if message.get("method") == "notifications/cancelled":
+            of = message["params"]["requestId"]
+            self.say({"jsonrpc": "2.0", "id": of, **text_result("cancelled")})
+        return message

@@ -36,6 +36,8 @@ class Fault:
     """
 
     cases: tuple[str, ...] = ()
+    show = "all"
+    """What the list of the server behind it has; see `toolwire serve --show`."""
     apart = False
     """Whether the server behind it gets none of the signals that its group gets."""
     late_seconds = 0.0
@@ -119,6 +121,8 @@ class Fault:
             "toolwire",
             "serve",
             str(Path(__file__).with_name("tools.py")),
+            "--show",
+            self.show,
         ]
         self.server: Any = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=self.apart

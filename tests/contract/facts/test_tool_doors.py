@@ -72,7 +72,7 @@ def test_tools_are_known_by_name_and_parameters(tools: list[Any], found: dict[st
         {"name": "search_tools", "inputSchema": {"properties": {"query": {"anyOf": [7]}}}},
     ],
 )
-def test_malformed_tools_are_none_of_them(tool: Any) -> None:
+def test_malformed_tools_are_not_recognized(tool: Any) -> None:
     assert find(tool) == {}
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Annotated, Any, TypeVar
 
 import msgspec
@@ -22,11 +23,12 @@ E = TypeVar("E")
 _TABLES = ("mcpServers", "servers")
 
 # Comments and trailing commas, which VS Code allows, and the strings in which they are neither.
+# Most files need none of these patterns, which take milliseconds to compile.
 _STRING = r'"(?:\\.|[^"\\])*+(?:"|\\?\Z)'
-_COMMENT = re.compile(rf"({_STRING})|//[^\r\n]*|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_COMMA = re.compile(rf"({_STRING})|,(?=\s*[\]}}])", re.DOTALL)
-_LETTER = re.compile(r"[^\r\n]")
-_VARIABLE = re.compile(r"\$\{(?:(?P<kind>env|input):)?(?P<name>[^}:]+)(?::-(?P<default>[^}]*))?\}")
+_COMMENT = rf"(?s)({_STRING})|//[^\r\n]*|/\*.*?(?:\*/|\Z)"
+_COMMA = rf"(?s)({_STRING})|,(?=\s*[\]}}])"
+_LETTER = r"[^\r\n]"
+_VARIABLE = r"\$\{(?:(?P<kind>env|input):)?(?P<name>[^}:]+)(?::-(?P<default>[^}]*))?\}"
 
 
 class ServerConfig(msgspec.Struct, frozen=True):
@@ -100,6 +102,8 @@ def _parse(path: str) -> Any:
         text = _read_text(path)
     except UnicodeDecodeError as error:
         raise BadConfiguration(f"{path}: it is not UTF-8 (byte {error.start})") from None
+    with suppress(msgspec.DecodeError, RecursionError):
+        return msgspec.json.decode(text)
     try:
         return msgspec.json.decode(without_commas(without_comments(text)))
     except (msgspec.DecodeError, RecursionError) as error:
@@ -107,24 +111,25 @@ def _parse(path: str) -> Any:
 
 
 def _read_text(path: str) -> str:
-    with open(path, encoding="utf-8-sig") as file:
-        return file.read()
+    # The codec utf-8-sig would be imported for the mark alone.
+    with open(path, encoding="utf-8") as file:
+        return file.read().removeprefix("\ufeff")
 
 
 def without_comments(text: str) -> str:
     """Return *text* with blanks in place of comments, so that every other character keeps its
     place.
     """
-    return _COMMENT.sub(_blank, text)
+    return re.sub(_COMMENT, _blank, text)
 
 
 def without_commas(text: str) -> str:
     """Return *text*, which has no comments, with blanks in place of trailing commas."""
-    return _COMMA.sub(_blank, text)
+    return re.sub(_COMMA, _blank, text)
 
 
 def _blank(found: re.Match[str]) -> str:
-    return found[1] or _LETTER.sub(" ", found[0])
+    return found[1] or re.sub(_LETTER, " ", found[0])
 
 
 class _Reader:
@@ -195,7 +200,9 @@ class _Reader:
     def _text(self, value: _Scalar) -> str:
         if not isinstance(value, str):
             value = msgspec.json.encode(value).decode()
-        return _VARIABLE.sub(self._value, value)
+        if "${" not in value:
+            return value
+        return re.sub(_VARIABLE, self._value, value)
 
     def _value(self, found: re.Match[str]) -> str:
         kind, name, default = found["kind"], found["name"], found["default"]

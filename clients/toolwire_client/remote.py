@@ -11,7 +11,6 @@ import re
 import sys
 from functools import partial
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import msgspec
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
-_HEADER_NAME = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")  # RFC 9110, section 5.6.2
+_HEADER_NAME = r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+"  # RFC 9110, section 5.6.2
 _OF_TRANSPORT = frozenset(
     {
         "accept",
@@ -39,7 +38,7 @@ _OF_TRANSPORT = frozenset(
 )
 _PREFIX_OF_TRANSPORT = "mcp-"
 
-_VARIABLE = re.compile(r"\$\{([^}]*)\}")
+_VARIABLE = r"\$\{([^}]*)\}"
 
 USAGE = "URL [--bearer-env NAME] [--header 'NAME: VALUE']... [--oauth]"
 
@@ -116,6 +115,8 @@ class RemoteServer(msgspec.Struct, frozen=True):
 
 
 def _check_url(url: str) -> None:
+    from urllib.parse import urlsplit  # which local servers do not need
+
     try:
         parts = urlsplit(url)
         host = parts.hostname
@@ -131,7 +132,7 @@ def _check_url(url: str) -> None:
 
 
 def _check_header(name: str, value: str) -> None:
-    if _HEADER_NAME.fullmatch(name) is None:
+    if re.fullmatch(_HEADER_NAME, name) is None:
         raise BadConfiguration(f"{name!r} is not the name of a header")
     if name.lower() in _OF_TRANSPORT or name.lower().startswith(_PREFIX_OF_TRANSPORT):
         raise BadConfiguration(f"the header {name} is set by the transport")
@@ -140,6 +141,8 @@ def _check_header(name: str, value: str) -> None:
 
 
 def _is_private(url: str) -> bool:
+    from urllib.parse import urlsplit
+
     parts = urlsplit(url)
     return parts.scheme == "https" or parts.hostname in _LOOPBACK
 
@@ -191,7 +194,7 @@ def _read_header(text: str, environment: Mapping[str, str]) -> tuple[str, str]:
     name, colon, value = text.partition(":")
     if not colon:
         raise BadConfiguration(f"--header takes 'NAME: VALUE', not {text!r}")
-    known = _VARIABLE.sub(lambda found: _look_up(found[1], environment), value.strip())
+    known = re.sub(_VARIABLE, lambda found: _look_up(found[1], environment), value.strip())
     return name.strip(), known
 
 

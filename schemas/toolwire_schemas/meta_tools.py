@@ -22,6 +22,7 @@ DEFAULT_HITS = 5
 
 ABOUT_QUERY = "what the tool should do, in a few words, or its name"
 ABOUT_LIMIT = "how many tools to find"
+ABOUT_SCHEMAS = "whether to return whole descriptions and JSON schemas"
 ABOUT_NAME = "the name of the tool"
 ABOUT_ARGUMENTS = "its arguments by name"
 ABOUT_CODE = "the program, in Python"

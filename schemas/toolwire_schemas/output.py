@@ -7,10 +7,8 @@ that writes to standard output and standard error; a test reads the code to hold
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import unicodedata
 from typing import IO
 
 _JOINERS = "\u200c\u200d"
@@ -44,6 +42,9 @@ def make_printable(text: str) -> str:
 
 
 def _escape(letter: str) -> str:
+    import json  # most texts need no escapes
+    import unicodedata
+
     if (
         letter.isprintable()
         or letter in "\n\t"

@@ -238,3 +238,28 @@ def test_commands_that_serve_nothing_themselves_import_no_tools(
         "toolwire",
         "msgspec",
     }
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("show", ["all", "search"])
+def test_a_list_from_a_lock_imports_no_more_of_the_standard_library(
+    tmp_path: Path, show: str
+) -> None:
+    server = {"command": "never-started"}
+    tool = {"name": "a_add", "inputSchema": {"type": "object"}}
+    (tmp_path / "servers.json").write_text(json.dumps({"mcpServers": {"a": server}}))
+    (tmp_path / "lock.json").write_text(json.dumps({"version": 2, "tools": [tool]}))
+    options = ["--mount-config", "servers.json", "--lock", "lock.json", "--show", show]
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "toolwire", "serve", *options],
+        cwd=tmp_path,
+        input='{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n',
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=True,
+    )
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "toolwire.mounting.mounts" in imported
+    needed_later = TOO_MUCH | {"dataclasses", "inspect", "json", "unicodedata"}
+    assert imported & needed_later == set()

@@ -11,7 +11,6 @@ can carry data to the server, and a hint decides whether a host asks.
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence  # noqa: TC003 (msgspec reads them)
 from itertools import islice
@@ -103,6 +102,8 @@ class Lock(
 
     def __str__(self) -> str:
         """Return the text of the file: the same for the same entries in any order."""
+        import json  # which no server needs
+
         plain = msgspec.to_builtins(self)
         return json.dumps(plain, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 

@@ -331,9 +331,12 @@ class Mounts:
         ]
 
     def _check_prefix(self, prefix: str) -> None:
+        beginning = prefix + self._separator
         for mount in self._mounts:
-            shorter, longer = sorted((prefix, mount.prefix), key=len)
-            if shorter == longer or (shorter and longer.startswith(shorter + self._separator)):
+            other = mount.prefix
+            is_longer = prefix != "" and other.startswith(beginning)
+            is_shorter = other != "" and prefix.startswith(other + self._separator)
+            if other == prefix or is_longer or is_shorter:
                 both = (
                     f"{mount.prefix!r} and {prefix!r}"
                     if prefix

@@ -5,6 +5,9 @@ them; a call of `call_tool` becomes, before it starts, the call of the tool that
 `SearchDoor` and `ServerProtocol`), so that its arguments, threads, limits, progress, elicitations
 and errors are those of that tool. With `--show code`, programs call the tools: see
 tool_programs.py.
+
+The entries of both are written by hand, and their signatures are read at the first call: a list
+that starts no server is to take no longer than that of a small file.
 """
 
 from __future__ import annotations
@@ -17,14 +20,16 @@ from msgspec.structs import replace
 from toolwire_schemas import meta_tools
 from toolwire_schemas.meta_tools import DEFAULT_HITS, MAX_HITS
 from toolwire_schemas.tokens import estimate_list_tokens
-from toolwire_tools import Options, Tool, ToolError, make_tool
+from toolwire_tools import Entry, Options, Tool, ToolError, make_tool
+from toolwire_tools.entry import show
+from toolwire_tools.handler import FunctionHandler
 from toolwire_tools.tool import function_handler
 
 from ..protocol.catalog import Catalog
 from ..tool_patterns import matches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from toolwire_dialects.search.search_index import SearchableTool, SearchIndex
 
@@ -37,12 +42,84 @@ META_TOOLS = "toolwire/tools"
 """Under `_meta` of the text of a search: its tools, with the hints of each for approvals."""
 
 
+SEARCH_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "query": {"type": "string", "description": meta_tools.ABOUT_QUERY},
+        "limit": {
+            "type": "integer",
+            "minimum": 1,
+            "maximum": MAX_HITS,
+            "description": meta_tools.ABOUT_LIMIT,
+            "default": DEFAULT_HITS,
+        },
+        "schemas": {
+            "type": "boolean",
+            "description": meta_tools.ABOUT_SCHEMAS,
+            "default": False,
+        },
+    },
+    "required": ["query"],
+    "additionalProperties": False,
+}
+CALL_SCHEMA = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "description": meta_tools.ABOUT_NAME},
+        "arguments": {"type": "object", "description": meta_tools.ABOUT_ARGUMENTS, "default": {}},
+    },
+    "required": ["name"],
+    "additionalProperties": False,
+}
+
+
 class ChosenTools(NamedTuple):
     """The tools that a list shows, and those that it hides; `door` calls these by name."""
 
     shown: Sequence[Tool]
     hidden: Sequence[Tool] = ()
     door: SearchDoor | None = None
+
+
+class _LateFunction:
+    """A function whose signature is read for the first call of its tool."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self._function = function
+
+    @cached_property
+    def _handler(self) -> FunctionHandler:
+        return function_handler(make_tool(self._function, options=Options(structured=False)))
+
+    def as_tool(self, name: str, options: Options, schema: dict[str, Any]) -> Tool:
+        """Return the tool called *name*, with this input *schema*."""
+        annotations = {}
+        if options.read_only is not None:
+            annotations["readOnlyHint"] = options.read_only
+        own = {"inputSchema": schema, "annotations": annotations}
+        entry = Entry(
+            kind="tools",
+            name=name,
+            parts=(name,),
+            shown=show({"name": name}, options, options.description or "", own),
+            options=options,
+            input_schema=schema,
+            function=self._function,
+        )
+        handler = FunctionHandler(
+            name=name,
+            function=self._function,
+            bind=self._bind,
+            present=self._present,
+            is_async=False,
+        )
+        return Tool(entry, handler)
+
+    def _bind(self, *given: Any) -> Any:
+        return self._handler.bind(*given)
+
+    def _present(self, value: Any) -> dict[str, Any]:
+        return self._handler.present(value)
 
 
 class _SearchedTools:
@@ -121,15 +198,9 @@ class ToolSearch:
         search_name, call_name = _find_names(tools, "search_tools", "call_tool")
         search = self._make_search(tools, search_name, f"call it with {call_name}")
         only_reads = meta_tools.only_read([tool.describe() for tool in tools])
-        call = make_tool(
-            _call_tool,
-            name=call_name,
-            options=Options(
-                description=meta_tools.describe_call(search_name),
-                read_only=only_reads or None,
-                structured=False,
-            ),
-        )
+        about = meta_tools.describe_call(search_name)
+        options = Options(description=about, read_only=only_reads or None, structured=False)
+        call = _LateFunction(_call_tool).as_tool(call_name, options, CALL_SCHEMA)
         return search, SearchDoor(call, self._settings.strict_arguments)
 
     def _make_program_tools(self, tools: Sequence[Tool]) -> tuple[Tool, Tool]:
@@ -147,7 +218,7 @@ class ToolSearch:
         servers = [] if self._mounts is None else self._mounts.names
         about = meta_tools.describe_search(_group_names(tools, servers), use)
         options = Options(description=about, read_only=True, structured=False)
-        search = make_tool(self._search, name=name, options=options)
+        search = _LateFunction(self._search).as_tool(name, options, SEARCH_SCHEMA)
         handler = function_handler(search)
         waiting = replace(handler, bind=partial(self._bind_when_listed, handler.bind))
         return Tool(search.entry, waiting)
@@ -172,7 +243,7 @@ class ToolSearch:
         limit: Annotated[
             int, msgspec.Meta(ge=1, le=MAX_HITS), meta_tools.ABOUT_LIMIT
         ] = DEFAULT_HITS,
-        schemas: Annotated[bool, "whether to return whole descriptions and JSON schemas"] = False,
+        schemas: Annotated[bool, meta_tools.ABOUT_SCHEMAS] = False,
     ) -> Any:
         from toolwire_dialects.search.found_tools import write_entries, write_stubs
         from toolwire_dialects.search.search_index import NoSearch

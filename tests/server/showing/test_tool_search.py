@@ -13,6 +13,8 @@ from support.server_process import MODERN, PATIENCE_SECONDS, call, request
 from support.talk import Talk
 from toolwire import AsyncContext, Context, RequestError, Server, ToolError, tool_api
 from toolwire.protocol.catalog import Catalog
+from toolwire.settings import Settings
+from toolwire.showing import tool_search
 from toolwire.showing.tool_search import META_TOOLS
 from toolwire_schemas.meta_tools import MAX_HITS
 from toolwire_schemas.tokens import estimate_list_tokens
@@ -484,3 +486,14 @@ def test_only_tools_that_the_list_shows_are_announced() -> None:
         names = [tool["name"] for tool in talk.next()["result"]["tools"]]
         assert names == ["search_tools", "call_tool", "pinned_add"]
         talk.session.end()
+
+
+@pytest.mark.parametrize(
+    ("function", "schema"),
+    [
+        (tool_search.ToolSearch(Settings())._search, tool_search.SEARCH_SCHEMA),
+        (tool_search._call_tool, tool_search.CALL_SCHEMA),
+    ],
+)
+def test_schemas_in_the_list_are_those_of_the_functions(function: Any, schema: Any) -> None:
+    assert make_tool(function).entry.input_schema == schema

@@ -39,11 +39,11 @@ class Suite:
     options: tuple[str, ...]
     one_scenario: tuple[str, ...] = ()
 
-    def run(self, folder: Path) -> Results:
-        """Run the suite, and what fails unexpectedly once more, alone: in places, the suite waits
-        half a second.
+    def run(self, show: str, folder: Path) -> Results:
+        """Run the suite with a server whose list *show* describes, and what fails unexpectedly once
+        more, alone: in places, the suite waits half a second.
         """
-        with bridge(SERVER) as url:
+        with bridge([*SERVER, show]) as url:
             results = self._run(url, folder / "all", *self.options)
             for scenario in sorted(
                 {name for (name, _), found in unlisted(results).items() if found}
@@ -116,9 +116,12 @@ def unlisted(results: Results) -> dict[Check, bool]:
     }
 
 
+@pytest.mark.parametrize("show", ["all", "search", "code"])
 @pytest.mark.parametrize("suite", SUITES, ids=lambda suite: suite.shown)
-def test_every_check_passes_or_is_listed_with_its_reason(suite: Suite, tmp_path: Path) -> None:
-    results = suite.run(tmp_path)
+def test_every_check_passes_or_is_listed_with_its_reason(
+    suite: Suite, show: str, tmp_path: Path
+) -> None:
+    results = suite.run(show, tmp_path)
     outcomes = failed(results)
 
     assert [check for check, bad in unlisted(results).items() if bad] == []

@@ -36,6 +36,42 @@ export async function exercise(peer) {
     return report
 }
 
+/** A client that calls each tool by `call_tool`, as with `--show search`. */
+const byName = (peer) => ({
+    ...peer,
+    call: (name, args, onProgress) => peer.call('call_tool', { name, arguments: args }, onProgress),
+    callUntilCancelled: (name, args, onProgress, begun) =>
+        peer.callUntilCancelled('call_tool', { name, arguments: args }, onProgress, begun),
+})
+
+/** The same by a search and calls by name. */
+export async function searched(peer) {
+    const found = await peer.call('search_tools', { query: 'two numbers', limit: 1 })
+    return { found: plain(found), ...(await exercise(byName(peer))) }
+}
+
+const PROGRAMS = [
+    '[add(a=number, b=1) for number in range(3)]',
+    "add(a=1, b='three')",
+    'add(',
+    'try:\n    split(cents=1000, people=3)\nexcept ToolFailed as failure:\n    print(failure.text)',
+]
+
+/** What a client sees of programs. */
+export async function programmed(peer) {
+    const run = async (code) => plain(await peer.call('run_program', { code }))
+    const report = { protocol: peer.protocol }
+    report.tools = (await peer.tools()).map((tool) => tool.name).sort()
+    report.found = plain(await peer.call('search_tools', { query: 'two numbers', limit: 1 }))
+    report.results = []
+    for (const code of PROGRAMS) report.results.push(await run(code))
+    const begun = Promise.withResolvers?.() ?? withResolvers()
+    const endless = { code: 'add(a=1, b=2)\nwhile True: pass' }
+    await peer.callUntilCancelled('run_program', endless, () => begun.resolve(), begun.promise)
+    report.afterwards = await run('add(a=20, b=22)')
+    return report
+}
+
 const FOREIGN = [
     ['all_echo', { message: 'hello' }],
     ['all_get-sum', { a: 2, b: 3 }],

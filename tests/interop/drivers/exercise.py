@@ -64,6 +64,60 @@ async def exercise(peer: Peer) -> dict[str, Any]:
     return report
 
 
+class ByName:
+    """A client that calls each tool by `call_tool`, as with `--show search`."""
+
+    def __init__(self, peer: Peer) -> None:
+        self._peer = peer
+        self.protocol = peer.protocol
+
+    async def tools(self) -> list[Any]:
+        return await self._peer.tools()
+
+    async def call(
+        self, name: str, arguments: dict[str, Any], on_progress: OnProgress | None = None
+    ) -> Any:
+        named = {"name": name, "arguments": arguments}
+        return await self._peer.call("call_tool", named, on_progress)
+
+    async def call_until_cancelled(
+        self, name: str, arguments: dict[str, Any], on_progress: OnProgress, begun: anyio.Event
+    ) -> None:
+        named = {"name": name, "arguments": arguments}
+        await self._peer.call_until_cancelled("call_tool", named, on_progress, begun)
+
+
+async def searched(peer: Peer, _: None) -> dict[str, Any]:
+    """The same by a search and calls by name."""
+    found = await peer.call("search_tools", {"query": "two numbers", "limit": 1})
+    return {"found": plain(found), **await exercise(ByName(peer))}
+
+
+PROGRAMS = [
+    "[add(a=number, b=1) for number in range(3)]",
+    "add(a=1, b='three')",
+    "add(",
+    "try:\n    split(cents=1000, people=3)\nexcept ToolFailed as failure:\n    print(failure.text)",
+]
+
+
+async def programmed(peer: Peer, _: None) -> dict[str, Any]:
+    """What a client sees of programs."""
+    report: dict[str, Any] = {"protocol": peer.protocol}
+    report["tools"] = sorted(tool.name for tool in await peer.tools())
+    report["found"] = plain(await peer.call("search_tools", {"query": "two numbers", "limit": 1}))
+    report["results"] = [plain(await peer.call("run_program", {"code": code})) for code in PROGRAMS]
+    begun = anyio.Event()
+
+    async def begin(*_: object) -> None:
+        begun.set()
+
+    endless = {"code": "add(a=1, b=2)\nwhile True: pass"}
+    await peer.call_until_cancelled("run_program", endless, begin, begun)
+    report["afterwards"] = plain(await peer.call("run_program", {"code": "add(a=20, b=22)"}))
+    return report
+
+
 FOREIGN: list[tuple[str, dict[str, Any]]] = [
     ("all_echo", {"message": "hello"}),
     ("all_get-sum", {"a": 2, "b": 3}),

@@ -1,5 +1,5 @@
 // Runs one client through one exercise: `DRIVER EXERCISE MODE COMMAND…`.
-import { documents, exercise, foreign, withProgress, wrapped } from './exercise.mjs'
+import { documents, exercise, foreign, programmed, searched, withProgress, wrapped } from './exercise.mjs'
 import { asked, changes, mute, talkative } from './live.mjs'
 
 const EXERCISES = {
@@ -8,6 +8,8 @@ const EXERCISES = {
     documents,
     foreign,
     wrapped,
+    searched,
+    programmed,
     asked,
     mute,
     changes,

@@ -10,7 +10,16 @@ from typing import Any
 
 import anyio
 import live
-from exercise import Peer, documents, exercise, foreign, with_progress, wrapped
+from exercise import (
+    Peer,
+    documents,
+    exercise,
+    foreign,
+    programmed,
+    searched,
+    with_progress,
+    wrapped,
+)
 
 PATIENCE_SECONDS = 60.0
 
@@ -31,6 +40,8 @@ EXERCISES: dict[str, Callable[[Any, Any], Awaitable[dict[str, Any]]]] = {
     "documents": documents,
     "foreign": foreign,
     "wrapped": wrapped,
+    "searched": searched,
+    "programmed": programmed,
     "asked": live.asked,
     "mute": live.mute,
     "changes": live.changes,

@@ -1,12 +1,13 @@
 // The JSON-RPC library of VS Code's language clients, as an editor would use it: Content-Length framing,
-// no handshake, cancellation by `$/cancelRequest`. `vscode_jsonrpc.mjs everyday plain COMMAND…`.
+// no handshake, cancellation by `$/cancelRequest`. `vscode_jsonrpc.mjs EXERCISE plain COMMAND…`; the exercises are everyday,
+// searched and programmed.
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { exercise } from './exercise.mjs'
+import { exercise, programmed, searched } from './exercise.mjs'
 import { load } from './peers.mjs'
 
 const rpc = load('vscode-jsonrpc/node')
-const [, , command, ...args] = process.argv.slice(2)
+const [name, , command, ...args] = process.argv.slice(2)
 
 const { HOME, PATH } = process.env
 const server = spawn(command, args, { stdio: ['pipe', 'pipe', 'inherit'], env: { HOME, PATH } })
@@ -41,7 +42,7 @@ const peer = {
         outcomes.push([name, outcome])
     },
 }
-const report = await exercise(peer)
+const report = await { everyday: exercise, searched, programmed }[name](peer)
 report.cancelled = outcomes
 report.unknown = await connection.sendRequest('textDocument/hover').then(
     (result) => ({ result }), (error) => ({ code: error.code }))

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import base64
 import struct
+import sys
 from dataclasses import dataclass
 from enum import Enum
 from typing import Annotated, Any, Literal
@@ -420,6 +421,10 @@ async def test_tool_with_task(context: AsyncContext) -> str:
     return f"Hello, {person.name}!"
 
 
+SHOW = "all"
+if len(sys.argv) > 1:
+    SHOW = sys.argv[1]
+
 server = Server(
     [
         test_simple_text,
@@ -459,6 +464,8 @@ server = Server(
         test_tool_with_task,
     ],
     name="conformance",
+    show=SHOW,
+    pin=["json_schema_2020_12_tool", "passing_tool"],  # those that the suite looks for in the list
     task_after_seconds=TASK_AFTER_SECONDS,
 )
 

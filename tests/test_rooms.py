@@ -143,7 +143,7 @@ ROOMS: dict[str, list[str]] = {
         "agent",
         "instructions groot servers",
         "presentation",
-        "terminal run_page",
+        "terminal run_page run_times",
         "toolwire_agent",
     ],
     "toolwire_check": [

@@ -836,7 +836,7 @@ def test_a_recording_is_opened_and_gone_through_with_keys(
 ) -> None:
     recording(tmp_path / "session.jsonl", 3)
     page = open_page("session.jsonl")
-    expect(page.locator("#views").get_by_role("link")).to_have_text(["Traffic"])
+    expect(page.locator("#views").get_by_role("link")).to_have_text(["Traffic", "Time"])
     messages, detail = (
         page.get_by_role("listbox", name="Messages"),
         page.get_by_role("article", name="Message"),
@@ -924,7 +924,7 @@ def test_the_transcript_of_a_run_is_a_timeline(
     ]
     run([sys.executable, "-m", "toolwire", "ask", "How much is 12 * (3 + 4)?", *options], tmp_path)
     page = open_page("run.jsonl")
-    expect(page.locator("#views").get_by_role("link")).to_have_text(["Run"])
+    expect(page.locator("#views").get_by_role("link")).to_have_text(["Run", "Time"])
     events = page.locator("#run > li")
     expect(events.filter(has_text="multiply").first).to_be_visible()
     expect(events.last).to_contain_text("84")

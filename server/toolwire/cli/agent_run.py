@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 
     from toolwire_agent.agent import AgentSession, Outcome, Recorded
+    from toolwire_agent.run_times import RunTimes
     from toolwire_agent.servers import Trusted
     from toolwire_client import AsyncClient
 
@@ -75,6 +76,7 @@ class AgentRun:
         )
         self._note = ""
         self._page: Page | None = None
+        self._times: RunTimes | None = None
 
     def run(self, work: Callable[[AgentRun], Awaitable[int]]) -> int:
         """Start everything, and return the result of *work*."""
@@ -95,10 +97,12 @@ class AgentRun:
         if self._page is None:
             return
         from toolwire_agent.run_page import event_html
+        from toolwire_agent.run_times import RunTimes
 
+        if self._times is None:
+            self._times = RunTimes()
         html = event_html(event, before)
-        if html:
-            self._page.feed.add("run", html=html)
+        self._page.feed.add("run", html=html, span=self._times.add(event))
 
     def _report_unmatched(self, tools: list[str]) -> None:
         """Show which of `--allow` and `--deny` match none of the *tools*, once: later lists may
@@ -159,7 +163,7 @@ class AgentRun:
         from .printing.terminal import print_error
 
         return local_page(
-            Feed(), self._options, print_error, title="A run", views=["run"], status="ready"
+            Feed(), self._options, print_error, title="A run", views=["run", "time"], status="ready"
         )
 
     async def _start_servers(self, stack: AsyncExitStack) -> tuple[dict[str, AsyncClient], Trusted]:

@@ -22,7 +22,7 @@ from .traffic import encode
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SAVED_VIEWS = ("traffic", "run")
+SAVED_VIEWS = ("traffic", "run", "time")
 """The views that need no server."""
 
 SAVED_EVENTS = ("message", "stderr", "gap", "run")
@@ -48,7 +48,7 @@ def write_one_file(state: dict[str, Any], events: Iterable[Any]) -> str:
         '<meta name="referrer" content="no-referrer">',
         f"<style>{styles}</style>",
     ]
-    data = encode({"state": state, "events": list(events)}).decode()
+    data = "\n".join(encode(line).decode().strip() for line in (state, *events))
     page = (_STATIC / "index.html").read_text("utf-8")
     page = re.sub("<title>.*</title>", lambda found: f"<title>{escape(title)}</title>", page)
     page = _LINKS.sub("", page).replace("</head>", "\n".join(head) + "\n</head>")

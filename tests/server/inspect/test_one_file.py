@@ -28,7 +28,8 @@ def test_the_page_has_its_session_and_nothing_in_it_is_markup() -> None:
     page = write_page(HOSTILE)
     found = re.search(r'<script type="application/json" id="session">(.*?)</script>', page, re.S)
     assert found is not None
-    assert json.loads(found[1])["events"][0]["text"] == HOSTILE
+    state, event = found[1].split("\n")
+    assert json.loads(state)["title"] == json.loads(event)["text"] == HOSTILE
     assert page.count("<script") == page.count("</script>") == 2
     assert "<b>" not in page
 

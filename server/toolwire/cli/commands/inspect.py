@@ -74,7 +74,7 @@ def run(words: Words) -> int:
     if is_plain and names[0].endswith(".jsonl"):
         feed = Feed(math.inf, math.inf)  # all of it is in memory already
         view, replay = _read_recording(names[0], feed)
-        state = {"title": names[0], "views": [view], "status": "ended", "replay": replay}
+        state = {"title": names[0], "views": [view, "time"], "status": "ended", "replay": replay}
         if "html" in words.options:
             return _write_page(words, feed, state)
     else:
@@ -90,7 +90,7 @@ def run(words: Words) -> int:
             _check_program(command[0])
         state = {
             "title": " ".join(names or command),
-            "views": ["tools", "history", "traffic", "check"],
+            "views": ["tools", "history", "traffic", "time", "check"],
             "command": command,
             "target": names[0] if is_plain and is_ours else None,
             "reloads": _choose_reloads(names, words.options) if is_ours else [],
@@ -157,6 +157,7 @@ def _read_recording(name: str, feed: Feed) -> tuple[str, str]:
     from toolwire_agent.agent.events import QuestionAsked
     from toolwire_agent.agent.transcripts.transcript import BrokenTranscript, load
     from toolwire_agent.run_page import event_html
+    from toolwire_agent.run_times import RunTimes
 
     from ...wrapping.recording import BadRecording, read
 
@@ -171,13 +172,12 @@ def _read_recording(name: str, feed: Feed) -> tuple[str, str]:
                 f"{name} is no recording ({problem}) and no transcript ({error})"
             ) from None
         before = None
+        times = RunTimes()
         questions = []
         for event in events:
             if isinstance(event, QuestionAsked):
                 questions.append(shlex.quote(event.content))
-            html = event_html(event, before)
-            if html:
-                feed.add("run", html=html)
+            feed.add("run", html=event_html(event, before), span=times.add(event))
             before = event
         question = questions[0] if questions else "QUESTION"
         model = shlex.quote(f"replay:{name}")

@@ -4,6 +4,7 @@ import { parse, write } from "./json.js";
 /**
  * @import { Edit } from "./edits.js"
  * @import { FormNodes } from "./form.js"
+ * @import { RunSpan } from "./spans.js"
  * @import { Prompt, RecordingEntry, Resource, ResourceTemplate, Tool } from "toolwire"
  * @typedef {"starting" | "ready" | "ended"} Status
  * @typedef {Record<"tool" | "where" | "problem" | "remedy" | "severity" | "concerns", string>} Finding
@@ -14,15 +15,15 @@ import { parse, write } from "./json.js";
  *   resources: Resource[], templates: ResourceTemplate[], prompts: Prompt[], edit: Edit | null }} State
  *   The forms are those of the tools.
  * @typedef {{ type: "message", entry: RecordingEntry } | { type: "stderr", at: string, text: string }
- *   | { type: "gap", dropped: number } | { type: "history" } | { type: "run", html: string }
+ *   | { type: "gap", dropped: number } | { type: "history" } | { type: "run", html: string, span?: RunSpan }
  *   | { type: "status", status: Status, problem: string }} PageEvent
  * @typedef {{ question: string, message: string, form: FormNodes }} Question
  */
 
 /** What a page in one file has in place of a server (one_file.py). */
-const session = document.getElementById("session");
-/** @type {{ state: State, events: PageEvent[] } | null} */
-export const saved = session && parse(session.textContent);
+const [state = "", ...events] = document.getElementById("session")?.textContent.split("\n") ?? [];
+/** @type {{ state: State, events: string[] } | null} */
+export const saved = state ? { state: parse(state), events } : null;
 
 /** @param {string} path @param {object} [body] @param {AbortSignal} [signal] */
 async function ask(path, body, signal) {
@@ -46,7 +47,10 @@ export async function get(path, body) {
  */
 export async function* stream(path, body, signal) {
   if (saved) {
-    yield* saved.events;
+    for (const [number, line] of saved.events.entries()) {
+      yield parse(line);
+      if (number % 2000 === 1999) await new Promise((later) => setTimeout(later)); // lets the page draw
+    }
     await new Promise(() => {}); // no more will come
   }
   const reader = (await ask(path, body, signal)).body?.pipeThrough(new TextDecoderStream()).getReader();

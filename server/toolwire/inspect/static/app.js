@@ -2,8 +2,9 @@
 import { get, saved, stream } from "./api.js";
 import { alerted, byId, fragment, make, put } from "./dom.js";
 import { history } from "./history.js";
-import { write } from "./json.js";
+import { parse, write } from "./json.js";
 import { run } from "./run.js";
+import { time } from "./time.js";
 import { tools } from "./tools.js";
 import { traffic } from "./traffic.js";
 
@@ -40,9 +41,12 @@ function showReplay({ replay, title }) {
   put(byId("replay"), "Replay: ", make("code", {}, replay));
   byId("save").hidden = saved !== null;
   if (!saved) return;
-  const entries = saved.events.flatMap((event) => (event.type === "message" ? [`${write(event.entry)}\n`] : []));
-  const file = new Blob(entries, { type: "application/x-ndjson" });
-  Object.assign(byId("export"), { href: URL.createObjectURL(file), download: title.split(/[\\/]/).at(-1) });
+  const { events } = saved;
+  byId("export").onclick = () => {
+    const entries = events.map(parse).filter((event) => event.type === "message");
+    const file = new Blob(entries.map(({ entry }) => `${write(entry)}\n`), { type: "application/x-ndjson" });
+    Object.assign(byId("export"), { href: URL.createObjectURL(file), download: title.split(/[\\/]/).at(-1) });
+  };
 }
 
 /** Shows what the page's address names. */
@@ -55,6 +59,7 @@ function navigate() {
   }
   tools.choose(location.hash);
   traffic.draw();
+  time.draw();
 }
 
 /** @param {import("./api.js").PageEvent} event */
@@ -68,6 +73,7 @@ function take(event) {
   if (event.type === "history") history.load().catch(() => {});
   if (event.type === "status") load().catch(() => {}); // the next try to follow tells
   traffic.add(event);
+  time.add(event, traffic.isLive);
 }
 
 const visibility = () => new Promise((change) => document.addEventListener("visibilitychange", change, { once: true }));

@@ -9,6 +9,7 @@ if sys.platform == "win32":
 
 import _socket
 import threading
+import time
 from contextlib import suppress
 from socket import SHUT_RD, SHUT_RDWR, SOCK_STREAM, socket
 
@@ -34,7 +35,11 @@ def open_listener(path: str) -> socket:
 class ClientConnection:
     """Reads and writes *stream*. Errors end the session, as a host that hangs up does."""
 
+    pid = 0
+    """The number of the other process, 0 if the system cannot tell."""
+
     def __init__(self, stream: socket) -> None:
+        self.since = time.time()
         self.stream = socket(fileno=move_high(stream.detach()))
         self._size = _CHUNK_BYTES
         self._writing = threading.Lock()
@@ -43,7 +48,7 @@ class ClientConnection:
     def read_greeting(self) -> str:
         """Return what the other process wants; empty if it is another user's, or says nothing."""
         try:
-            read_peer(self.stream)
+            self.pid = read_peer(self.stream)
             return read_line(self.stream).decode()
         except (OSError, ValueError, CannotShare):
             return ""

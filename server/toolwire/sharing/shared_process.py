@@ -102,7 +102,7 @@ class SharedProcess:
         self._lock = threading.Lock()  # for the sessions, and what new ones find
         self._has_left = threading.Condition(self._lock)
         """Notified when a session has ended."""
-        self._connections: list[ClientConnection] = []
+        self._connections: dict[ClientConnection, Session] = {}
         self._kept: list[LoadingFilter] = []
         self._waiting: list[ClientConnection] = []
         self._outcome = ""  # what new sessions get instead of "ok"
@@ -277,7 +277,7 @@ class SharedProcess:
     def _open_session(self, connection: ClientConnection) -> None:
         self._idle_end.cancel()
         session = self._make_session(connection)
-        self._connections.append(connection)
+        self._connections[connection] = session
         self._common.add(session)
         session.watch_calls = lambda: self._watch(session)
         if self._common.is_loading:
@@ -317,8 +317,7 @@ class SharedProcess:
             self._common.remove(session)
         with self._lock:
             self._kept = [each for each in self._kept if each.session is not session]
-            if connection in self._connections:
-                self._connections.remove(connection)
+            self._connections.pop(connection, None)
             is_last = not self._connections
             self._has_left.notify_all()
         if is_last:
@@ -438,6 +437,8 @@ class SharedProcess:
         self._common.timers.after(_LOG_SECONDS, self._trim_log)
 
     def _describe(self) -> dict[str, Any]:
+        servers = self._common.servers
+        clients = [_describe_session(*each) for each in list(self._connections.items())]
         return {
             "key": self._sharing.place.key,
             "pid": os.getpid(),
@@ -447,10 +448,27 @@ class SharedProcess:
             "calls": sum(len(each.in_flight.running()) for each in self._common.sessions),
             "since": self._began,
             "log": self._sharing.place.log,
+            "clients": clients,
+            "absent": self._common.absent.count,
+            "servers": [] if servers is None else servers.pids,
         }
 
 
 REPORT = 3
+
+_MAX_LISTED_CALLS = 20
+"""How many calls of a session are listed by the names of their tools."""
+
+
+def _describe_session(connection: ClientConnection, session: Session) -> dict[str, Any]:
+    running = session.in_flight.running()
+    names = [call.entry.name for call in running[:_MAX_LISTED_CALLS]]
+    return {
+        "pid": connection.pid,
+        "since": connection.since,
+        "calls": len(running),
+        "tools": names,
+    }
 
 
 def _find_unshared() -> str:

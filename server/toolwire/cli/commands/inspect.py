@@ -29,6 +29,7 @@ COMMAND = Command(
         "toolwire inspect TARGET... [OPTIONS]",
         "toolwire inspect [OPTIONS] -- COMMAND",
         "toolwire inspect FILE.jsonl [OPTIONS]",
+        "toolwire inspect --attach KEY",
     ),
     details=(
         "Opens a page in the browser, served to this machine only, at an address that is printed:"
@@ -48,6 +49,11 @@ COMMAND = Command(
             "with FILE.jsonl: write the page to FILE, which needs no server and no network, and"
             " serve none",
         ),
+        Option(
+            "--attach KEY",
+            "look at a running process of `serve --share` or `wrap --share`: its sessions, calls,"
+            " memory and log; `toolwire share ls` lists the keys",
+        ),
         *OPTIONS,
     ),
     examples=(
@@ -60,6 +66,10 @@ COMMAND = Command(
 
 def run(words: Words) -> int:
     """Serve the page until Ctrl-C."""
+    if "attach" in words.options:
+        from .share.attached_page import serve_attached_page
+
+        return serve_attached_page(words)
     import anyio
     from toolwire_client.remote import is_address
     from toolwire_client.waiting.main_thread import MainThread

@@ -16,6 +16,7 @@ import { parse, write } from "./json.js";
  *   The forms are those of the tools.
  * @typedef {{ type: "message", entry: RecordingEntry } | { type: "stderr", at: string, text: string }
  *   | { type: "gap", dropped: number } | { type: "history" } | { type: "run", html: string, span?: RunSpan }
+ *   | { type: "process", html: string }
  *   | { type: "status", status: Status, problem: string }} PageEvent
  * @typedef {{ question: string, message: string, form: FormNodes }} Question
  */

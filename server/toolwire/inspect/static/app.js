@@ -70,6 +70,7 @@ function take(event) {
     view.append(fragment(event.html));
     if (isAtEnd && byId("status").textContent !== "ended") view.scrollTop = view.scrollHeight;
   }
+  if (event.type === "process") put(byId("process"), fragment(event.html));
   if (event.type === "history") history.load().catch(() => {});
   if (event.type === "status") load().catch(() => {}); // the next try to follow tells
   traffic.add(event);

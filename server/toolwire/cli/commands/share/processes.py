@@ -60,7 +60,7 @@ def stop_processes(keys: Sequence[str], *, is_all: bool) -> int:
     """End the processes with *keys*, or all."""
     if bool(keys) == is_all:
         raise UsageError("name the processes to end, or give --all; share ls lists them")
-    processes = find_running() if is_all else [_find(key) for key in keys]
+    processes = find_running() if is_all else [find_process(key) for key in keys]
     for process in processes:
         if not process.stop():
             raise Failed(f"{process.key} (pid {process.pid}) could not be ended", 1)
@@ -80,7 +80,12 @@ def print_log(key: str) -> int:
     return 0
 
 
-def _find(key: str) -> RunningProcess:
+def find_process(key: str) -> RunningProcess:
+    """Return the running process whose key begins with *key*.
+
+    Raises:
+        UsageError: unless there is exactly one.
+    """
     found = [process for process in find_running() if process.key.startswith(key)]
     if len(found) == 1:
         return found[0]

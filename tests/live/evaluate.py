@@ -4,6 +4,7 @@
     python -m tests.live.evaluate --small-model --protocol small           the tasks for tuning
     python -m tests.live.evaluate --small-model --tasks kept-aside --all --jobs 2   everything, on those kept aside
     … --transcripts FOLDER                                                          continued where it was ended
+    … --tools 50 --show search                                             a search in place of a long list
     python -m tests.live.evaluate --model openai:gpt-5-mini --protocol structured --protocol native
 
 `--small-model` installs a small model (see small_model.py) and starts it. A transcript of each run
@@ -32,6 +33,7 @@ import msgspec
 from toolwire_agent import Agent, Approvals
 from toolwire_agent.agent import Budgets
 from toolwire_agent.agent.events import ReplyRefused
+from toolwire_agent.agent.tool_search import SHOWS, Show
 from toolwire_agent.models import ModelError, OpenAIModel, TimeLimits, model_from_name
 from toolwire_agent.models.http_api.vendors import PRESETS
 from toolwire_agent.react import (
@@ -43,6 +45,7 @@ from toolwire_agent.react import (
 )
 
 from . import task_tools
+from .other_tools import list_other_tools
 from .small_model import INSTALLED, install, serving
 from .tasks import SETS, Task, tasks
 
@@ -84,17 +87,30 @@ class Run:
     seconds: float = 0.0
 
 
-def ours(task: Task, protocol: str, model: Any, transcript: Path | None) -> Run:
-    """Let our agent solve *task*."""
+def ours(
+    task: Task,
+    protocol: str,
+    model: Any,
+    transcript: Path | None,
+    *,
+    show: Show = "all",
+    tool_count: int = 0,
+) -> Run:
+    """Let our agent solve *task*, with a list of at least *tool_count* tools, which it gets as
+    *show* says.
+    """
     answers = list(task.answers)
+    tools: list[Any] = list(task_tools.OF_KIND[task.kind])
+    tools += list_other_tools(max(0, tool_count - len(tools)))
     agent = Agent(
         model,
-        list(task_tools.OF_KIND[task.kind]),
+        tools,
         protocol=PROTOCOLS[protocol](task.language),
         budgets=Budgets(turns=MAX_TURNS),
         approval=Approvals(allow=("*",)),
         on_ask=lambda question: answers.pop(0) if answers else "I do not know.",
         transcript=transcript,
+        show=show,
     )
     started = time.monotonic()
     outcome = agent.answer_sync(task.question)
@@ -205,7 +221,17 @@ def _runs(name: str, chosen: list[Task], options: argparse.Namespace, folder: Pa
             model = model_of(
                 options.model or SMALL_MODEL, name, url, options.temperature, options.seed
             )
-            made = (ours(task, name, model, folder / f"{task.name}.jsonl") for task in chosen)
+            made = (
+                ours(
+                    task,
+                    name,
+                    model,
+                    folder / f"{task.name}.jsonl",
+                    show=options.show,
+                    tool_count=options.tools,
+                )
+                for task in chosen
+            )
         for run in made:
             runs.append(run)
             results.write_text(json.dumps(list(map(asdict, runs))), "utf-8")
@@ -263,6 +289,10 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--only", default="", help="only tasks with this in their name: sums, zh, files-en-3"
     )
+    parser.add_argument(
+        "--tools", type=int, default=0, help="add tools that no task needs, up to this number"
+    )
+    parser.add_argument("--show", choices=SHOWS, default="all", help="what our agent's list has")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--temperature", type=float, default=0.0)
     parser.add_argument("--transcripts", help="a folder for the transcripts")

@@ -13,7 +13,7 @@ from toolwire_agent.agent.events import ActionChosen, CallFinished, Refused, Too
 from toolwire_agent.agent.tool_search import LEAST_TOKENS, ToolSearch
 from toolwire_agent.models import ScriptedModel
 from toolwire_agent.models.model import ModelReply, ToolCall
-from toolwire_agent.react import NativeProtocol
+from toolwire_agent.react import NativeProtocol, Protocol, SmallProtocol, StructuredProtocol
 from toolwire_schemas.tokens import estimate_list_tokens
 from toolwire_tools import make_tool, tool_api
 
@@ -220,6 +220,17 @@ def test_tokens_for_the_list_can_be_given() -> None:
 
     assert choose_shown(ToolSearch("auto", tokens), listed, 1_000_000) == []
     assert choose_shown(ToolSearch("auto", tokens - 1), listed, 1_000_000) != []
+
+
+@pytest.mark.parametrize(
+    ("protocol", "shown"),
+    [(SmallProtocol(), []), (StructuredProtocol(), ["search_tools", "call_tool"])],
+)
+def test_auto_leaves_the_list_to_a_small_model(protocol: Protocol, shown: list[str]) -> None:
+    done = run([final()], show="auto", show_tokens=1, protocol=protocol)
+
+    (listed,) = of(ToolsListed, done.events)
+    assert listed.shown == shown
 
 
 def test_names_of_tools_are_left_to_them() -> None:

@@ -8,7 +8,6 @@ import base64
 import struct
 import sys
 from dataclasses import dataclass
-from enum import Enum
 from typing import Annotated, Any, Literal
 
 import anyio
@@ -139,32 +138,33 @@ def test_elicitation_sep1034_defaults(context: Context) -> str:
     return f"Elicitation completed: {context.ask('Please check this', Defaults)}"
 
 
-Option = Literal["option1", "option2", "option3"]
-
-
-class Titled(Enum):
-    """Choices with names."""
-
-    FIRST_OPTION = "value1"
-    SECOND_OPTION = "value2"
-    THIRD_OPTION = "value3"
-
-
-@dataclass
-class Choices:
-    """Every kind of choice."""
-
-    untitledSingle: Option  # noqa: N815
-    titledSingle: Titled  # noqa: N815
-    legacyEnum: Literal["opt1", "opt2", "opt3"]  # noqa: N815
-    untitledMulti: list[Option]  # noqa: N815
-    titledMulti: list[Titled]  # noqa: N815
+TITLED = [
+    {"const": "value1", "title": "First Option"},
+    {"const": "value2", "title": "Second Option"},
+    {"const": "value3", "title": "Third Option"},
+]
+OPTIONS = ["option1", "option2", "option3"]
+CHOICES = {
+    "type": "object",
+    "properties": {
+        "untitledSingle": {"type": "string", "enum": OPTIONS},
+        "titledSingle": {"type": "string", "oneOf": TITLED},
+        "legacyEnum": {
+            "type": "string",
+            "enum": ["opt1", "opt2", "opt3"],
+            "enumNames": ["Option One", "Option Two", "Option Three"],
+        },
+        "untitledMulti": {"type": "array", "items": {"type": "string", "enum": OPTIONS}},
+        "titledMulti": {"type": "array", "items": {"anyOf": TITLED}},
+    },
+}
+"""Every kind of choice, the deprecated one included, which no type has."""
 
 
 @tool_api
 def test_elicitation_sep1330_enums(context: Context) -> str:
     """Ask for choices."""
-    return f"Elicitation completed: {context.ask('Please choose', Choices)}"
+    return f"Elicitation completed: {context.ask('Please choose', CHOICES)}"
 
 
 @dataclass
@@ -206,7 +206,7 @@ class Color:
 @tool_api
 def test_input_required_result_elicitation(context: Context) -> str:
     """Greet the user."""
-    return f"Hello, {context.ask('What is your name?', Person).name}!"
+    return f"Hello, {context.ask('What is your name?', Person, key='user_name').name}!"
 
 
 @tool_api
@@ -317,6 +317,12 @@ def static_binary() -> Image:
 def template(id: str) -> dict[str, Any]:
     """Return data about an id."""
     return {"id": id, "templateTest": True, "data": f"Data for ID: {id}"}
+
+
+@resource("test://watched-resource")
+def watched() -> str:
+    """Return text that may change."""
+    return "This is the content of the watched resource."
 
 
 @prompt
@@ -450,6 +456,7 @@ server = Server(
         static_text,
         static_binary,
         template,
+        watched,
         test_simple_prompt,
         test_prompt_with_arguments,
         test_prompt_with_embedded_resource,

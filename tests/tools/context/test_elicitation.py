@@ -281,3 +281,42 @@ def test_a_type_that_cannot_be_hashed_has_a_form() -> None:
     with pytest.raises(TypeError):
         hash(kind)
     assert read_form(kind).schema == read_form(kind).schema == single({"type": "string"})
+
+
+NAMED = {"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}
+
+
+def test_written_form_is_sent_as_it_is_and_its_answer_is_a_dict() -> None:
+    caller = RecordingCaller()
+    caller.answers = [{"action": "accept", "content": {"name": "Ada"}}]
+
+    assert Context(caller).ask("Who?", NAMED) == {"name": "Ada"}
+    assert caller.asked == [("Who?", NAMED)]
+
+
+@pytest.mark.parametrize(
+    ("answer", "error"),
+    [
+        ({"action": "accept", "content": {}}, NotAnswered),
+        ({"action": "accept", "content": {"name": 5}}, NotAnswered),
+        ({"action": "accept"}, NotAnswered),
+        ({"action": "decline"}, Declined),
+        ({"action": "cancel"}, Dismissed),
+    ],
+)
+def test_answer_that_does_not_fit_a_written_form_is_an_error(
+    answer: dict[str, Any], error: type[Exception]
+) -> None:
+    caller = RecordingCaller()
+    caller.answers = [answer]
+
+    with pytest.raises(error):
+        Context(caller).ask("Who?", NAMED)
+
+
+@pytest.mark.parametrize(
+    "schema", [{}, {"type": "object"}, {"type": "object", "properties": {"name": {"type": 5}}}]
+)
+def test_schema_of_no_form_is_refused(schema: dict[str, Any]) -> None:
+    with pytest.raises(TypeError, match="ask"):
+        Context(RecordingCaller()).ask("Who?", schema)

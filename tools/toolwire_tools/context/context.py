@@ -245,7 +245,8 @@ class Context(BaseContext):
         *kind*.
 
         *kind* is bool, str, int or float, an Enum or Literal (a choice), or a dataclass, TypedDict
-        or Struct of these (several fields at once). Waiting counts towards no time limit and needs
+        or Struct of these (several fields at once), or the JSON Schema of a form, whose answer is
+        a dict. Waiting counts towards no time limit and needs
         none of the server's workers. *default* is what is returned if the client cannot ask;
         without one, that is an error. *key* names the question for clients of 2026-07-28, which
         may answer it with the call, before they are asked.

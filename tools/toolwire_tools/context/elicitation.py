@@ -40,6 +40,22 @@ _REMEDY = "a form can only ask for text, numbers, booleans, choices and lists of
 _FORMATS = ("email", "uri", "date", "date-time")
 
 
+class WrittenForm(msgspec.Struct, frozen=True):
+    """The form that an author has written as a JSON Schema; its answers are objects."""
+
+    schema: Schema
+    arguments: Arguments
+
+    def read(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """As `ElicitationForm.read`."""
+        content = _content_of(answer)
+        try:
+            _, bound = self.arguments.bind(content)
+        except ArgumentsError as error:
+            raise NotAnswered(f"The answer is invalid: {error}") from None
+        return bound
+
+
 class ElicitationForm(msgspec.Struct, frozen=True):
     """The form for answers of one type. `schema` is what MCP calls `requestedSchema`."""
 
@@ -53,15 +69,7 @@ class ElicitationForm(msgspec.Struct, frozen=True):
         """Return the value in the client's *answer*; raises `Declined`, `Dismissed` or
         `NotAnswered`.
         """
-        action, content = answer.get("action"), answer.get("content")
-        if action == "decline":
-            raise Declined("The user declined to answer.")
-        if action == "cancel":
-            raise Dismissed("The user closed the form without an answer.")
-        if action != "accept" or not isinstance(content, dict):
-            given = f"action {action!r}, content {type(content).__name__}"
-            raise NotAnswered(f"The client's response is invalid: {given}.")
-        meant = dict(content)
+        meant = _content_of(answer)
         for name, values in self.choices.items():
             chosen = meant.get(name)
             if isinstance(chosen, str):
@@ -77,18 +85,47 @@ class ElicitationForm(msgspec.Struct, frozen=True):
         return bound[_ANSWER]
 
 
-def read_form(kind: Any) -> ElicitationForm:
-    """Return the form that asks for an answer of the type *kind*; a type is read once.
+def _content_of(answer: dict[str, Any]) -> dict[str, Any]:
+    """Return the fields that the user has filled in; raises `Declined`, `Dismissed` or
+    `NotAnswered`.
+    """
+    action, content = answer.get("action"), answer.get("content")
+    if action == "decline":
+        raise Declined("The user declined to answer.")
+    if action == "cancel":
+        raise Dismissed("The user closed the form without an answer.")
+    if action != "accept" or not isinstance(content, dict):
+        given = f"action {action!r}, content {type(content).__name__}"
+        raise NotAnswered(f"The client's response is invalid: {given}.")
+    return dict(content)
+
+
+def read_form(kind: Any) -> ElicitationForm | WrittenForm:
+    """Return the form that asks for an answer of the type *kind*; a type is read once. A dict is
+    the JSON Schema of a form.
 
     Raises:
         TypeError: if no form can ask for that.
     """
+    if isinstance(kind, dict):
+        return _use_written_form(kind)
     try:
         hash(kind)
     except TypeError:  # of a type with a dict in `Annotated`, for example
         return _make_form(kind)
     # Literals of the same values in another order are equal, but their forms are not.
     return _read_once(kind, repr(kind))
+
+
+def _use_written_form(schema: Schema) -> WrittenForm:
+    from ..signature.given_schemas import arguments_by_schema
+
+    if not isinstance(schema.get("properties"), dict):
+        raise TypeError("ask: the schema of a form is an object with properties")
+    try:
+        return WrittenForm(schema, arguments_by_schema(schema, "ask"))
+    except RegistrationError as error:
+        raise TypeError(f"ask: {error.problem}; {error.remedy}") from None
 
 
 @lru_cache(maxsize=128)

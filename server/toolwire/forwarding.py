@@ -25,6 +25,11 @@ from toolwire_schemas.tracing import trace_members
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import EncodingError, encode
 from toolwire_schemas.wire.messages import INTERNAL_ERROR, META_CLIENT_CAPABILITIES, META_LOG_LEVEL
+from toolwire_schemas.wire.tasks import (
+    MISSING_CLIENT_CAPABILITY,
+    TASKS_EXTENSION,
+    declares_tasks,
+)
 from toolwire_tools import NotAnswered, ToolError
 from toolwire_tools.context.context import LEVELS
 
@@ -88,7 +93,7 @@ async def forward(
             if call.ended:
                 raise make_cancelled_error(call)
             params = _with_meta(call, connection, params)
-            result = await _send(call, handle, params, is_threadless=is_threadless)
+            result = await _send_or_run_task(call, handle, params, is_threadless=is_threadless)
     except CallCancelled:
         raise make_cancelled_error(call) from None
     except RequestFailed as error:
@@ -103,6 +108,56 @@ async def forward(
     if not isinstance(result, dict) or result.pop("resultType", "complete") != "complete":
         raise ToolError(f"{call.entry.name}: the server's result is not an object of a known type")
     return result
+
+
+async def _send_or_run_task(
+    call: Call, handle: RequestHandle, params: dict[str, Any], *, is_threadless: bool
+) -> Any:
+    """Return the result of the request with *params*, as a task if the tool runs in no other way.
+
+    A list of 2025-11-25 says so; later servers refuse the call, of which nothing has run then.
+    """
+    is_modern = handle.connection.protocol.is_modern
+    if not is_modern and _runs_only_as_task(call):
+        return await _run_task(call, handle, {**params, "task": {}})
+    try:
+        return await _send(call, handle, params, is_threadless=is_threadless)
+    except RequestFailed as error:
+        if not (is_modern and _demands_tasks(error)):
+            raise
+    meta = params["_meta"]
+    capabilities = {**meta[META_CLIENT_CAPABILITIES], "extensions": {TASKS_EXTENSION: {}}}
+    meta = {**meta, META_CLIENT_CAPABILITIES: capabilities}
+    return await _run_task(call, handle, {**params, "_meta": meta})
+
+
+def _runs_only_as_task(call: Call) -> bool:
+    """Return whether a mounted server says so of the tool; processes of our own take any call."""
+    if call.entry.function is not None:
+        return False
+    execution = call.entry.shown.get("execution")
+    return isinstance(execution, dict) and execution.get("taskSupport") == "required"
+
+
+def _demands_tasks(error: RequestFailed) -> bool:
+    """Return whether a modern server refuses a call since the client has not declared tasks."""
+    if error.code != MISSING_CLIENT_CAPABILITY or not isinstance(error.data, dict):
+        return False
+    required = error.data.get("requiredCapabilities")
+    return isinstance(required, dict) and declares_tasks(required)
+
+
+async def _run_task(call: Call, handle: RequestHandle, params: dict[str, Any]) -> Any:
+    """Return the result of a call that becomes a task there, which ends with the call."""
+    from toolwire_client.protocol.tasks import find_task, read_status
+    from toolwire_client.session.task_wait import finish_task
+
+    handle.begin("tools/call", params)
+    result = await complete(handle, "tools/call", params, Deadline(None))
+    members = find_task(result, is_modern=handle.connection.protocol.is_modern)
+    if members is None:
+        return result
+    return await finish_task(handle, read_status(members), call.entry.name, Deadline(None))
 
 
 async def _send(

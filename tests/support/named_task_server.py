@@ -1,5 +1,6 @@
-"""A server whose tools are tasks of different kinds: `python named_task_server.py [legacy]`. `work`
-completes, `ask` asks first, `fail` fails with an error, `endless` never ends, `quick` is no task.
+"""A server whose tools are tasks of different kinds: `python named_task_server.py [legacy]
+[listed]`. `work` completes, `ask` asks first, `fail` fails with an error, `endless` never ends,
+`quick` is no task. If *listed*, the list says which of them run only as tasks.
 """
 
 from __future__ import annotations
@@ -22,8 +23,19 @@ STATES = {
 
 
 class NamedTaskServer(TaskServer):
+    def discover(self, request: dict[str, Any]) -> None:
+        if "listed" in sys.argv:  # as a real server of MCP 2025-11-25
+            self.refuse_method(request)
+        else:
+            super().discover(request)
+
     def list_tools(self, request: dict[str, Any]) -> None:
-        tools = [{"name": name, "inputSchema": {"type": "object"}} for name in (*STATES, "quick")]
+        tools: list[dict[str, Any]] = []
+        for name in (*STATES, "quick"):
+            tool: dict[str, Any] = {"name": name, "inputSchema": {"type": "object"}}
+            if "listed" in sys.argv and name != "quick":
+                tool["execution"] = {"taskSupport": "required"}
+            tools.append(tool)
         self.answer(request, tools=tools)
 
     def call(self, request: dict[str, Any]) -> None:

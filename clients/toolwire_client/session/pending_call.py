@@ -12,7 +12,7 @@ from ..protocol.results import CallResult, outcome
 from ..protocol.tasks import TaskStatus, find_task, read_status
 from .elicitation import elicitation_observer
 from .request import complete
-from .task_wait import AnsweredQuestions, TaskWait, cancel_soon, listening
+from .task_wait import finish_task
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,14 +99,7 @@ class AsyncPendingCall:
             return answer
         handle = self._handle
         elicitation_observer.get().observe_task(answer.id)
-        wait = TaskWait(handle, answer.id, self._tool, AnsweredQuestions())
-        try:
-            with handle, handle.following(answer.id), listening(handle.connection, answer.id):
-                return outcome(await wait.outcome(answer, deadline))
-        except BaseException as error:
-            if not isinstance(error, RequestFailed):  # else the task has ended, or is unknown
-                cancel_soon(handle.connection, answer.id)
-            raise
+        return outcome(await finish_task(handle, answer, self._tool, deadline))
 
     async def _complete(self, deadline: Deadline) -> Any:
         """Return the answer to the call, sent again as a task if the server demands one."""

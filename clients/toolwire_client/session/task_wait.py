@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.deadline import Deadline
 
-from ..errors import BrokenRules, ClientError
+from ..errors import BrokenRules, ClientError, RequestFailed
 from ..protocol.tasks import LEAST_POLL_SECONDS, make_error, read_outcome, read_status
 from ..waiting.base import Inbox
 
@@ -131,6 +131,24 @@ class TaskWait:
         except BaseException:  # so that the next wait asks again
             self._answered.put_back(questions)
             raise
+
+
+async def finish_task(
+    handle: RequestHandle, status: TaskStatus, tool: str, deadline: Deadline
+) -> Any:
+    """Return the result of the call of *tool*, made by *handle*, that has become the task of
+    *status*. Whatever else ends the wait cancels the task.
+
+    Raises what `TaskWait.outcome` raises.
+    """
+    wait = TaskWait(handle, status.id, tool, AnsweredQuestions())
+    try:
+        with handle, handle.following(status.id), listening(handle.connection, status.id):
+            return await wait.outcome(status, deadline)
+    except BaseException as error:
+        if not isinstance(error, RequestFailed):  # else the task has ended, or is unknown
+            cancel_soon(handle.connection, status.id)
+        raise
 
 
 @contextmanager

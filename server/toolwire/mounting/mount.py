@@ -113,6 +113,8 @@ class Mount:
             on_log=self._log,
             on_list_changed=self._schedule_reading,
             on_host_event=self._pass_to_host,
+            # Calls declare what their hosts can: see `forward`. A wrapped server gets its host's.
+            takes_tasks=kind == "mounted",
         )
         self.declared: Capabilities = {}
         """Capabilities to declare in addition to those of the client that needs the start."""

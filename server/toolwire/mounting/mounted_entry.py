@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 from toolwire_schemas.wire.codec import DecodingError, decode
-from toolwire_tools import ArgumentsError, Entry, Tool, ToolError
+from toolwire_tools import ArgumentsError, Entry, Options, Tool, ToolError
 
 from ..protocol.connection_handler import ConnectionHandler
 
@@ -51,6 +51,7 @@ def mount_entry(prefix: str, forward: Forward, kind: str, listed: dict[str, Any]
         name=name,
         parts=parts,
         shown=_show(kind, name, listed),
+        options=Options(task=_choose_task_option(listed)),
         input_schema=schema,
         template=_read_template(name_there) if kind == "resourceTemplates" else None,
     )
@@ -62,6 +63,16 @@ def mount_entry(prefix: str, forward: Forward, kind: str, listed: dict[str, Any]
     if kind == "tools":
         handler = replace(handler, read=ArgumentReader(schema).read)
     return Tool(entry, handler)
+
+
+def _choose_task_option(listed: dict[str, Any]) -> Literal["auto"] | None:
+    """Return `auto` if the list of the server says that calls may be tasks: ours do then.
+
+    A tool that runs only as a task there runs otherwise here, too: `forward` waits for its task.
+    """
+    execution = listed.get("execution")
+    support = execution.get("taskSupport") if isinstance(execution, dict) else None
+    return "auto" if support in ("optional", "required") else None
 
 
 def _show(kind: str, name: str, listed: dict[str, Any]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_client.protocol.client_protocol import LISTS
+from toolwire_schemas.wire.tasks import META_RELATED_TASK
 
 from ..protocol.catalog import LIST_METHODS
 from ..protocol.server_protocol import TASK_METHODS
@@ -122,6 +123,9 @@ def _pass_between_legacy_peers(head: Head, peers: Peers) -> Route:
 
 
 def _pass_unless_our_form(head: Head, peers: Peers) -> Route:
+    meta = head.members.get("_meta")
+    if isinstance(meta, dict) and META_RELATED_TASK in meta:  # of a call that passed
+        return Route.PASS
     is_form = head.members.get("mode", "form") == "form"
     return Route.ANSWER if is_form and peers.can_ask else Route.PASS
 

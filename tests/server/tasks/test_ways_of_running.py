@@ -1,4 +1,6 @@
-"""Every way in which a call runs is a task: in processes of their own, of mounted servers."""
+"""Every way in which a call runs is a task: in processes of their own, of mounted and wrapped
+servers, and of mounted servers whose tools run only as tasks.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ from typing import Any
 
 import pytest
 from server.tasks.tasking import ACCEPT, META
+from support.running_processes import is_running
 from support.server_process import Process, request, running, wait_until
+from support.task_server import TEXT
 
 pytestmark = pytest.mark.process
 
@@ -87,17 +91,6 @@ def mounting(folder: Path) -> Iterator[Host]:
         yield host
 
 
-@contextmanager
-def wrapping(folder: Path) -> Iterator[Host]:
-    """A wrap of another server."""
-    (folder / "others.py").write_text(TOOLS.format(where=""), "utf-8")
-    command = [sys.executable, "-m", "toolwire", "serve", str(folder / "others.py")]
-    with running("-m", "toolwire", "wrap", "--task-after", "0", "--", *command) as process:
-        host = Host(process)
-        host.ask("tools/list")
-        yield host
-
-
 WAYS = pytest.mark.parametrize("way", [isolated, mounting])
 
 
@@ -129,3 +122,131 @@ def test_a_cancelled_task_ends_there(tmp_path: Path, way: Any) -> None:
         if way is isolated:
             wait_until(lambda: not Path(f"/proc/{path.read_text()}").exists())
             assert time.monotonic() - began < 5
+
+
+ONLY_TASKS = '''
+import os, time
+from pathlib import Path
+from toolwire import Context, ToolError, tool_api
+
+@tool_api(task="required")
+def report(context: Context) -> str:
+    """Report progress, and ask."""
+    context.status("half way")
+    return f"{context.ask('Really?')}"
+
+@tool_api(task="required")
+def fail() -> None:
+    """Fail."""
+    raise ToolError("burnt")
+
+@tool_api(task="required", runs_in="process")
+def hang(path: str) -> None:
+    """Say who runs it, and never end."""
+    Path(path).write_text(str(os.getpid()))
+    time.sleep(1000)
+'''
+PLAIN_META = {
+    **META,
+    "io.modelcontextprotocol/clientCapabilities": {"elicitation": {"form": {}}},
+}
+
+
+@contextmanager
+def mounting_only_tasks(folder: Path, *options: str) -> Iterator[Process]:
+    """A server that has mounted one whose tools run only as tasks."""
+    (folder / "others.py").write_text(ONLY_TASKS, "utf-8")
+    command = f"{sys.executable} -m toolwire serve {folder / 'others.py'}"
+    with running("-m", "toolwire", "serve", "--mount", command, *options) as process:
+        process.ask(request("tools/list", {"_meta": PLAIN_META}, 0))
+        yield process
+
+
+def test_client_without_tasks_calls_a_mounted_tool_that_runs_only_as_a_task(
+    tmp_path: Path,
+) -> None:
+    params = {"name": "report", "arguments": {}, "_meta": PLAIN_META}
+    with mounting_only_tasks(tmp_path) as process:
+        asked = process.ask(request("tools/call", params, 1))["result"]
+        [key] = asked["inputRequests"]
+        answer = {"requestState": asked["requestState"], "inputResponses": {key: ACCEPT}}
+        done = process.ask(request("tools/call", {**params, **answer}, 2))["result"]
+        failed = process.ask(request("tools/call", {**params, "name": "fail"}, 3))["result"]
+
+    assert done["content"][0]["text"] == "True"
+    assert (failed["isError"], failed["content"][0]["text"]) == (True, "burnt")
+
+
+def test_client_with_tasks_gets_one_of_the_mounting_server(tmp_path: Path) -> None:
+    with mounting_only_tasks(tmp_path, "--task-after", "0") as process:
+        host = Host(process)
+        task = host.call("report")
+        asked = host.until(task, "input_required")
+        [key] = asked["inputRequests"]
+        host.ask("tasks/update", taskId=task, inputResponses={key: ACCEPT})
+        done = host.until(task, "completed")
+
+    assert asked["statusMessage"] == "half way"
+    assert done["result"]["content"][0]["text"] == "True"
+
+
+def test_cancelled_call_of_such_a_tool_cancels_the_task_there(tmp_path: Path) -> None:
+    path = tmp_path / "runs"
+    with mounting_only_tasks(tmp_path) as process:
+        params = {"name": "hang", "arguments": {"path": str(path)}, "_meta": PLAIN_META}
+        process.send(request("tools/call", params, 1))
+        wait_until(lambda: path.exists() and path.read_text() != "")
+        process.send(request("notifications/cancelled", {"requestId": 1}, id=...))
+
+        pid = int(path.read_text())
+        wait_until(lambda: not is_running(pid))
+
+
+def test_mounted_server_of_2025_11_25_runs_a_tool_as_the_task_that_it_demands() -> None:
+    server = Path(__file__).parents[2] / "support" / "named_task_server.py"
+    command = f"{sys.executable} {server} legacy listed"
+    params = {"name": "work", "arguments": {}, "_meta": PLAIN_META}
+    with running("-m", "toolwire", "serve", "--mount", command) as process:
+        process.ask(request("tools/list", {"_meta": PLAIN_META}, 0))
+        done = process.ask(request("tools/call", params, 1))["result"]
+        failed = process.ask(request("tools/call", {**params, "name": "fail"}, 2))
+
+    assert done["content"][0]["text"] == TEXT["content"][0]["text"]
+    assert failed["error"] == {"code": -32603, "message": "burnt"}
+
+
+def receive(process: Process, wanted: Any) -> Any:
+    """Return the first message that is *wanted*; others are of no interest."""
+    while True:
+        message = process.receive()
+        if wanted(message):
+            return message
+
+
+def test_tasks_of_a_wrapped_server_pass_through_the_wrap(tmp_path: Path) -> None:
+    (tmp_path / "others.py").write_text(TOOLS.format(where=""), "utf-8")
+    command = [sys.executable, "-m", "toolwire", "serve", str(tmp_path / "others.py")]
+    with running("-m", "toolwire", "wrap", "--", *command) as process:
+
+        def ask(id: int, method: str, **params: Any) -> Any:
+            process.send(request(method, params, id))
+            answer = receive(process, lambda message: message.get("id") == id)
+            return answer["result"]
+
+        capabilities = {"elicitation": {}}
+        ask(0, "initialize", protocolVersion="2025-11-25", capabilities=capabilities)
+        process.send(request("notifications/initialized", id=...))
+        [report, _] = ask(1, "tools/list")["tools"]
+        task = ask(2, "tools/call", name="report", arguments={}, task={})["task"]["taskId"]
+        asked = receive(process, lambda message: message.get("method") == "elicitation/create")
+        process.send({"jsonrpc": "2.0", "id": asked["id"], "result": ACCEPT})
+        result = ask(3, "tasks/result", taskId=task)
+        path = str(tmp_path / "runs")
+        other = ask(4, "tools/call", name="hang", arguments={"path": path}, task={})["task"]
+        cancelled = ask(5, "tasks/cancel", taskId=other["taskId"])
+        listed = ask(6, "tasks/list")["tasks"]
+
+    assert report["execution"] == {"taskSupport": "optional"}
+    assert result["content"][0]["text"] == "True"
+    assert cancelled["status"] == "cancelled"
+    assert {each["taskId"] for each in listed} == {task, other["taskId"]}

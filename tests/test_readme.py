@@ -28,8 +28,9 @@ from support.example_data import LOG, make_database, make_pictures, make_reposit
 from support.issue_tracker import issue_tracker
 from support.sandbox_runs import need_sandbox
 from support.server_process import PATIENCE_SECONDS
-from toolwire.cli.commands import COMMANDS
-from toolwire.cli.help import format_help, format_overview
+from toolwire.cli import COMMANDS
+from toolwire.cli.help import format_help
+from toolwire.cli.printing.overview import format_overview
 from toolwire_schemas import project_links
 
 ROOT = Path(__file__).parents[1]
@@ -91,7 +92,10 @@ def test_the_chinese_readme_has_every_example_and_every_row_of_the_english_one()
 
 
 def reference() -> str:
-    texts = [format_overview(), *(format_help(name, 100, shows_all=True) for name in COMMANDS)]
+    texts = [
+        format_overview(COMMANDS),
+        *(format_help(name, 100, shows_all=True) for name in COMMANDS),
+    ]
     return "\n".join(f"```text\n{text}\n```\n" for text in texts)
 
 

@@ -38,9 +38,11 @@ def main(arguments: list[str] | None = None) -> int:
     if any(word.startswith("--share") for word in words):
         reason = _share(words)
 
-    from .quick_msgspec import import_msgspec  # after the path is fixed
+    if words[:1] not in (["-h"], ["--help"]):  # which need no msgspec
+        from .quick_msgspec import import_msgspec  # after the path is fixed
 
-    import_msgspec()
+        # Before Ctrl-C raises an exception again: one in the start of its C code ends the process.
+        import_msgspec()
 
     from .cli import main as command_line
 

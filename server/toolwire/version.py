@@ -4,19 +4,19 @@ the package is.
 
 from __future__ import annotations
 
-import json
 import os
-import subprocess
 import sys
-from importlib import metadata
-from pathlib import Path
 
 from .settings import __version__
 
 _DIGITS = 12
 _GIT_SECONDS = 5.0
-_PACKAGE = Path(__file__).parent
-_CHECKOUT = _PACKAGE.parents[1]
+_PACKAGE = os.path.dirname(os.path.abspath(__file__))
+_RECORD = f"{_PACKAGE}-{__version__}.dist-info/direct_url.json"
+"""Where an installer records what it has installed, if not from an index (PEP 610). That of an
+editable installation is elsewhere; its checkout knows the commit.
+"""
+_CHECKOUT = os.path.dirname(os.path.dirname(_PACKAGE))
 """The folder of the project if this is a checkout, as an editable installation uses it."""
 
 
@@ -35,13 +35,17 @@ def version_text(*, is_verbose: bool) -> str:
 
 
 def _installed_commit() -> str:
-    """Return the commit that an installer has recorded (PEP 610), or an empty text."""
+    """Return the commit that an installer has recorded, or an empty text."""
     try:
-        recorded = json.loads(
-            metadata.distribution("toolwire").read_text("direct_url.json") or "{}"
-        )
-        return str(recorded["vcs_info"]["commit_id"])[:_DIGITS]
-    except (metadata.PackageNotFoundError, ValueError, KeyError, TypeError):
+        with open(_RECORD, encoding="utf-8") as file:
+            text = file.read()
+    except OSError:
+        return ""
+    import json  # most installations have no such file
+
+    try:
+        return str(json.loads(text)["vcs_info"]["commit_id"])[:_DIGITS]
+    except (ValueError, KeyError, TypeError):
         return ""
 
 
@@ -49,8 +53,10 @@ def _checked_out_commit() -> str:
     """Return the commit of the checkout that this file is in, `-dirty` if files have changed, or an
     empty text.
     """
-    if not (_CHECKOUT / ".git").exists():
+    if not os.path.exists(os.path.join(_CHECKOUT, ".git")):
         return ""
+    import subprocess  # installed packages have no checkout
+
     command = ["git", "describe", "--always", "--exclude=*", f"--abbrev={_DIGITS}", "--dirty"]
     # Variables such as GIT_DIR, as hooks have them, lead to another repository.
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}

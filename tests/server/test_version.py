@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from toolwire import version
@@ -19,15 +18,19 @@ from toolwire.settings import __version__
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 
 
-def recorded(monkeypatch: pytest.MonkeyPatch, direct_url: object) -> None:
-    """Have the installed distribution say *direct_url* (PEP 610)."""
-    distribution = SimpleNamespace(read_text=lambda name: json.dumps(direct_url))
-    monkeypatch.setattr(version.metadata, "distribution", lambda name: distribution)
+def recorded(monkeypatch: pytest.MonkeyPatch, folder: Path, direct_url: object) -> None:
+    """Have the installer of the package record *direct_url* (PEP 610)."""
+    record = folder / "direct_url.json"
+    record.write_text(json.dumps(direct_url), encoding="utf-8")
+    monkeypatch.setattr(version, "_RECORD", os.fspath(record))
 
 
-def test_a_commit_that_the_installer_recorded_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_commit_that_the_installer_recorded_is_shown(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     recorded(
         monkeypatch,
+        tmp_path,
         {"url": "https://example.org/x.git", "vcs_info": {"vcs": "git", "commit_id": COMMIT}},
     )
 
@@ -40,7 +43,7 @@ def test_a_commit_that_the_installer_recorded_is_shown(monkeypatch: pytest.Monke
 def test_without_a_commit_the_version_stands_alone(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, direct_url: object
 ) -> None:
-    recorded(monkeypatch, direct_url)
+    recorded(monkeypatch, tmp_path, direct_url)
     monkeypatch.setattr(version, "_CHECKOUT", tmp_path)
 
     assert version.version_text(is_verbose=False) == f"toolwire {__version__}"
@@ -48,7 +51,7 @@ def test_without_a_commit_the_version_stands_alone(
 
 @pytest.mark.process
 def test_the_commit_of_a_checkout_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    recorded(monkeypatch, {})
+    recorded(monkeypatch, tmp_path, {})
     monkeypatch.setattr(version, "_CHECKOUT", tmp_path)
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
     git = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org", "-C", str(tmp_path)]

@@ -5,27 +5,11 @@ from __future__ import annotations
 from textwrap import fill, wrap
 
 from ..settings import DEFAULTS, SETTINGS, Setting
-from .commands import COMMANDS, Command, module
+from . import COMMANDS
+from .commands import Command, module
 from .options import HELP, HELP_ALL
 
 _MAX_COLUMNS = 100
-
-
-def format_overview() -> str:
-    """Return the text of `toolwire --help`."""
-    lines = ["Python functions as tools for any program.", "", "usage: toolwire COMMAND ...", ""]
-    width = max(map(len, COMMANDS)) + 2
-    lines += [f"  {name:<{width}}{summary}" for name, summary in COMMANDS.items()]
-    return "\n".join(
-        [
-            *lines,
-            "",
-            (
-                "toolwire COMMAND --help describes a command; toolwire --version prints the version"
-                " (-v: its place)."
-            ),
-        ]
-    )
 
 
 def format_help(

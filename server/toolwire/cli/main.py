@@ -5,12 +5,10 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Failed, LoadError, UsageError
-from .commands import COMMANDS, module
-from .options import UnknownOption, parse
+from . import COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,6 +52,7 @@ def end_by_interrupt() -> None:
     """
     if os.name == "posix":
         import signal
+        from contextlib import suppress
 
         with suppress(OSError):  # the reader may be gone
             sys.stdout.flush()
@@ -69,14 +68,23 @@ def _dispatch(words: list[str]) -> int:
         )
     first, *rest = words
     if first in ("-h", "--help", "help"):
-        return _help(rest[0] if rest and rest[0] in COMMANDS else None)
+        if rest and rest[0] in COMMANDS:
+            return _help(rest[0])
+        from .printing.overview import format_overview
+
+        return _print(format_overview(COMMANDS))
     if first in ("-V", "--version"):
         from ..version import version_text
 
         return _print(version_text(is_verbose=bool({"-v", "--verbose"} & set(rest))))
+    from .commands import module
+    from .options import UnknownOption, parse
+
     command = module(first) if first in COMMANDS else _find_announced_command(first)
     if command is None:
-        raise UsageError(_no_command(words))
+        from .other_tools import explain_unknown_command
+
+        raise UsageError(explain_unknown_command(words))
     asked = command.COMMAND
     if not gc.isenabled():  # as in `__main__`
         gc.freeze()  # imported objects stay, and need not be looked at again
@@ -110,31 +118,11 @@ def _find_announced_command(name: str) -> Any:
         raise UsageError(f"the command {error}") from None
 
 
-def _help(name: str | None, command: Command | None = None, *, shows_all: bool = False) -> int:
-    from .help import format_help, format_overview
+def _help(name: str, command: Command | None = None, *, shows_all: bool = False) -> int:
+    from .help import format_help
     from .printing.layout import find_width
 
-    if name is None:
-        return _print(format_overview())
     return _print(format_help(name, find_width(), command, shows_all=shows_all))
-
-
-def _no_command(words: list[str]) -> str:
-    from toolwire_schemas.did_you_mean import explain_unknown_name  # imported only for a mistake
-
-    from .other_tools import suggest_instead
-
-    word = words[0]
-    if word.startswith("-"):
-        return (
-            explain_unknown_name("option", word, ["--help", "--version"])
-            + "; other options go after a command"
-        )
-    if word.endswith((".py", ".yaml", ".yml")) or os.path.exists(word):
-        return f"say what to do with {word}, as in `toolwire serve {word}`"
-    if instead := suggest_instead(words):
-        return f"no command {word!r}; {instead}"
-    return explain_unknown_name("command", word, COMMANDS)
 
 
 def _print(text: str) -> int:

@@ -4,12 +4,16 @@ only for a mistake.
 
 from __future__ import annotations
 
+import os
 from itertools import takewhile
 from shlex import join
 from typing import TYPE_CHECKING
 
+from toolwire_schemas.did_you_mean import explain_unknown_name
+
 from ..settings import LIMITS, SETTINGS
-from .commands import COMMANDS, module
+from . import COMMANDS
+from .commands import module
 from .options import LIMIT
 
 if TYPE_CHECKING:
@@ -137,3 +141,18 @@ def _commands_with(flag: str) -> list[str]:
         if any(flag in option.flags for option in options):
             found.append(name)
     return found
+
+
+def explain_unknown_command(words: list[str]) -> str:
+    """Return a sentence about *words*, which begin with no command of `toolwire`."""
+    word = words[0]
+    if word.startswith("-"):
+        return (
+            explain_unknown_name("option", word, ["--help", "--version"])
+            + "; other options go after a command"
+        )
+    if word.endswith((".py", ".yaml", ".yml")) or os.path.exists(word):
+        return f"say what to do with {word}, as in `toolwire serve {word}`"
+    if instead := suggest_instead(words):
+        return f"no command {word!r}; {instead}"
+    return explain_unknown_name("command", word, COMMANDS)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from support import SUPPORT
 from support.command_line import CommandLine
-from toolwire.cli import commands
+from toolwire.cli import COMMANDS, commands
 from toolwire.cli.commands import serve
 from toolwire.cli.help import format_help
 from toolwire.cli.main import main
@@ -383,7 +383,7 @@ def test_a_file_that_would_shadow_the_standard_library_does_not(folder: Path) ->
 
 
 @pytest.mark.parametrize(
-    "words", [["--help"], ["-h"], ["help"], *([name, "--help"] for name in commands.COMMANDS)]
+    "words", [["--help"], ["-h"], ["help"], *([name, "--help"] for name in COMMANDS)]
 )
 def test_help_fits_the_terminal_and_shows_examples(
     command_line: CommandLine, folder: Path, words: list[str]
@@ -615,7 +615,7 @@ def test_each_command_is_a_file_or_a_folder_of_its_name() -> None:
     names = {
         path.stem for path in places if path.suffix == ".py" or (path / "__init__.py").exists()
     }
-    assert names == {*commands.COMMANDS, "__init__"}
+    assert names == {*COMMANDS, "__init__"}
 
 
 @pytest.mark.parametrize(

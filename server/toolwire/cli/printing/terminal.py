@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Any
 
-import msgspec
 from toolwire_schemas.output import RED, Output, emphasize
 
 
@@ -44,4 +42,8 @@ def print_error(text: str) -> None:
 
 def format_json(value: Any) -> str:
     """Return *value* as JSON that is laid out for reading."""
+    import json
+
+    import msgspec
+
     return json.dumps(value, ensure_ascii=False, indent=2, default=msgspec.to_builtins)

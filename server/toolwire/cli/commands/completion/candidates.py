@@ -11,8 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....errors import LoadError, UsageError
+from ... import COMMANDS
 from ...options import HELP, HELP_ALL, LIMIT, Option, Words, parse
-from .. import COMMANDS, module
+from .. import module
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

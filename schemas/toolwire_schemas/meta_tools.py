@@ -82,6 +82,12 @@ def describe_miss(names: Sequence[str]) -> str:
     return f"No tool has these words; use others, in the language of the tools: {listed}{more}"
 
 
+def describe_unlisted(servers: Sequence[str]) -> str:
+    """Return why a program cannot call the tools of these *servers*."""
+    named = ", ".join(servers)
+    return f"These servers have not listed their tools, so no program can call them: {named}."
+
+
 def only_read(entries: Sequence[Entry]) -> bool:
     """Return whether all tools say that they only read."""
     for entry in entries:

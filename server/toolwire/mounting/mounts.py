@@ -276,6 +276,12 @@ class Mounts:
         """The prefixes of the servers that have one."""
         return [mount.prefix for mount in self._mounts if mount.prefix]
 
+    def list_unlisted(self) -> list[str]:
+        """Return the prefixes of the servers whose tools are not known: they start slowly, or
+        do not start.
+        """
+        return [mount.prefix for mount in self._mounts if mount.prefix and not mount.is_listed]
+
     def close(self) -> None:
         """End all servers, for good."""
         from toolwire_client.waiting.base import in_daemon_thread

@@ -54,9 +54,9 @@ class ToolPrograms:
 
         return write_program_stubs(entries, self._names)
 
-    def make_tool(self, name: str, search_name: str, wait: Callable[[Call], None]) -> Tool:
+    def make_tool(self, name: str, search_name: str, wait: Callable[[Call], list[str]]) -> Tool:
         """Return the tool `run_program`, called *name*; *wait* returns when all tools are
-        listed.
+        listed, or the servers for which that takes too long.
         """
         only_reads = meta_tools.only_read([tool.describe() for tool in self._tools.values()])
         options = Options(
@@ -74,14 +74,22 @@ class ToolPrograms:
         )
         return Tool(tool.entry, running)
 
-    def _run(self, wait: Callable[[Call], None], code: str, caller: Call) -> list[dict[str, Any]]:
+    def _run(
+        self, wait: Callable[[Call], list[str]], code: str, caller: Call
+    ) -> list[dict[str, Any]]:
         from ..protocol.call import Call
 
         if not isinstance(caller, Call):
             raise TypeError("a program calls tools of a server, so only a server can run it")
-        wait(caller)
+        unlisted = wait(caller)
         with self._turn():
-            return self._run_in_turn(code, caller)
+            try:
+                return self._run_in_turn(code, caller)
+            except ToolError as error:
+                wanted = [name for name in unlisted if name.replace("-", "_") in code]
+                if not wanted:
+                    raise
+                raise ToolError(f"{error}\n{meta_tools.describe_unlisted(wanted)}") from None
 
     @contextmanager
     def _turn(self) -> Iterator[None]:

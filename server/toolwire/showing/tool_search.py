@@ -211,7 +211,7 @@ class ToolSearch:
         programs.set_tools(tools)
         search_name, run_name = _find_names(tools, "search_tools", "run_program")
         search = self._make_search(tools, search_name, f"call it in a program of {run_name}")
-        return search, programs.make_tool(run_name, search_name, self._complete)
+        return search, programs.make_tool(run_name, search_name, self._complete_or_list)
 
     def _make_search(self, tools: Sequence[Tool], name: str, use: str) -> Tool:
         """Return the search, called *name*, whose description says how to *use* what it finds."""
@@ -222,6 +222,13 @@ class ToolSearch:
         handler = function_handler(search)
         waiting = replace(handler, bind=partial(self._bind_when_listed, handler.bind))
         return Tool(search.entry, waiting)
+
+    def _complete_or_list(self, call: Call) -> list[str]:
+        """Wait as `_complete`, and return which mounted servers have not listed their tools."""
+        if self._mounts is None:
+            return []
+        self._mounts.complete(call)
+        return self._mounts.list_unlisted()
 
     def _complete(self, call: Call) -> None:
         """Wait for *call* until mounted servers have listed their tools."""

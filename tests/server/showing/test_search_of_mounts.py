@@ -103,3 +103,20 @@ def test_options_of_serve_choose_what_is_listed(tmp_path: Path) -> None:
 
     names = [tool["name"] for tool in listed["result"]["tools"]]
     assert names == ["search_tools", "call_tool", "sub"]
+
+
+def test_failed_program_says_which_servers_have_not_listed_their_tools(tmp_path: Path) -> None:
+    with Server([own], show="code") as server:
+        server.mount(foreign(tmp_path / "a", "echo"), "there")
+        server.mount([sys.executable, "-c", "raise SystemExit(3)"], "broken")
+
+        failed = server.call("run_program", {"code": "broken.echo()"})
+        other = server.call("run_program", {"code": "nothing"})
+
+        text = failed["content"][0]["text"]
+        assert failed["isError"]
+        assert text.endswith(
+            "NameError: name 'broken' is not defined\n"
+            "These servers have not listed their tools, so no program can call them: broken."
+        )
+        assert other["content"][0]["text"].endswith("NameError: name 'nothing' is not defined")

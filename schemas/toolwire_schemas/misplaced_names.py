@@ -8,7 +8,7 @@ from __future__ import annotations
 
 _NAMES_BY_PACKAGE = {
     "toolwire": "RequestError Server serve",
-    "toolwire_tools": "Tool tool_api tools_of",
+    "toolwire_tools": "Tool tool_api find_tools",
     "toolwire_compat.lagent": (
         "ActionExecutor ActionReturn ActionStatusCode ActionValidCode AsyncActionExecutor "
         "AsyncActionMixin BaseAction BaseParser FinishAction InvalidAction JsonParser NoAction "

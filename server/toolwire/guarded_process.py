@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_client.errors import NotStarted
 from toolwire_client.transport.child_process import ServerProcess
 from toolwire_tools.processes import subreaper
-from toolwire_tools.processes.child_group import strongest_group
+from toolwire_tools.processes.child_group import make_strongest_group
 from toolwire_tools.processes.process_group import SIGKILL
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class GuardedProcess(ServerProcess):
         self._signalling = threading.Lock()
         self.was_killed = False
         try:
-            self._group = strongest_group()
+            self._group = make_strongest_group()
         except OSError as error:  # no descriptors are left
             raise _make_start_error(error) from error
         try:

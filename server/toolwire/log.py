@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas import PACKAGES
-from toolwire_tools.errors import OutputError, text_of
+from toolwire_tools.errors import OutputError, read_message
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -103,7 +103,7 @@ def traceback(message: str, exception: BaseException, **fields: Any) -> None:
     if where is None and isinstance(
         exception, OutputError
     ):  # the tool has returned: no line of it is to blame
-        trace = f"OutputError: {text_of(exception)}\n"
+        trace = f"OutputError: {read_message(exception)}\n"
     else:
         trace = _format_traceback(exception, where or exception.__traceback__)
     if _as_json:
@@ -121,7 +121,7 @@ def _format_traceback(exception: BaseException, where: TracebackType | None) -> 
         return "".join(format_exception(type(exception), exception, where))
     except BaseException as unprintable:  # an exception's own __str__ may raise anything
         return (
-            f"{type(exception).__name__}: {text_of(exception)} (no traceback:"
+            f"{type(exception).__name__}: {read_message(exception)} (no traceback:"
             f" {type(unprintable).__name__})\n"
         )
 

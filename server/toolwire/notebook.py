@@ -59,11 +59,11 @@ def _list_functions(code: str) -> list[str]:
 
 def _put(server: Server, functions: list[Callable[..., Any]]) -> None:
     """Add *functions* to *server*, in place of those of the same names."""
-    from toolwire_tools import tools_of
+    from toolwire_tools import find_tools
 
     tools = []
     for function in functions:
-        tools += tools_of(function)
+        tools += find_tools(function)
     for tool in tools:
         if server.catalog.find(tool.name) is not None:
             server.remove(tool.name)

@@ -8,7 +8,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Any, Literal, NoReturn
 
-from toolwire_tools import tools_of
+from toolwire_tools import find_tools
 
 from .protocol.catalog import ALL_CAPABILITIES, Catalog
 from .protocol.lifecycle import Identity
@@ -208,7 +208,7 @@ class Server:
         found = [
             (tool.with_lifespan(self._lifespan), thing)
             for thing in things
-            for tool in tools_of(thing)
+            for tool in find_tools(thing)
         ]
         if any(self.settings.isolate or tool.entry.options.runs_in for tool, _ in found):
             from .workers.isolated_tool import isolate_found

@@ -28,7 +28,7 @@ from toolwire_agent.react import ModelReply, NativeProtocol, ToolCall, Usage
 from toolwire_client import Elicitation, TimedOut
 from toolwire_schemas.published import load as load_schema
 from toolwire_schemas.published import validator
-from toolwire_tools import Context, tools_of
+from toolwire_tools import Context, find_tools
 
 SCHEMA = load_schema("transcript-event")
 KINDS = {kind.__name__: kind for kind in get_args(Recorded)}
@@ -62,7 +62,7 @@ class Gone:
         raise NotImplementedError
 
 
-TOOLS = [*Tools().both(), *tools_of(book), Gone()]
+TOOLS = [*Tools().both(), *find_tools(book), Gone()]
 SCRIPT = [
     "no JSON",
     act("ad", a=1),

@@ -14,7 +14,7 @@ from toolwire_bundled import class_of
 from toolwire_bundled.python_interpreter.sandbox_probe import protection
 from toolwire_bundled.python_interpreter.syscalls import Machine, _steps
 from toolwire_tools import ToolError
-from toolwire_tools.discovery import tools_of
+from toolwire_tools.discovery import find_tools
 
 from support.recording_caller import RecordingCaller
 
@@ -31,7 +31,7 @@ def need_sandbox() -> None:
 
 def called(code: str, caller: Any = None, /, **settings: Any) -> dict[str, Any]:
     """The result of a call, as a server sends it."""
-    (tool,) = tools_of(class_of("PythonInterpreter")(**settings))
+    (tool,) = find_tools(class_of("PythonInterpreter")(**settings))
     return tool.call({"command": code}, caller or RecordingCaller())
 
 

@@ -20,7 +20,7 @@ from toolwire.protocol.lifecycle import Identity
 from toolwire.protocol.server_protocol import ServerProtocol
 from toolwire.settings import Settings
 from toolwire_schemas.wire.codec import decode
-from toolwire_tools import tools_of
+from toolwire_tools import find_tools
 
 PATIENCE_SECONDS = 60
 """After this a test that waits has failed; it is no claim about speed."""
@@ -34,7 +34,7 @@ MODERN = {
 def protocol_of(*tools: Any, **options: Any) -> ServerProtocol:
     """Return a protocol that serves *tools* and reports no progress."""
     settings = Settings(**options)
-    made = [tool for thing in tools for tool in tools_of(thing)]
+    made = [tool for thing in tools for tool in find_tools(thing)]
     catalog = Catalog(made, separator=settings.separator, page_size=settings.page_size)
     return ServerProtocol(catalog, Identity("test", "1"), settings, host=NoHost())
 

@@ -12,7 +12,7 @@ from typing import Any
 from toolwire.loading.bundled_targets import _constructor_of
 from toolwire_bundled import BUNDLED, BundledTool, class_of
 from toolwire_dialects.markdown import from_entry
-from toolwire_tools import tools_of
+from toolwire_tools import find_tools
 
 MADE_WITH = {"Files": {"writable": True}}
 """What shows all that a tool can do, where that is not what it is made with by itself."""
@@ -82,7 +82,7 @@ def _settings(cls: Any, name: str) -> str:
 
 
 def _tools(cls: Any, name: str) -> list[str]:
-    return [_tool(tool.describe()) for tool in tools_of(cls(**MADE_WITH.get(name, {})))]
+    return [_tool(tool.describe()) for tool in find_tools(cls(**MADE_WITH.get(name, {})))]
 
 
 def _tool(entry: dict[str, Any]) -> str:

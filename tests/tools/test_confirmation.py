@@ -26,7 +26,7 @@ from toolwire_compat.lagent import (
     BaseAction,
     Hook,
 )
-from toolwire_compat.mas.yaml_tool import tool_of
+from toolwire_compat.mas.yaml_tool import make_config_tool
 from toolwire_compat.yaml import load_tool_config
 from toolwire_tools import (
     CannotAsk,
@@ -37,9 +37,9 @@ from toolwire_tools import (
     RegistrationError,
     Tool,
     ToolError,
+    find_tools,
     make_tool,
     tool_api,
-    tools_of,
 )
 from toolwire_tools.confirmation import MAX_VALUE, show
 
@@ -143,12 +143,12 @@ def forms(folder: Path) -> Iterator[tuple[str, Tool]]:
         yield function.__name__, make_tool(function)
     yield "partial", make_tool(partial(remove))
     yield "renamed", make_tool(remove).with_separator(".").with_name("other").without_structured()
-    yield "toolkit", tools_of(Named())[0]
-    yield "action", tools_of(Files())[0]
-    yield "action with its own call", tools_of(OwnCall())[0]
-    yield "async action", tools_of(AsyncFiles())[0]
-    yield "hooks", tools_of(ActionExecutor(Files(), hooks=[Loud()]))[0]
-    yield "async hooks", tools_of(AsyncActionExecutor(AsyncFiles(), hooks=[Loud()]))[0]
+    yield "toolkit", find_tools(Named())[0]
+    yield "action", find_tools(Files())[0]
+    yield "action with its own call", find_tools(OwnCall())[0]
+    yield "async action", find_tools(AsyncFiles())[0]
+    yield "hooks", find_tools(ActionExecutor(Files(), hooks=[Loud()]))[0]
+    yield "async hooks", find_tools(AsyncActionExecutor(AsyncFiles(), hooks=[Loud()]))[0]
     file = folder / "remove.yaml"
     note = folder / "removed"
     file.write_text(
@@ -156,7 +156,7 @@ def forms(folder: Path) -> Iterator[tuple[str, Tool]]:
         f"command: [touch, {json.dumps(str(note))}, '{{path}}']\ncwd: {json.dumps(str(folder))}\n"
         "confirm: Really remove {path}?\n"
     )
-    yield "command", tool_of(load_tool_config(file))
+    yield "command", make_config_tool(load_tool_config(file))
 
 
 def run(tool: Tool, caller: RecordingCaller, arguments: dict[str, Any]) -> dict[str, Any]:
@@ -261,7 +261,7 @@ def test_a_hook_that_changes_what_the_user_agreed_to_makes_the_call_fail() -> No
             message.content["parameters"] = {"path": "everything"}
             return message
 
-    (tool,) = tools_of(ActionExecutor(Files(), hooks=[Changes()]))
+    (tool,) = find_tools(ActionExecutor(Files(), hooks=[Changes()]))
     caller = RecordingCaller()
     caller.answers = [YES]
     with pytest.raises(ToolError, match="did not run"):

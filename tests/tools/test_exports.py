@@ -33,7 +33,7 @@ HEAVY = (
 
 _REGISTER = """
 import sys
-from toolwire_tools import Context, Image, Tool, tools_of
+from toolwire_tools import Context, Image, Tool, find_tools
 
 def add(a: int, b: int = 1) -> int:
     '''Add.
@@ -49,7 +49,7 @@ def show(names: list[str], context: Context) -> Image | None:
 class Caller:
     cancelled = False
 
-tools = tools_of([add, show])
+tools = find_tools([add, show])
 assert all(tool.describe() for tool in tools)
 assert tools[0].call({"a": 1}, Caller())["structuredContent"] == {"result": 2}
 print(*sorted(name for name in sys.modules if name.partition(".")[0] in sys.argv[1:]))

@@ -29,7 +29,7 @@ from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_schemas.json_schema import error_text as faults
 from toolwire_schemas.language import get_language, say, set_language
 from toolwire_schemas.language import load_chinese as sentences
-from toolwire_tools import tools_of
+from toolwire_tools import find_tools
 from toolwire_tools.schema import constraints
 
 ROOT = Path(__file__).parents[2]
@@ -180,7 +180,7 @@ def test_every_description_of_a_bundled_action_is_chinese(name: str) -> None:
             assert [entry["name"] for entry in api.get(member, [])] == [
                 entry["name"] for entry in other.get(member, [])
             ]
-    served = [tool.describe() for tool in tools_of(made(name, lang="zh"))]
+    served = [tool.describe() for tool in find_tools(made(name, lang="zh"))]
     assert [text for text in texts(served) if not CHINESE.search(text)] == []
 
 
@@ -201,7 +201,7 @@ def test_no_translation_is_of_what_is_no_more() -> None:
         )
         assert set(api.parameters) == {each["name"] for each in english["parameters"]}, key
         assert set(api.result) == {each["name"] for each in english.get("return_data", [])}, key
-    served = [tool.describe() for name in BUNDLED for tool in tools_of(made(name))]
+    served = [tool.describe() for name in BUNDLED for tool in find_tools(made(name))]
     assert (
         set(chinese.RESULTS)
         == {text for each in served for text in texts(each.get("outputSchema"))} - members()
@@ -458,10 +458,10 @@ def test_the_examples_of_the_document_print_what_it_shows_with_only_their_import
 SERVED = """
 import sys
 from toolwire import tool_api
-from toolwire_schemas.language import chinese
+from toolwire_schemas.language import load_chinese
 @tool_api
 def add(a: int) -> list[str]:
-    read = ["chinese.json"] * chinese.cache_info().currsize
+    read = ["chinese.json"] * load_chinese.cache_info().currsize
     return read + [name for name in sys.modules if name.endswith("chinese")]
 """
 

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from .decorator import tool_api as tool_api
     from .discovery import Offer as Offer
     from .discovery import Skipped as Skipped
-    from .discovery import tools_in as tools_in
-    from .discovery import tools_of as tools_of
+    from .discovery import find_offer as find_offer
+    from .discovery import find_tools as find_tools
     from .entry import Entry as Entry
     from .errors import ArgumentsError as ArgumentsError
     from .errors import Cancelled as Cancelled
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from .errors import OutputError as OutputError
     from .errors import RegistrationError as RegistrationError
     from .errors import ToolError as ToolError
-    from .failures import failure as failure
+    from .failures import make_failure as make_failure
     from .handler import Handler as Handler
     from .options import Options as Options
     from .resources.completion import complete as complete
@@ -55,14 +55,14 @@ _MODULES = toolwire_schemas.map_names_to_modules(
         ".content": "Audio Content File Image ResourceLink Text",
         ".context.context": "AsyncContext BaseContext Caller Context",
         ".decorator": "prompt resource tool_api",
-        ".discovery": "Offer Skipped tools_in tools_of",
+        ".discovery": "Offer Skipped find_offer find_tools",
         ".entry": "Entry",
         ".handler": "Handler",
         ".errors": (
             "ArgumentsError Cancelled CannotAsk Declined Dismissed NotAnswered NotOffered "
             "OutputError RegistrationError ToolError"
         ),
-        ".failures": "failure",
+        ".failures": "make_failure",
         ".options": "Options",
         ".tool": "Tool make_tool",
         "toolwire_schemas.language": "get_language set_language",

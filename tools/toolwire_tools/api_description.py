@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.json_schema.graph import SchemaGraph
 
-from .options import Options, name_of, options_for
-from .schema.annotations import Names, Unresolved, members, unwrap_annotation
+from .options import Options, find_options, name_of
+from .schema.annotations import Names, Unresolved, list_members, unwrap_annotation
 from .schema.constraints import read
 from .schema.types import Types
 from .signature import EMPTY, OPEN, Declared, Parameters, is_required, parameters_of
@@ -35,7 +35,7 @@ _NAMES = {
 """The names of JSON Schema's types; objects and null have none."""
 
 
-def description_of(
+def describe_api(
     function: Callable[..., Any], options: Options | None = None, *, name: str | None = None
 ) -> dict[str, Any]:
     """The `api_description` of *function*: `name`, `description`, `parameters`, `required`, perhaps
@@ -45,7 +45,7 @@ def description_of(
     in a class, the context, `*args` and `**kwargs` are left out. Nothing is raised: a hint that
     cannot be read yet is a STRING.
     """
-    options = options or options_for(function)
+    options = options or find_options(function)
     doc = docstrings.of(function)
     description = options.description
     if description is None:
@@ -64,7 +64,7 @@ def description_of(
     return described
 
 
-def type_name(hint: Any, names: Names) -> str:
+def name_type(hint: Any, names: Names) -> str:
     """Lagent's name for a type: STRING, NUMBER (a whole one), FLOAT, BOOLEAN or Array.
 
     Objects have none, and are called STRING as they always were: agents and prompts know these
@@ -103,8 +103,8 @@ def _is_receiver(first: str, function: Any) -> bool:
 
 def _describe_parameter(parameter: Declared, found: Parameters) -> dict[str, str]:
     hint = Any if parameter.annotation is EMPTY else parameter.annotation
-    text = _text(hint, found.names) or found.text(parameter.name) or ""
-    return {"name": parameter.name, "type": type_name(hint, found.names), "description": text}
+    text = _find_text(hint, found.names) or found.text(parameter.name) or ""
+    return {"name": parameter.name, "type": name_type(hint, found.names), "description": text}
 
 
 def _describe_schema(schema: dict[str, Any]) -> dict[str, Any]:
@@ -169,7 +169,7 @@ def read_list(text: str) -> list[DocEntry]:
     Bullets may be missing. A line that begins no entry goes on with the one above.
     """
     found: list[str] = []
-    lines = _lines_of_list(text)
+    lines = _find_lines_of_list(text)
     has_bullets = any(without_bullet(line) is not None for line in lines)
     for line in lines:
         item = without_bullet(line)
@@ -186,7 +186,7 @@ def read_list(text: str) -> list[DocEntry]:
     return entries
 
 
-def _lines_of_list(text: str) -> list[str]:
+def _find_lines_of_list(text: str) -> list[str]:
     first, *rest = text.split("\n")
     lines = rest if without_bullet(first) is None else [first, *rest]
     return [line for line in lines if line.strip()]
@@ -206,14 +206,14 @@ def _describe_entry(entry: DocEntry) -> dict[str, str]:
     described = {"name": entry.name} if entry.name else {}
     described["description"] = entry.text.strip()
     if entry.type:
-        described["type"] = type_name(hint_of(entry.type), {})
+        described["type"] = name_type(hint_of(entry.type), {})
     return described
 
 
-def _text(hint: Any, names: Names) -> str:
+def _find_text(hint: Any, names: Names) -> str:
     """Return what `Annotated` says of a type, or of a member of a union."""
     try:
-        hints = (hint, *(members(unwrap_annotation(hint, names).hint, names) or ()))
+        hints = (hint, *(list_members(unwrap_annotation(hint, names).hint, names) or ()))
         texts = [read(unwrap_annotation(each, names).metadata).texts for each in hints]
     except (Unresolved, TypeError):
         return ""

@@ -72,11 +72,11 @@ class Confirmation:
         self._names = list(signature.arguments.input_schema.get("properties", {}))
         self._bind: Callable[[dict[str, Any]], Bound] | None = None
         if isinstance(confirm, str):
-            self._parts = self._parts_of(confirm)
+            self._parts = self._split_template(confirm)
             self._function = None
         else:
             self._function = confirm
-            self._wanted = self._parameters_of(confirm)
+            self._wanted = self._list_parameters(confirm)
 
     def by(self, bind: Callable[[dict[str, Any]], Bound]) -> Confirmation:
         """Return the same question for a tool that takes arguments by name, as they came; *bind*
@@ -102,9 +102,9 @@ class Confirmation:
         try:
             is_agreed = Context(caller, tool).ask(question, bool)
         except NotAnswered as error:
-            raise _refusal(error, tool) from error
+            raise _make_refusal(error, tool) from error
         if is_agreed is not True:
-            raise _refusal(Declined("The user said no."), tool)
+            raise _make_refusal(Declined("The user said no."), tool)
 
     async def ask_async(self, bound: Bound, caller: Caller, tool: str) -> None:
         """As `ask`, on an event loop."""
@@ -114,9 +114,9 @@ class Confirmation:
         try:
             is_agreed = await AsyncContext(caller, tool).ask(question, bool)
         except NotAnswered as error:
-            raise _refusal(error, tool) from error
+            raise _make_refusal(error, tool) from error
         if is_agreed is not True:
-            raise _refusal(Declined("The user said no."), tool)
+            raise _make_refusal(Declined("The user said no."), tool)
 
     @contextmanager
     def approved(self, arguments: dict[str, Any]) -> Iterator[None]:
@@ -139,7 +139,7 @@ class Confirmation:
         if self._bind is not None:
             _, arguments = bound
             bound = self._bind(arguments)
-        values = self._values(bound)
+        values = self._list_values(bound)
         if self._function is None:
             return "".join(
                 part if name is None else show(values.get(name, EMPTY))
@@ -156,9 +156,9 @@ class Confirmation:
         text = make_printable(text)
         if len(text) <= MAX_QUESTION:
             return text
-        return _both_ends(text, MAX_QUESTION)
+        return _cut_middle(text, MAX_QUESTION)
 
-    def _values(self, bound: Bound) -> dict[str, Any]:
+    def _list_values(self, bound: Bound) -> dict[str, Any]:
         """Return the arguments by name, with the defaults that Python puts in."""
         positional, keywords = bound
         values = {one.name: one.default for one in self._declared if not is_required(one)}
@@ -168,7 +168,7 @@ class Confirmation:
 
     # What the author wrote
 
-    def _parts_of(self, template: str) -> list[tuple[str, str | None]]:
+    def _split_template(self, template: str) -> list[tuple[str, str | None]]:
         """Return the pieces of *template*: a text and None, or an empty one and the name of an
         argument.
         """
@@ -195,7 +195,7 @@ class Confirmation:
             parts.append(("", name))
         return parts
 
-    def _parameters_of(self, function: Callable[..., str]) -> list[str]:
+    def _list_parameters(self, function: Callable[..., str]) -> list[str]:
         if any(map(is_async, (function, getattr(function, "func", None)))):
             self._fail("its function is asynchronous", "write it with `def`")
         try:
@@ -250,30 +250,30 @@ def show(value: Any) -> str:
     except (NotJsonable, RecursionError):
         plain = str(value)
     if isinstance(plain, str):
-        return _quoted(plain)
-    text = _visible(json.dumps(plain, ensure_ascii=False))
+        return _quote(plain)
+    text = _make_visible(json.dumps(plain, ensure_ascii=False))
     if len(text) <= MAX_VALUE:
         return text
-    return _quoted(text)
+    return _quote(text)
 
 
-def _quoted(text: str) -> str:
-    quoted = _visible(json.dumps(text[: MAX_VALUE + 1], ensure_ascii=False))
+def _quote(text: str) -> str:
+    quoted = _make_visible(json.dumps(text[: MAX_VALUE + 1], ensure_ascii=False))
     if len(text) <= MAX_VALUE and len(quoted) <= 2 * MAX_VALUE:
         return quoted
     half = MAX_VALUE // 4  # a character may take up to six
-    start = _visible(json.dumps(text[:half], ensure_ascii=False))
-    end = _visible(json.dumps(text[-half:], ensure_ascii=False))
+    start = _make_visible(json.dumps(text[:half], ensure_ascii=False))
+    end = _make_visible(json.dumps(text[-half:], ensure_ascii=False))
     return f"{start} … {end} ({len(text):,} characters)"
 
 
-def _visible(text: str) -> str:
+def _make_visible(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
-    return "".join(map(_letter, text))
+    return "".join(map(_show_letter, text))
 
 
-def _letter(letter: str) -> str:
+def _show_letter(letter: str) -> str:
     is_invisible = letter in _INVISIBLE or ord(letter) in _VARIATION_SELECTORS
     if letter == " " or (
         letter.isprintable() and not is_invisible and unicodedata.category(letter) != "Zs"
@@ -282,10 +282,10 @@ def _letter(letter: str) -> str:
     return json.dumps(letter)[1:-1]
 
 
-def _both_ends(text: str, most: int) -> str:
+def _cut_middle(text: str, most: int) -> str:
     half = most // 2
     return f"{text[:half]} … ({len(text):,} characters) … {text[-half:]}"
 
 
-def _refusal(error: NotAnswered, tool: str) -> NotAnswered:
+def _make_refusal(error: NotAnswered, tool: str) -> NotAnswered:
     return type(error)(f"{tool} did not run, since it needs the user's consent. {error}")

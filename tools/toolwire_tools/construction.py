@@ -22,7 +22,7 @@ def construct(kind: type) -> Any:
         problem = "an abstract class cannot be instantiated"
         remedy = "serve a subclass that implements it"
         raise RegistrationError(problem, tool=kind.__name__, remedy=remedy)
-    needed = _needed_arguments(kind)
+    needed = _list_needed_arguments(kind)
     if needed:
         values = ", ".join(f"{name}=..." for name in needed)
         example = f"{kind.__name__}({values})"
@@ -32,7 +32,7 @@ def construct(kind: type) -> Any:
     return kind()
 
 
-def _needed_arguments(kind: type) -> list[str]:
+def _list_needed_arguments(kind: type) -> list[str]:
     try:
         parameters = read_signature(kind).parameters.values()
     except (ValueError, TypeError):  # written in C: trying is the only way to know

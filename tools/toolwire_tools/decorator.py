@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
 import msgspec
 
 from .errors import RegistrationError
-from .options import ATTRIBUTE, Options, own_options
-from .schema.shape import refusal
+from .options import ATTRIBUTE, Options, get_own_options
+from .schema.shape import make_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -235,7 +235,7 @@ def _mark(thing: Any, options: Options) -> Any:
     if isinstance(target, BuiltinFunctionType):  # which carries nothing
         return _mark(partial(target), options)
     _check_names(target, name, options)
-    before = own_options(target)
+    before = get_own_options(target)
     if before is not None and before.made_by != options.made_by:
         remedy = "let a second function call it, and decorate that"
         raise RegistrationError(
@@ -268,11 +268,11 @@ class _ApiDescription(dict[str, Any]):
 
     def _make(self) -> None:
         if self._made_from is not None:
-            from .api_description import description_of
+            from .api_description import describe_api
 
             made_from, self._made_from = self._made_from, None
             super().clear()
-            super().update(description_of(*made_from))
+            super().update(describe_api(*made_from))
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         return dict, ({**self},)
@@ -364,7 +364,7 @@ def checked(
     try:
         options = msgspec.convert(values, kind)
     except msgspec.ValidationError as error:
-        refused = refusal(error)
+        refused = make_refusal(error)
         where = "".join(
             f"[{step}]" if isinstance(step, int) else f".{step}" for step in refused.path
         )

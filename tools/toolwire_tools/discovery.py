@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from .errors import MadeForFastMCP, NotOffered, RegistrationError, naming
-from .options import Options, options_for, own_attributes, own_options
+from .errors import MadeForFastMCP, NotOffered, RegistrationError, name_noun
+from .options import Options, find_options, get_own_attributes, get_own_options
 from .tool import Tool, make_tool
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 
-def tools_of(thing: Any) -> list[Tool]:
+def find_tools(thing: Any) -> list[Tool]:
     """Return the tools of *thing*.
 
     It may be a `Tool`, a function (decorated or not), a bound method, a partial, a callable object,
@@ -42,24 +42,24 @@ def tools_of(thing: Any) -> list[Tool]:
         raise MadeForFastMCP(str(getattr(thing, "name", type(thing).__name__)))
     if isinstance(thing, list | tuple):
         once = {id(item): item for item in thing}
-        return distinct(tool for item in once.values() for tool in tools_of(item))
+        return keep_distinct(tool for item in once.values() for tool in find_tools(item))
     kind = thing if isinstance(thing, type) else type(thing)
-    if known := finder(kind):
-        return distinct(known(thing))
-    options = decorated(kind)
+    if known := find_finder(kind):
+        return keep_distinct(known(thing))
+    options = find_decorated(kind)
     if options:
-        from .toolkits import tools_of_toolkit
+        from .toolkits import list_toolkit_tools
 
-        return distinct(tools_of_toolkit(thing, options, _make))
+        return keep_distinct(list_toolkit_tools(thing, options, _make))
     if isinstance(thing, type):
         problem = "no method of the class is decorated"
         raise RegistrationError(problem, tool=thing.__name__, remedy="put @tool_api on its methods")
     is_function = isinstance(thing, FunctionType | MethodType | BuiltinFunctionType)
     if is_function or not callable(getattr(thing, "run", None)):
         return [_make(thing)]
-    from .toolkits import agent_tool
+    from .toolkits import make_agent_tool
 
-    return [agent_tool(thing)]
+    return [make_agent_tool(thing)]
 
 
 def _make(
@@ -69,8 +69,8 @@ def _make(
     toolkit: str | None = None,
 ) -> Tool:
     """Return *function* as its decorator says: as a tool, a resource or a prompt."""
-    options = options or options_for(function)
-    make: Any = make_tool if options.made_by is None else named_by(options.made_by)
+    options = options or find_options(function)
+    make: Any = make_tool if options.made_by is None else import_named(options.made_by)
     tool: Tool = make(function, name=name, options=options, toolkit=toolkit)
     return tool
 
@@ -86,7 +86,7 @@ _FASTMCP = ("fastmcp.server.", "fastmcp.tools.", "mcp.server.")
 """Names, since a program that has such an object has imported the package already."""
 
 
-def finder(kind: type) -> Callable[[Any], list[Tool]] | None:
+def find_finder(kind: type) -> Callable[[Any], list[Tool]] | None:
     """Return the function that lists the tools of *kind* and its objects, if *kind* has one.
 
     For other people's classes it is their static method `__toolwire_tools__`.
@@ -95,13 +95,13 @@ def finder(kind: type) -> Callable[[Any], list[Tool]] | None:
         path = _FINDERS.get((base.__module__, base.__name__))
         found: Callable[[Any], list[Tool]] | None = vars(base).get("__toolwire_tools__")
         if path:
-            found = named_by(path)
+            found = import_named(path)
         if found:
             return found
     return None
 
 
-def named_by(path: str) -> Any:
+def import_named(path: str) -> Any:
     """Return the object at *path*, which reads `module:name`: for what is in a room above that of
     the user.
     """
@@ -111,24 +111,27 @@ def named_by(path: str) -> Any:
 
 # Paths, since these classes are in rooms above, and their tools are made in rooms above theirs.
 _FINDERS = {
-    ("toolwire_compat.lagent.base", "BaseAction"): "toolwire_compat.lagent.serving:tools_of_action",
+    (
+        "toolwire_compat.lagent.base",
+        "BaseAction",
+    ): "toolwire_compat.lagent.serving:list_action_tools",
     (
         "toolwire_compat.lagent.executor",
         "ActionExecutor",
-    ): "toolwire_compat.lagent.serving:tools_of_executor",
-    ("toolwire_compat.groot.env", "Env"): "toolwire_compat.groot.env:tools_of_env",
+    ): "toolwire_compat.lagent.serving:list_executor_tools",
+    ("toolwire_compat.groot.env", "Env"): "toolwire_compat.groot.env:list_env_tools",
     (
         "toolwire_compat.mas.executor",
         "Executor",
-    ): "toolwire_compat.mas.step_tool:tools_of_executor",
+    ): "toolwire_compat.mas.step_tool:list_executor_tools",
     (
         "toolwire_compat.yaml.model",
         "ToolConfig",
-    ): "toolwire_compat.mas.yaml_tool:tools_of_config",
+    ): "toolwire_compat.mas.yaml_tool:list_config_tools",
 }
 
 
-def distinct(tools: Iterable[Tool]) -> list[Tool]:
+def keep_distinct(tools: Iterable[Tool]) -> list[Tool]:
     """The tools, each once; raises a RegistrationError if two that call different things have one
     name.
     """
@@ -141,12 +144,12 @@ def distinct(tools: Iterable[Tool]) -> list[Tool]:
             remedy = "rename one"
             if tool.kind == "tools":
                 remedy = 'rename one: tool_api(name="...")'
-            with naming(entry.noun):
+            with name_noun(entry.noun):
                 raise RegistrationError(problem, tool=tool.name, remedy=remedy)
     return list(known.values())
 
 
-def decorated(kind: type) -> dict[str, Options]:
+def find_decorated(kind: type) -> dict[str, Options]:
     """The methods of *kind* that are tools, with their options: bases first, in the order of
     definition.
 
@@ -157,7 +160,7 @@ def decorated(kind: type) -> dict[str, Options]:
     for base in reversed(kind.__mro__):
         for name, member in vars(base).items():
             function = member.__func__ if isinstance(member, staticmethod | classmethod) else member
-            options = own_options(function)
+            options = get_own_options(function)
             if options is not None:
                 found[name] = options
             elif name in found and not callable(function):
@@ -179,7 +182,7 @@ class Offer(msgspec.Struct, frozen=True):
     skipped: list[Skipped]
 
 
-def tools_in(module: ModuleType) -> Offer:
+def find_offer(module: ModuleType) -> Offer:
     """The tools that *module* offers, and the names it had to leave out.
 
     `__tools__ = [...]` says it exactly (objects, or names of the module). Without it, the decorated
@@ -192,13 +195,13 @@ def tools_in(module: ModuleType) -> Offer:
             one name.
     """
     if "__tools__" in vars(module):
-        listed = _once(_listed(module, vars(module)["__tools__"]))
+        listed = _drop_aliases(_read_list(module, vars(module)["__tools__"]))
         return _offer(listed, [], drop_classes=False)
     marks = _select(module, _is_marked)
     offered = {}
     skipped = []
     for name, value in marks.items():
-        reason = _withheld(module, name, value)
+        reason = _explain_withheld(module, name, value)
         if reason is None:
             offered[name] = value
         else:
@@ -206,7 +209,7 @@ def tools_in(module: ModuleType) -> Offer:
     if offered:
         offer = _offer(offered, skipped)
         # A class is no loss if an object of it is offered.
-        served = {id(type(_owner(tool))) for tool in offer.tools}
+        served = {id(type(_find_owner(tool))) for tool in offer.tools}
         left_out = [one for one in offer.skipped if id(marks[one.name]) not in served]
         return Offer(offer.tools, left_out)
     if is_made_for_fastmcp(module):
@@ -219,7 +222,7 @@ def tools_in(module: ModuleType) -> Offer:
             tools.append(make_tool(function, name=None if is_lambda else name))
         except RegistrationError as error:  # it was not listed by name, so it is not an error
             skipped.append(Skipped(name, str(error)))
-    return Offer(distinct(tools), skipped)
+    return Offer(keep_distinct(tools), skipped)
 
 
 def _select(
@@ -227,7 +230,7 @@ def _select(
 ) -> dict[str, Any]:
     """Return the members of *module* that are wanted, each object once."""
     members = vars(module).items()
-    return _once({name: value for name, value in members if is_wanted(module, name, value)})
+    return _drop_aliases({name: value for name, value in members if is_wanted(module, name, value)})
 
 
 def is_made_for_fastmcp(module: ModuleType) -> bool:
@@ -247,18 +250,18 @@ def _offer(things: dict[str, Any], skipped: list[Skipped], *, drop_classes: bool
         if drop_classes and _is_class(thing) and thing in made:
             continue
         try:
-            found[name] = tools_of(thing)
+            found[name] = find_tools(thing)
         except NotOffered as error:
             skipped.append(Skipped(name, f"{error.problem}; {error.remedy}"))
-        made |= {type(thing), *(type(_owner(tool)) for tool in found.get(name, ()))}
-    return Offer(distinct(tool for name in things for tool in found.get(name, ())), skipped)
+        made |= {type(thing), *(type(_find_owner(tool)) for tool in found.get(name, ()))}
+    return Offer(keep_distinct(tool for name in things for tool in found.get(name, ())), skipped)
 
 
-def _owner(tool: Tool) -> Any:
+def _find_owner(tool: Tool) -> Any:
     return getattr(tool.entry.function, "__self__", None)
 
 
-def _listed(module: ModuleType, listed: Any) -> dict[str, Any]:
+def _read_list(module: ModuleType, listed: Any) -> dict[str, Any]:
     """The things in `__tools__`, by their places."""
     if not isinstance(listed, list | tuple):
         problem = f"__tools__ is of type {type(listed).__name__}"
@@ -279,7 +282,7 @@ def _listed(module: ModuleType, listed: Any) -> dict[str, Any]:
     }
 
 
-def _once(members: dict[str, Any]) -> dict[str, Any]:
+def _drop_aliases(members: dict[str, Any]) -> dict[str, Any]:
     """The members without second names for the same object; a public name is preferred."""
     names: dict[int, str] = {}
     for name, value in members.items():
@@ -296,28 +299,30 @@ def _is_marked(module: ModuleType, name: str, value: Any) -> bool:
 
     Toolwire's classes are base classes, and every module that uses them imports them.
     """
-    if own_options(value) is not None:
+    if get_own_options(value) is not None:
         return True
     if name.startswith("_"):
         return False
     kind = value if _is_class(value) else type(value)
-    has_tools = issubclass(type(value), Tool) or decorated(kind) or finder(kind) is not None
+    has_tools = (
+        issubclass(type(value), Tool) or find_decorated(kind) or find_finder(kind) is not None
+    )
     if not has_tools:
         return False
     is_base_class = _is_class(value) and value.__module__.startswith(_OURS)
-    return not is_base_class or name in _exported(module)
+    return not is_base_class or name in _list_exported(module)
 
 
 _OURS = ("toolwire_tools.", "toolwire_compat.", "toolwire_bundled.")
 
 
-def _withheld(module: ModuleType, name: str, value: Any) -> str | None:
+def _explain_withheld(module: ModuleType, name: str, value: Any) -> str | None:
     """Why something decorated is not offered; None if it is."""
-    options = own_options(value)
+    options = get_own_options(value)
     if name.startswith("_") and options is not None and options.name is None:
         return 'its name begins with an underscore; rename it, or use tool_api(name="...")'
     origin = value.__module__ if _is_class(value) or _is_function(value) else module.__name__
-    if _within(module, origin) or name in _exported(module):
+    if _is_within(module, origin) or name in _list_exported(module):
         return None
     return f"it is imported from {origin}; list it in __tools__ to offer it"
 
@@ -331,11 +336,11 @@ def _is_own(module: ModuleType, name: str, value: Any) -> bool:
         return False
     origin = value.__module__ or type(value.__self__).__module__  # a method in C has no module
     if "__all__" in vars(module):
-        return name in _exported(module) and _within(module, origin)
+        return name in _list_exported(module) and _is_within(module, origin)
     if name.startswith("_"):
         return False
     if is_bound:  # `math.gcd` is of `math.integer` since Python 3.15
-        return _within(module, origin)
+        return _is_within(module, origin)
     return origin == module.__name__
 
 
@@ -343,7 +348,7 @@ def _is_function(value: Any) -> bool:
     """True for functions, also where a decorator put an object in their place (functools.cache)."""
     if issubclass(type(value), FunctionType):
         return True
-    attributes = own_attributes(value)
+    attributes = get_own_attributes(value)
     return "__wrapped__" in attributes and "__module__" in attributes and callable(value)
 
 
@@ -351,10 +356,10 @@ def _is_class(value: Any) -> bool:
     return issubclass(type(value), type)
 
 
-def _within(module: ModuleType, origin: str | None) -> bool:
+def _is_within(module: ModuleType, origin: str | None) -> bool:
     """True if *origin* is the module, or a part of it if it is a package."""
     return origin == module.__name__ or str(origin).startswith(f"{module.__name__}.")
 
 
-def _exported(module: ModuleType) -> frozenset[str]:
+def _list_exported(module: ModuleType) -> frozenset[str]:
     return frozenset(vars(module).get("__all__", ()))

@@ -44,7 +44,7 @@ class WrongContext(RegistrationError):
 
 
 @contextmanager
-def naming(noun: str) -> Iterator[None]:
+def name_noun(noun: str) -> Iterator[None]:
     """Make a `RegistrationError` that is raised here one about a thing of this *noun*: a resource
     or a prompt.
     """
@@ -91,7 +91,7 @@ class ArgumentsError(ToolError):
     def __init__(self, faults: Iterable[tuple[str, str]], *, private: bool = False) -> None:
         self.faults = list(faults)
         self.private = private
-        super().__init__(in_sentences(self.faults))
+        super().__init__(write_sentences(self.faults))
 
 
 class NotAnswered(ToolError):
@@ -118,7 +118,7 @@ class OutputError(Exception):
 
     def __init__(self, faults: Iterable[tuple[str, str]]) -> None:
         self.faults = list(faults)
-        super().__init__(in_sentences(self.faults))
+        super().__init__(write_sentences(self.faults))
 
 
 class Cancelled(BaseException):
@@ -132,12 +132,12 @@ class Cancelled(BaseException):
     # stop.
 
 
-def in_sentences(faults: Iterable[tuple[str, str]]) -> str:
+def write_sentences(faults: Iterable[tuple[str, str]]) -> str:
     """The faults as text, one to a line."""
     return "\n".join(f"{place}: {sentence}" for place, sentence in faults)
 
 
-def text_of(exception: BaseException) -> str:
+def read_message(exception: BaseException) -> str:
     """The message of *exception*, also if that cannot be shown."""
     try:
         return str(exception)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .errors import ArgumentsError, OutputError, ToolError, in_sentences, text_of
+from .errors import ArgumentsError, OutputError, ToolError, read_message, write_sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,7 +15,7 @@ each.
 """
 
 
-def failure(exception: BaseException, *, mask: bool, tool: str) -> dict[str, Any]:
+def make_failure(exception: BaseException, *, mask: bool, tool: str) -> dict[str, Any]:
     """The answer to a call that ended in *exception*: an MCP result with `isError`.
 
     A `ToolError` speaks for itself, word for word. Of anything else the type and the message are
@@ -23,39 +23,39 @@ def failure(exception: BaseException, *, mask: bool, tool: str) -> dict[str, Any
     traceback.
     """
     return {
-        "content": [{"type": "text", "text": failure_text(exception, mask, f"The tool {tool}")}],
+        "content": [{"type": "text", "text": write_failure(exception, mask, f"The tool {tool}")}],
         "isError": True,
     }
 
 
-def failure_text(exception: BaseException, mask: bool, subject: str) -> str:
+def write_failure(exception: BaseException, mask: bool, subject: str) -> str:
     """The text of `failure`; its sentences begin with *subject*."""
     masked = f"{subject} failed."
     if isinstance(exception, BaseExceptionGroup):
         # An async tool's task group wraps even a single ToolError.
-        texts = [failure_text(leaf, mask, subject) for leaf in _leaves(exception)]
-        if mask or all(isinstance(leaf, ToolError) for leaf in _leaves(exception)):
+        texts = [write_failure(leaf, mask, subject) for leaf in _iterate_leaves(exception)]
+        if mask or all(isinstance(leaf, ToolError) for leaf in _iterate_leaves(exception)):
             return "\n".join(dict.fromkeys(texts))
         return _shorten("\n".join([_name_of(exception), *(f"- {text}" for text in texts)]))
     if isinstance(exception, ArgumentsError):
         if mask and exception.private:
             return _shorten(
-                in_sentences(
+                write_sentences(
                     (place, "the tool refuses this value") for place, _ in exception.faults
                 )
             )
-        return _shorten(text_of(exception)) or masked
+        return _shorten(read_message(exception)) or masked
     if isinstance(exception, ToolError):
-        return text_of(exception) or masked
+        return read_message(exception) or masked
     if mask:
         return masked
     if isinstance(exception, OutputError):
-        return _shorten(f"{subject} ran, but its result cannot be sent:\n{text_of(exception)}")
+        return _shorten(f"{subject} ran, but its result cannot be sent:\n{read_message(exception)}")
     return _shorten(_name_of(exception))
 
 
 def _name_of(exception: BaseException) -> str:
-    name, message = type(exception).__name__, text_of(exception)
+    name, message = type(exception).__name__, read_message(exception)
     if message:
         return f"{name}: {message}"
     return name
@@ -68,9 +68,9 @@ def _shorten(text: str) -> str:
     return f"{text[:MAX_TEXT]}\n({rest:,} more characters were cut)"
 
 
-def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
+def _iterate_leaves(group: BaseExceptionGroup[BaseException]) -> Iterator[BaseException]:
     for exception in group.exceptions:
         if isinstance(exception, BaseExceptionGroup):
-            yield from _leaves(exception)
+            yield from _iterate_leaves(exception)
         else:
             yield exception

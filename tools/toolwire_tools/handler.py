@@ -285,15 +285,15 @@ def make_handler(
         name=name,
         function=function,
         bind=signature.arguments.bind,
-        present=_presenter(signature.returns),
+        present=_make_presenter(signature.returns),
         is_async=is_read_async,
         runs_in_thread=runs_in_thread,
         is_generator=signature.is_generator,
         joins=not signature.returns.wraps,
         notices_cancellation=awaits or signature.is_generator or takes_context,
         context_parameter=signature.context or "",
-        new_context=_context_type(is_read_async) if takes_context else None,
-        confirmation=_confirmation(function, name, options, signature),
+        new_context=_choose_context_type(is_read_async) if takes_context else None,
+        confirmation=_make_confirmation(function, name, options, signature),
     )
     if options.structured:
         return handler
@@ -306,7 +306,7 @@ def drop_structured(result: Result) -> Result:
     return result
 
 
-def _context_type(is_async: bool) -> Any:
+def _choose_context_type(is_async: bool) -> Any:
     from .context.context import AsyncContext, Context  # only tools that take one need it
 
     if is_async:
@@ -314,7 +314,7 @@ def _context_type(is_async: bool) -> Any:
     return Context
 
 
-def _confirmation(
+def _make_confirmation(
     function: Callable[..., Any], name: str, options: Options, signature: Signature
 ) -> Confirmation | None:
     if options.confirm is None:
@@ -324,13 +324,13 @@ def _confirmation(
     return Confirmation(options.confirm, name, function, signature)
 
 
-def _presenter(returns: Returns) -> Callable[[Any], Result]:
+def _make_presenter(returns: Returns) -> Callable[[Any], Result]:
     if returns.output_schema is not None:
         return returns.presenter()
-    from .results import by_looks
+    from .results import make_result_by_looks
 
     builtins = returns.builtins
-    return lambda value: by_looks(value, builtins)
+    return lambda value: make_result_by_looks(value, builtins)
 
 
 def _refuse_awaitable(value: Any) -> None:

@@ -81,13 +81,13 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
         return shown
 
 
-def options_of(thing: object) -> Options | None:
+def get_options(thing: object) -> Options | None:
     """The options that a decorated function, method or partial of one carries; None if not
     decorated.
     """
     found = getattr(thing, ATTRIBUTE, None)
     if found is None and isinstance(thing, partial):  # which hides the attributes of what it wraps
-        return options_of(thing.func)
+        return get_options(thing.func)
     return _as_options(found)
 
 
@@ -98,9 +98,9 @@ def _as_options(found: Any) -> Options | None:
     return None
 
 
-def options_for(function: Callable[..., Any]) -> Options:
+def find_options(function: Callable[..., Any]) -> Options:
     """Return the options of *function*; a callable object may carry them on its `__call__`."""
-    return options_of(function) or options_of(type(function).__call__) or Options()
+    return get_options(function) or get_options(type(function).__call__) or Options()
 
 
 def name_of(function: Any) -> str:
@@ -115,7 +115,7 @@ def name_of(function: Any) -> str:
     return name
 
 
-def own_attributes(thing: object) -> Mapping[str, Any]:
+def get_own_attributes(thing: object) -> Mapping[str, Any]:
     """What *thing* holds in its own `__dict__`, found without asking it: proxies and mocks answer
     anything.
     """
@@ -126,9 +126,9 @@ def own_attributes(thing: object) -> Mapping[str, Any]:
     return found
 
 
-def own_options(thing: object) -> Options | None:
+def get_own_options(thing: object) -> Options | None:
     """The options that were put on *thing* itself; None if it is not decorated."""
-    return _as_options(own_attributes(thing).get(ATTRIBUTE))
+    return _as_options(get_own_attributes(thing).get(ATTRIBUTE))
 
 
 def is_stale(*functions: Any) -> bool:

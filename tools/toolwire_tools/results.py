@@ -22,7 +22,7 @@ from toolwire_schemas.wire.codec import encode
 
 from .content import Content, File, Text, as_image, base64_of, media_type_of
 from .errors import Cancelled
-from .schema.to_json import plain_result, to_jsonable
+from .schema.to_json import make_plain_result, to_jsonable
 from .signature.return_value import as_text, object_result, wrap_result
 
 if TYPE_CHECKING:
@@ -34,17 +34,17 @@ Block = dict[str, Any]
 Result = dict[str, Any]
 
 
-def by_looks(value: Any, builtins: Callable[[Any], Any]) -> Result:
+def make_result_by_looks(value: Any, builtins: Callable[[Any], Any]) -> Result:
     """Return the MCP result for the value of a tool without an output schema; *builtins* makes data
     of it.
     """
     if type(value) is str:
         return {"content": [{"type": "text", "text": value}], "isError": False}
     if _shows_itself(value):
-        return by_looks(value.to_content(), builtins)
+        return make_result_by_looks(value.to_content(), builtins)
     if isinstance(value, Content):
         return {"content": [value.block()], "isError": False}
-    blocks = _blocks(value, builtins)
+    blocks = _find_blocks(value, builtins)
     if blocks is not None:
         return {"content": blocks, "isError": False}
     data = builtins(value)
@@ -57,22 +57,22 @@ def by_looks(value: Any, builtins: Callable[[Any], Any]) -> Result:
     return wrap_result(data)
 
 
-def blocks_in(value: Any) -> list[Block] | None:
+def find_blocks(value: Any) -> list[Block] | None:
     """Return the content blocks that *value* consists of; None if it is plain data. Raises
     `OutputError`.
     """
-    return _blocks(value, plain_result)
+    return _find_blocks(value, make_plain_result)
 
 
-def _blocks(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None:
+def _find_blocks(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None:
     """Return the content blocks in *value*; None if it is plain data."""
     if type(value) not in (list, tuple):
-        return _blocks_of(value, builtins)
+        return _make_blocks(value, builtins)
     if (
         set(map(type, value)) <= _PLAIN
     ):  # checked at the speed of C, since a list of data may be long
         return None
-    found = [_blocks_of(item, builtins) for item in value]
+    found = [_make_blocks(item, builtins) for item in value]
     if all(blocks is None for blocks in found):
         return None
     blocks: list[Block] = []
@@ -83,7 +83,7 @@ def _blocks(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None:
     return blocks
 
 
-def _blocks_of(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None:
+def _make_blocks(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None:
     if isinstance(value, _DATA):
         if type(value) is dict and is_block(value):
             return [builtins(value)]
@@ -91,9 +91,9 @@ def _blocks_of(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | None
     if isinstance(value, Content):
         return [value.block()]
     if isinstance(value, bytes | bytearray | memoryview):
-        return [_media(bytes(value))]
+        return [_make_media(bytes(value))]
     if _shows_itself(value):
-        blocks: list[Block] = by_looks(value.to_content(), builtins)["content"]
+        blocks: list[Block] = make_result_by_looks(value.to_content(), builtins)["content"]
         return blocks
     image = as_image(value)
     if image is None:
@@ -110,7 +110,7 @@ _PLAIN = {str, int, float, bool, type(None)}
 _DATA = (str, int, float, dict, list, tuple, type(None))
 
 
-def _media(data: bytes) -> Block:
+def _make_media(data: bytes) -> Block:
     media_type = media_type_of(data) or "application/octet-stream"
     family = media_type.partition("/")[0]
     if family in ("image", "audio"):
@@ -194,7 +194,7 @@ def consume_generator(items: Iterator[Any], caller: Caller, *, joins: bool) -> A
             except StopIteration as end:
                 if end.value is not None:
                     return end.value
-                return _together(items_so_far, joins)
+                return _join(items_so_far, joins)
             _tell(item, items_so_far, caller)
     finally:
         if hasattr(items, "close"):  # map, filter and other iterators have none
@@ -207,7 +207,7 @@ async def consume_async_generator(items: AsyncIterator[Any], caller: Caller, *, 
     try:
         async for item in items:
             _tell(item, items_so_far, caller)
-        return _together(items_so_far, joins)
+        return _join(items_so_far, joins)
     finally:
         if hasattr(items, "aclose"):
             await items.aclose()
@@ -215,12 +215,12 @@ async def consume_async_generator(items: AsyncIterator[Any], caller: Caller, *, 
 
 def _tell(item: Any, items_so_far: list[Any], caller: Caller) -> None:
     items_so_far.append(item)
-    caller.progress(len(items_so_far), None, _message(item))
+    caller.progress(len(items_so_far), None, _read_message(item))
     if caller.cancelled:
         raise Cancelled("the call was cancelled between two items")
 
 
-def _message(item: Any) -> str | None:
+def _read_message(item: Any) -> str | None:
     if isinstance(item, str):
         return item
     if isinstance(item, Content | bytes | bytearray):
@@ -231,7 +231,7 @@ def _message(item: Any) -> str | None:
         return None
 
 
-def _together(items_so_far: list[Any], joins: bool) -> Any:
+def _join(items_so_far: list[Any], joins: bool) -> Any:
     if joins and all(isinstance(item, str) for item in items_so_far):
         return "".join(items_so_far)
     return items_so_far

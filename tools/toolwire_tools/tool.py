@@ -9,7 +9,7 @@ import msgspec
 from .entry import SEPARATOR, Entry, show
 from .errors import RegistrationError
 from .handler import FunctionHandler, Handler, drop_structured, make_handler
-from .options import Options, name_of, options_for
+from .options import Options, find_options, name_of
 from .signature import Signature, read_signature
 
 if TYPE_CHECKING:
@@ -131,11 +131,11 @@ def make_tool(
     Raises:
         RegistrationError: if it cannot be described to callers; says what to change.
     """
-    options = options or options_for(function)
+    options = options or find_options(function)
     parts = name_parts(function, name, options, toolkit)
     full_name = SEPARATOR.join(parts)
     signature = read_function(function, full_name, options, returns=returns, is_adopted=is_adopted)
-    output_schema = _shown_output_schema(function, options, signature.returns, return_data)
+    output_schema = _make_shown_output_schema(function, options, signature.returns, return_data)
     entry = Entry(
         kind="tools",
         name=full_name,
@@ -150,7 +150,7 @@ def make_tool(
     return Tool(entry, make_handler(function, full_name, options, signature))
 
 
-def function_handler(tool: Tool) -> FunctionHandler:
+def make_function_handler(tool: Tool) -> FunctionHandler:
     """Return what runs the function of a *tool*, resource or prompt that was made of one."""
     handler: Any = tool.handler
     if not isinstance(handler, FunctionHandler):
@@ -212,7 +212,7 @@ def _name(function: Any) -> str:
     return name
 
 
-def _shown_output_schema(
+def _make_shown_output_schema(
     function: Callable[..., Any],
     options: Options,
     returns: Returns,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def tools_of_toolkit(
+def list_toolkit_tools(
     toolkit: Any, options: dict[str, Options], make: Callable[..., Tool]
 ) -> list[Tool]:
     """Return a tool named `Toolkit_method` for each decorated method of a class or object.
@@ -52,7 +52,7 @@ def _with_text(options: Options, method: Any) -> Options:
     return msgspec.structs.replace(options, description=description or None)
 
 
-def agent_tool(agent: Any) -> Tool:
+def make_agent_tool(agent: Any) -> Tool:
     """Return the tool that gives *agent* a task: it has the agent's name and takes what `run`
     takes.
     """

@@ -63,7 +63,7 @@ def tools_of(thing: Any) -> Iterable[ToolLike]:
         return tools_of(as_tool())
     # The one import from the tools' shelf: only for objects of this process, so a client of servers
     # runs without it.
-    from toolwire_tools import tools_of as described
+    from toolwire_tools import find_tools as described
 
     return described(thing)
 

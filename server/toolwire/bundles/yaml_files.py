@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from toolwire_compat.yaml.command import ToolCommand
 from toolwire_compat.yaml.files import load_file
-from toolwire_compat.yaml.model import ConfigError, implementation
+from toolwire_compat.yaml.model import ConfigError, find_implementation
 
 from ..errors import LoadError
 
@@ -46,7 +46,7 @@ def _find_of_tool(config: ToolConfig) -> Iterator[str]:
     folder = os.path.dirname(os.path.abspath(config.file))
     binding = config.binding
     if binding is None:
-        path = implementation(os.path.abspath(config.file))
+        path = find_implementation(os.path.abspath(config.file))
         if os.path.isfile(path):
             yield path
     elif isinstance(binding, ToolCommand):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_bundled import BUNDLED, class_of
 from toolwire_schemas.did_you_mean import explain_unknown_name
-from toolwire_tools import Options, RegistrationError, Tool, ToolError, make_tool, tools_of
+from toolwire_tools import Options, RegistrationError, Tool, ToolError, find_tools, make_tool
 from toolwire_tools.context.context import NULL_CALLER
-from toolwire_tools.tool import function_handler
+from toolwire_tools.tool import make_function_handler
 
 from ..errors import LoadError, UsageError
 
@@ -30,7 +30,7 @@ def load_tools(name: str, wanted: str | None = None, settings: Sequence[str] = (
     Raises:
         LoadError: if it does not take them, or has no such tool.
     """
-    tools = tools_of(_create(name, *settings))
+    tools = find_tools(_create(name, *settings))
     if wanted is None:
         return tools
     full_name = wanted if wanted.startswith(name) else f"{name}_{wanted}"
@@ -61,7 +61,7 @@ def _create(name: str, *settings: str) -> Any:
         arguments = {}
         if settings:
             arguments = _read_settings(settings, constructor)
-        function_handler(constructor).run(arguments, NULL_CALLER)
+        make_function_handler(constructor).run(arguments, NULL_CALLER)
     except (UsageError, ToolError, RegistrationError, TypeError, ValueError, OSError) as error:
         raise LoadError(f"{name} cannot be created with these settings: {error}") from None
     return action

@@ -19,10 +19,10 @@ def list_files(folder: str, name: str | None) -> list[str]:
     names = sorted(name for name in os.listdir(folder) if name[0] not in "_.")
     files = [os.path.join(folder, name) for name in names if name.endswith(".py")]
     if any(name.endswith(imports.YAML) for name in names):
-        from .yaml_targets import tool_files
+        from .yaml_targets import list_tool_files
 
         # After the modules, since these may register what runs the tools.
-        files += tool_files(folder)
+        files += list_tool_files(folder)
     if not files:
         from .diagnostics.refusals import explain_empty_folder
 

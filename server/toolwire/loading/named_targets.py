@@ -5,10 +5,10 @@ from __future__ import annotations
 from types import FunctionType
 from typing import TYPE_CHECKING
 
-from toolwire_tools import tools_in, tools_of
+from toolwire_tools import find_offer, find_tools
 from toolwire_tools.discovery import is_made_for_fastmcp
 from toolwire_tools.errors import MadeForFastMCP
-from toolwire_tools.options import own_options
+from toolwire_tools.options import get_own_options
 
 from ..errors import LoadError
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from toolwire_tools import Tool
 
 
-def find_tools(module: ModuleType, place: str, name: str) -> list[Tool]:
+def find_named_tools(module: ModuleType, place: str, name: str) -> list[Tool]:
     """Return the tools called *name* in *module*, the target's *place*: a function, a toolkit or
     one of its tools.
 
@@ -33,10 +33,10 @@ def find_tools(module: ModuleType, place: str, name: str) -> list[Tool]:
     if not hasattr(module, head):
         return _find_published(module, place, name)
     thing = getattr(module, head)
-    is_undecorated = isinstance(thing, FunctionType) and own_options(thing) is None
+    is_undecorated = isinstance(thing, FunctionType) and get_own_options(thing) is None
     if is_undecorated and is_made_for_fastmcp(module):
         raise MadeForFastMCP(head)
-    tools = tools_of(thing)
+    tools = find_tools(thing)
     if not dot:
         return tools
     found = [tool for tool in tools if name in tool.entry.spellings]
@@ -47,7 +47,7 @@ def find_tools(module: ModuleType, place: str, name: str) -> list[Tool]:
 
 def _find_published(module: ModuleType, place: str, name: str) -> list[Tool]:
     """Return the tool that is published as *name*, or those of the toolkit of that name."""
-    tools = tools_in(module).tools
+    tools = find_offer(module).tools
     found = []
     for tool in tools:
         is_of_toolkit = tool.entry.name_with(".").startswith(f"{name}.")

@@ -15,8 +15,8 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 import msgspec
-from toolwire_tools import RegistrationError, Tool, tools_in, tools_of
-from toolwire_tools.discovery import named_by
+from toolwire_tools import RegistrationError, Tool, find_offer, find_tools
+from toolwire_tools.discovery import import_named
 from toolwire_tools.errors import MadeForFastMCP
 
 from ..errors import LoadError
@@ -101,7 +101,7 @@ def load(
     faults: list[str] = []
     settings = _group_settings(tool_settings, targets)
     parts = list(_list_parts(targets, keep_going, adopt))
-    adopting = named_by("toolwire_compat.fastmcp.adopting:adopting") if adopt else nullcontext
+    adopting = import_named("toolwire_compat.fastmcp.adopting:adopting") if adopt else nullcontext
     for target in parts:
         load_tools = partial(_load_tools, target, settings.get(target.place, ()))
         with _tolerate_faults(keep_going, faults, others=len(parts) > 1), adopting():
@@ -156,7 +156,7 @@ def _group_settings(words: Sequence[str], targets: Sequence[str]) -> dict[str, l
 
 def _list_parts(targets: Sequence[str], keep_going: bool, adopt: bool) -> Iterator[Target]:
     """Yield each thing to load, once: a folder may hold a file that is named as well."""
-    find_loader = named_by("toolwire_compat.fastmcp.programs:find_loader") if adopt else None
+    find_loader = import_named("toolwire_compat.fastmcp.programs:find_loader") if adopt else None
     seen: set[Target] = set()
     for text in targets:
         with _tolerate_faults(keep_going, []):
@@ -220,7 +220,7 @@ def _load_tools(target: Target, settings: Sequence[str]) -> list[Tool]:
         raise LoadError(
             f"{target.place} is a single installed tool or toolkit; omit :{target.name}"
         )
-    return tools_of(thing)
+    return find_tools(thing)
 
 
 def _tools_of_file(target: Target) -> list[Tool]:
@@ -260,10 +260,10 @@ def _find_offer(module: ModuleType, target: Target) -> list[Tool]:
         if chosen is not None:
             return chosen
     if target.name is not None:
-        from .named_targets import find_tools
+        from .named_targets import find_named_tools
 
-        return find_tools(module, target.place, target.name)
-    offer = tools_in(module)
+        return find_named_tools(module, target.place, target.name)
+    offer = find_offer(module)
     if "jsonrpcserver.methods" in sys.modules:
         from .jsonrpc_methods import add_methods
 

@@ -6,9 +6,9 @@ import os
 from typing import TYPE_CHECKING
 
 from toolwire_compat.mas.step_tool import StepCall
-from toolwire_compat.mas.yaml_tool import tool_of
-from toolwire_compat.yaml.files import load_file, tool_files
-from toolwire_compat.yaml.model import ExecutorName, ToolConfig, canonical
+from toolwire_compat.mas.yaml_tool import make_config_tool
+from toolwire_compat.yaml.files import list_tool_files, load_file
+from toolwire_compat.yaml.model import ExecutorName, ToolConfig, normalize_name
 from toolwire_schemas.did_you_mean import explain_unknown_name
 
 from ..errors import LoadError
@@ -18,7 +18,7 @@ from .modules import import_beside
 if TYPE_CHECKING:
     from toolwire_tools import Tool
 
-__all__ = ["apply_descriptions", "load_tools", "tool_files"]
+__all__ = ["apply_descriptions", "list_tool_files", "load_tools"]
 
 
 def load_tools(path: str, name: str | None = None) -> list[Tool]:
@@ -36,7 +36,7 @@ def load_tools(path: str, name: str | None = None) -> list[Tool]:
         configs = [config for config in configs if config.name == name]
         if not configs:
             raise LoadError(f"{path}: {explain_unknown_name('tool', name, names)}")
-    return [tool_of(config, import_beside) for config in configs]
+    return [make_config_tool(config, import_beside) for config in configs]
 
 
 def apply_descriptions(tools: list[Tool], path: str) -> list[Tool]:
@@ -48,12 +48,12 @@ def apply_descriptions(tools: list[Tool], path: str) -> list[Tool]:
     executors = {}
     for config in load_file(path):
         if _is_about_an_executor(config):
-            executors[canonical(config.name)] = config
+            executors[normalize_name(config.name)] = config
     described = []
     for tool in tools:
-        executor = executors.get(canonical(tool.name))
+        executor = executors.get(normalize_name(tool.name))
         if executor is not None:
-            tool = tool_of(executor, import_beside)
+            tool = make_config_tool(executor, import_beside)
         described.append(tool)
     return described
 

@@ -187,10 +187,10 @@ class Catalog:
         """Return the capability `completions`, if any argument of a prompt or template can be
         completed.
         """
-        from toolwire_tools.resources.completion import completers
+        from toolwire_tools.resources.completion import find_completers
 
         for tool in (*self.prompts.values(), *self.templates.values()):
-            if completers(tool.entry):
+            if find_completers(tool.entry):
                 return {"completions": {}}
         return {}
 

@@ -362,9 +362,11 @@ class InFlight:
 
 
 def _failure_of(error: BaseException, *, mask: bool, tool: str) -> dict[str, Any]:
-    from toolwire_tools.failures import failure  # which a server without failures does not need
+    from toolwire_tools.failures import (
+        make_failure,  # which a server without failures does not need
+    )
 
-    return failure(error, mask=mask, tool=tool)
+    return make_failure(error, mask=mask, tool=tool)
 
 
 def make_cancelled_error(call: Call) -> Cancelled:

@@ -18,7 +18,7 @@ from toolwire_schemas.wire.messages import (
     RESOURCE_NOT_FOUND,
 )
 from toolwire_tools import ArgumentsError, Tool, ToolError
-from toolwire_tools.failures import failure_text
+from toolwire_tools.failures import write_failure
 
 from .. import log
 from ..errors import RequestError, UpstreamError
@@ -171,9 +171,9 @@ def completion(params: dict[str, Any], prompts: Named, templates: Named) -> tupl
     if name not in known:
         problem = _unknown("argument", name, list(known))
         raise RequestError(INVALID_PARAMS, f"{owner.name}: {problem}")
-    from toolwire_tools.resources.completion import completers, make_completion
+    from toolwire_tools.resources.completion import find_completers, make_completion
 
-    values = completers(entry).get(name, ())
+    values = find_completers(entry).get(name, ())
     if callable(values) and owner.handler.gate is not None:  # its process calls the function
         members = {member: value for member, value in params.items() if member != "_meta"}
         return _complete_there(owner), members
@@ -240,7 +240,7 @@ def error_of(error: BaseException, call: Call, *, mask: bool) -> RequestError:
         if mask and what == "method" and code == INTERNAL_ERROR:
             data = None  # the text of an exception
     else:
-        text = failure_text(error, mask, f"The {what} {call.entry.name}")
+        text = write_failure(error, mask, f"The {what} {call.entry.name}")
         codes = {ResourceNotFound: RESOURCE_NOT_FOUND, ArgumentsError: INVALID_PARAMS}
         code = next(
             (code for kind, code in codes.items() if isinstance(error, kind)), INTERNAL_ERROR

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from msgspec.structs import replace
 from toolwire_schemas import meta_tools
 from toolwire_tools import Cancelled, Options, Tool, ToolError, make_tool
-from toolwire_tools.tool import function_handler
+from toolwire_tools.tool import make_function_handler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -65,7 +65,7 @@ class ToolPrograms:
             structured=False,
         )
         tool = make_tool(_run_program, name=name, options=options)
-        handler = function_handler(tool)
+        handler = make_function_handler(tool)
         running = replace(
             handler,
             function=partial(self._run, wait),

@@ -23,7 +23,7 @@ from toolwire_schemas.tokens import estimate_list_tokens
 from toolwire_tools import Entry, Options, Tool, ToolError, make_tool
 from toolwire_tools.entry import show
 from toolwire_tools.handler import FunctionHandler
-from toolwire_tools.tool import function_handler
+from toolwire_tools.tool import make_function_handler
 
 from ..protocol.catalog import Catalog
 from ..tool_patterns import matches
@@ -89,7 +89,7 @@ class _LateFunction:
 
     @cached_property
     def _handler(self) -> FunctionHandler:
-        return function_handler(make_tool(self._function, options=Options(structured=False)))
+        return make_function_handler(make_tool(self._function, options=Options(structured=False)))
 
     def as_tool(self, name: str, options: Options, schema: dict[str, Any]) -> Tool:
         """Return the tool called *name*, with this input *schema*."""
@@ -219,7 +219,7 @@ class ToolSearch:
         about = meta_tools.describe_search(_group_names(tools, servers), use)
         options = Options(description=about, read_only=True, structured=False)
         search = _LateFunction(self._search).as_tool(name, options, SEARCH_SCHEMA)
-        handler = function_handler(search)
+        handler = make_function_handler(search)
         waiting = replace(handler, bind=partial(self._bind_when_listed, handler.bind))
         return Tool(search.entry, waiting)
 

@@ -9,8 +9,8 @@ from types import MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_tools import RegistrationError, Tool, make_tool, tools_of
-from toolwire_tools.discovery import finder
+from toolwire_tools import RegistrationError, Tool, find_tools, make_tool
+from toolwire_tools.discovery import find_finder
 
 from .. import log
 from ..protocol.connection_handler import ConnectionHandler
@@ -201,8 +201,8 @@ def _is_made_of(tool: Tool, thing: object) -> bool:
     if isinstance(thing, type):
         return tool.entry.name_with(".").startswith(f"{thing.__name__}.")
     # A container of tools, such as an executor of actions.
-    return finder(type(thing)) is not None and any(
-        tool.name == other.name for other in tools_of(thing)
+    return find_finder(type(thing)) is not None and any(
+        tool.name == other.name for other in find_tools(thing)
     )
 
 

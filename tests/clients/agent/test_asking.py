@@ -34,7 +34,7 @@ from toolwire_agent.agent.events import (
 )
 from toolwire_agent.models import ScriptedModel
 from toolwire_client import Elicitation, NoAnswer, connect
-from toolwire_tools import Context, tools_of
+from toolwire_tools import Context, find_tools
 
 pytestmark = pytest.mark.parametrize("backend", BACKENDS)
 
@@ -129,7 +129,7 @@ def test_on_ask_answers_local_tools_too(backend: str) -> None:
         return "Sunday"
 
     model = ScriptedModel([act("book"), final("done")])
-    answer(backend, Agent(model, tools_of(book), approval=EVERYTHING, on_ask=on_ask))
+    answer(backend, Agent(model, find_tools(book), approval=EVERYTHING, on_ask=on_ask))
     assert [(question.message, question.tool) for question in asked] == [("Which day?", "book")]
     assert "Sunday" in str(model.asked[-1].messages[-1])
 
@@ -174,7 +174,7 @@ def booking(model: ScriptedModel, client: Any = None, **settings: Any) -> Agent:
         return f"{context.ask('Which day?', str)}, {context.ask('How many?', int)}"
 
     return Agent(
-        model, tools_of(book) if client is None else client, approval=EVERYTHING, **settings
+        model, find_tools(book) if client is None else client, approval=EVERYTHING, **settings
     )
 
 

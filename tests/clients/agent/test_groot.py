@@ -25,7 +25,7 @@ from toolwire_agent.react import ModelReply
 from toolwire_bundled import CodeExecutor, PythonInterpreter
 from toolwire_compat.groot import Env
 from toolwire_compat.lagent import BaseAction
-from toolwire_tools import ToolError, tool_api, tools_of
+from toolwire_tools import ToolError, find_tools, tool_api
 
 
 class WebSearch(BaseAction):
@@ -286,7 +286,7 @@ def test_the_model_sees_the_schemas_by_which_its_arguments_are_checked() -> None
         for line in llm.asked[0].messages[0]["content"].splitlines()
         if line.startswith('{"name"')
     ]
-    served = [tool.describe() for tool in tools_of([book, Stamp()])]
+    served = [tool.describe() for tool in find_tools([book, Stamp()])]
     assert [(tool["name"], tool["parameters"]) for tool in shown] == [
         (tool["name"], tool["inputSchema"]) for tool in served
     ]

@@ -23,7 +23,7 @@ from toolwire.protocol.elicitation import PendingElicitation
 from toolwire.protocol.server_protocol import META_CALL_ID, ServerProtocol
 from toolwire_schemas.wire.codec import decode
 from toolwire_schemas.wire.messages import OVERLOADED, Fault
-from toolwire_tools import ArgumentsError, Tool, make_tool, prompt, tools_of
+from toolwire_tools import ArgumentsError, Tool, find_tools, make_tool, prompt
 
 FORM = {"type": "object", "properties": {"answer": {"type": "boolean"}}}
 CAN_ASK = {
@@ -256,7 +256,7 @@ def test_a_catalog_that_replaces_another_declares_what_it_has() -> None:
     protocol = protocol_of(add)
     before = initialize(protocol)["capabilities"]
 
-    protocol.replace(Catalog(tools_of(greet)))
+    protocol.replace(Catalog(find_tools(greet)))
 
     assert "prompts" not in before
     assert "prompts" in initialize(protocol)["capabilities"]
@@ -264,7 +264,7 @@ def test_a_catalog_that_replaces_another_declares_what_it_has() -> None:
 
 def test_a_new_catalog_declares_what_it_has_or_all_lists_from_then_on() -> None:
     protocol = protocol_of(add)
-    protocol.replace(Catalog(tools_of(add)))
+    protocol.replace(Catalog(find_tools(add)))
     before = initialize(protocol)["capabilities"]
 
     protocol.declare(ALL_CAPABILITIES)
@@ -429,7 +429,7 @@ def test_a_list_and_what_has_an_unknown_name_wait_for_mounted_servers(
     method: str, params: Any
 ) -> None:
     late = LateLists()
-    protocol = protocol_with(tools_of(add), late=late)
+    protocol = protocol_with(find_tools(add), late=late)
     protocol.declare(ALL_CAPABILITIES)
 
     [started] = send(protocol, request(method, params))
@@ -440,7 +440,7 @@ def test_a_list_and_what_has_an_unknown_name_wait_for_mounted_servers(
 
 
 def test_a_list_that_is_complete_is_answered_at_once() -> None:
-    protocol = protocol_with(tools_of(add), late=LateLists("tools/list"))
+    protocol = protocol_with(find_tools(add), late=LateLists("tools/list"))
 
     [answer] = sent_by(send(protocol, request("tools/list")))
 
@@ -449,7 +449,7 @@ def test_a_list_that_is_complete_is_answered_at_once() -> None:
 
 def test_a_tool_of_this_server_does_not_wait_for_mounted_servers() -> None:
     late = LateLists()
-    protocol = protocol_with(tools_of(add), late=late)
+    protocol = protocol_with(find_tools(add), late=late)
 
     [started] = send(protocol, call("add"))
 
@@ -458,7 +458,7 @@ def test_a_tool_of_this_server_does_not_wait_for_mounted_servers() -> None:
 
 def test_a_call_of_call_tool_is_a_call_of_the_tool_that_it_names() -> None:
     door = Doorway()
-    protocol = protocol_with([door.tool], hidden=tools_of(add), door=door)
+    protocol = protocol_with([door.tool], hidden=find_tools(add), door=door)
 
     [meant] = send(protocol, call("call_tool", {"name": "add"}, id=1))
     [direct] = send(protocol, call("add", id=2))
@@ -474,7 +474,7 @@ def test_a_call_of_call_tool_is_a_call_of_the_tool_that_it_names() -> None:
 
 def test_an_unknown_tool_is_not_taken_for_call_tool() -> None:
     door = Doorway()
-    protocol = protocol_with([door.tool], hidden=tools_of(add), door=door)
+    protocol = protocol_with([door.tool], hidden=find_tools(add), door=door)
 
     [unknown] = sent_by(send(protocol, call("unknown", {"name": "add"})))
 

@@ -23,7 +23,7 @@ from support.server_process import (
 from toolwire import RequestError, Server, tool_api
 from toolwire.protocol.catalog import Catalog
 from toolwire_schemas.wire.codec import decode
-from toolwire_tools import tools_of
+from toolwire_tools import find_tools
 
 TOOLS = '''
 import threading
@@ -178,7 +178,7 @@ def test_tools_that_look_the_same_are_no_news() -> None:
     protocol = protocol_of(make(1))
     answers(protocol, listen(1, toolsListChanged=True))
 
-    assert protocol.replace(Catalog(tools_of(make(2)))) == []
+    assert protocol.replace(Catalog(find_tools(make(2)))) == []
     assert (
         answers(protocol, call("number"))[0]["error"]["code"] == -32602
     )  # a modern client must name its version

@@ -19,7 +19,7 @@ from support.server_process import PATIENCE_SECONDS, Process, call, request, ser
 from toolwire import Context, Server, tool_api
 from toolwire.protocol.connection_handler import ConnectionHandler
 from toolwire.workers.process_pool import ConcurrencyLimit
-from toolwire_tools import Tool, tools_of
+from toolwire_tools import Tool, find_tools
 
 pytestmark = pytest.mark.process
 
@@ -296,7 +296,7 @@ def test_cancelling_calls_that_wait_for_their_turn_gives_up_no_worker() -> None:
         begun.set()
         go.wait()
 
-    [tool] = tools_of(wait)
+    [tool] = find_tools(wait)
     gate = ConcurrencyLimit(1)
 
     async def run(arguments: Any, caller: Any) -> Any:

@@ -221,7 +221,7 @@ def test_a_call_whose_answer_cannot_even_be_made_is_answered_with_an_error(
         except RequestError as error:
             answered.put(error)
 
-    monkeypatch.setattr("toolwire_tools.failures.failure", refuse)
+    monkeypatch.setattr("toolwire_tools.failures.make_failure", refuse)
     with Server([fail]) as server:
         threading.Thread(target=ask, daemon=True).start()
         assert answered.get(timeout=PATIENCE_SECONDS).code == -32603

@@ -19,7 +19,7 @@ from toolwire.settings import Settings
 from toolwire_schemas.wire.codec import decode
 from toolwire_schemas.wire.content_length import wrap_with_header
 from toolwire_schemas.wire.framing import AutoFraming, wrap_line
-from toolwire_tools import tools_of
+from toolwire_tools import find_tools
 
 
 def add(a: int, b: int) -> int:
@@ -148,7 +148,9 @@ class Conversation:
 
     def __init__(self, **options: Any) -> None:
         self._written: SimpleQueue[bytes] = SimpleQueue()
-        tools = [tool for thing in (add, echo, fail, steps, echo_async) for tool in tools_of(thing)]
+        tools = [
+            tool for thing in (add, echo, fail, steps, echo_async) for tool in find_tools(thing)
+        ]
         options = {"max_message_bytes": 100_000, "grace_seconds": PATIENCE_SECONDS, **options}
         self.session = Session(
             Catalog(tools), Identity("t", "1"), Settings(**options), self._written.put

@@ -20,7 +20,7 @@ from support.running_processes import parent_of
 from support.server_process import Process, call, request, running, served, wait_until
 from toolwire.settings import settings_of
 from toolwire.workers.isolated_tool import isolate_loaded
-from toolwire_tools import RegistrationError, tool_api, tools_of
+from toolwire_tools import RegistrationError, find_tools, tool_api
 
 pytestmark = [
     pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the tests look into /proc"),
@@ -561,7 +561,7 @@ def test_an_engine_whose_package_is_missing_says_how_to_install_it(
 
     with pytest.raises(ValueError, match=r"pip install 'toolwire\[dask\]'"):
         isolate_loaded(
-            tools_of(tool),
+            find_tools(tool),
             {"targets": ["file.py"]},
             settings_of({"run_on": {"there": "dask:local"}}),
         )
@@ -577,4 +577,4 @@ def test_a_tool_of_an_unknown_engine_is_named() -> None:
     def tool() -> None: ...
 
     with pytest.raises(RegistrationError, match="tool 'tool': it runs in 'there'"):
-        isolate_loaded(tools_of(tool), {"targets": ["file.py"]}, settings_of({}))
+        isolate_loaded(find_tools(tool), {"targets": ["file.py"]}, settings_of({}))

@@ -35,10 +35,10 @@ from toolwire_compat.lagent import (
     metaclass,
     registry,
 )
-from toolwire_compat.lagent.serving import tools_of_action
+from toolwire_compat.lagent.serving import list_action_tools
 from toolwire_dialects.lint.audit import audit
 from toolwire_schemas.install_command import install_command
-from toolwire_tools import NotOffered, ToolError, tools_of
+from toolwire_tools import NotOffered, ToolError, find_tools
 
 ROOT = Path(__file__).parents[3]
 OF_EXECUTORS = ("InvalidAction", "NoAction")
@@ -114,7 +114,7 @@ def made(name: str) -> Any:
 
 
 def every_tool() -> list[Any]:
-    return [tool for name in BUNDLED for tool in tools_of(made(name))]
+    return [tool for name in BUNDLED for tool in find_tools(made(name))]
 
 
 def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
@@ -321,7 +321,7 @@ def test_what_executors_answer_with_is_no_bundled_tool(name: str) -> None:
         assert name not in str(caught.value).removeprefix(f"'{name}' not found")
     assert {*OF_EXECUTORS} & {*BUNDLED, *dir(toolwire_bundled)} == set()
     with pytest.raises(NotOffered):
-        tools_of_action(get_tool_cls(name))
+        list_action_tools(get_tool_cls(name))
 
 
 @pytest.mark.process
@@ -643,13 +643,13 @@ class Bare:
             raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
 from toolwire_compat.lagent import get_tool
-from toolwire_tools import tools_of
+from toolwire_tools import find_tools
 
 sys.meta_path.insert(0, Bare())
 
 def told(name):
     action = get_tool(name, **({"api_key": "x"} if name.startswith("Google") else {}))
-    tool = tools_of(action)[0]
+    tool = find_tools(action)[0]
     given = dict.fromkeys(tool.describe()["inputSchema"]["required"], "https://example.com")
     if name == "PPT":
         given = {"theme": "Default", "abs_location": folder + "/x.pptx"}
@@ -694,7 +694,7 @@ def test_a_tool_without_its_key_is_served_and_says_so_when_it_is_called(
 ) -> None:
     for variable in BUNDLED[name].keys:
         monkeypatch.delenv(variable, raising=False)
-    [tool, *_] = tools_of(made(name))
+    [tool, *_] = find_tools(made(name))
     given = dict.fromkeys(tool.describe()["inputSchema"].get("required", []), "x")
     api = tool.name.partition("_")[2] or "run"
 

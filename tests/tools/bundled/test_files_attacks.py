@@ -23,7 +23,7 @@ from hypothesis import settings as with_settings
 from hypothesis import strategies as st
 from toolwire_bundled.files import Files, folders
 from toolwire_bundled.files import regex as patterns
-from toolwire_tools import Context, Text, ToolError, tools_of
+from toolwire_tools import Context, Text, ToolError, find_tools
 from toolwire_tools.context.context import NULL_CALLER
 
 CONTEXT = Context(NULL_CALLER)
@@ -591,7 +591,7 @@ print(len(Files([sys.argv[1]]).search(Context(NULL_CALLER), text="i", regex=True
 
 
 def test_read_only_tools_say_so(root: Path) -> None:
-    reading = tools_of(Files([root]))
+    reading = find_tools(Files([root]))
 
     assert [(tool.name, tool.entry.options.read_only) for tool in reading] == [
         ("Files_list", True),

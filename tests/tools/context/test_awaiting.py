@@ -19,8 +19,8 @@ from toolwire_tools import (
     OutputError,
     RegistrationError,
     Tool,
+    find_tools,
     make_tool,
-    tools_of,
 )
 
 
@@ -252,7 +252,7 @@ def test_fastmcp_functions_of_both_kinds_take_their_own_context() -> None:
         ctx.elicit("Really?", bool)  # type: ignore[unused-coroutine]
         return "removed"
 
-    tools = {tool.name: tool for tool in tools_of(server)}
+    tools = {tool.name: tool for tool in find_tools(server)}
     assert run(tools["plain"])["content"][0]["text"] == "plain"
     assert run(tools["waits"])["content"][0]["text"] == "waits"
     with pytest.raises(RuntimeError, match=r"called context\.elicit without awaiting it"):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from support.recording_caller import RecordingCaller
-from toolwire_tools import RegistrationError, Tool, tool_api, tools_of
+from toolwire_tools import RegistrationError, Tool, find_tools, tool_api
 
 
 class Search:
@@ -46,7 +46,7 @@ class Search:
 
 
 def by_name(toolkit: Any) -> dict[str, Tool]:
-    return {tool.name: tool for tool in tools_of(toolkit)}
+    return {tool.name: tool for tool in find_tools(toolkit)}
 
 
 def text(tool: Tool, arguments: dict[str, Any]) -> str:
@@ -152,7 +152,7 @@ def test_a_toolkit_that_needs_arguments_is_refused_with_the_remedy() -> None:
             return self.key
 
     with pytest.raises(RegistrationError, match="key, region") as caught:
-        tools_of(Keyed)
+        find_tools(Keyed)
     assert "__tools__ = [Keyed(key=..., region=...)]" in caught.value.remedy
     assert text(by_name(Keyed("k", region="r"))["Keyed_ask"], {}) == "k"
 
@@ -172,7 +172,7 @@ def test_a_toolkit_of_static_and_class_methods_needs_no_object() -> None:
         def two(cls) -> str:
             return "2"
 
-    assert [text(tool, {}) for tool in tools_of(Pure)] == ["1", "2"]
+    assert [text(tool, {}) for tool in find_tools(Pure)] == ["1", "2"]
 
 
 def test_an_abstract_toolkit_is_refused_with_the_remedy() -> None:
@@ -186,9 +186,9 @@ def test_an_abstract_toolkit_is_refused_with_the_remedy() -> None:
             return "dug"
 
     with pytest.raises(RegistrationError, match="abstract") as caught:
-        tools_of(Base)
+        find_tools(Base)
     assert caught.value.remedy
-    assert [text(tool, {}) for tool in tools_of(Spade)] == ["dug"]
+    assert [text(tool, {}) for tool in find_tools(Spade)] == ["dug"]
 
 
 def test_private_methods_are_tools_only_under_a_name_of_their_own() -> None:
@@ -217,7 +217,7 @@ def test_an_object_whose_call_is_decorated_is_a_tool_of_its_own() -> None:
             return word.upper()
 
     for thing in (Shout, Shout()):
-        (tool,) = tools_of(thing)
+        (tool,) = find_tools(thing)
         assert tool.describe()["name"] == "Shout"
         assert tool.describe()["annotations"] == {"readOnlyHint": True}
         assert text(tool, {"word": "a"}) == "A"
@@ -233,7 +233,7 @@ def test_an_error_of_the_constructor_is_the_authors_own() -> None:
             return ""
 
     with pytest.raises(ConnectionError):
-        tools_of(Broken)
+        find_tools(Broken)
 
 
 def test_two_methods_of_one_name_are_refused() -> None:
@@ -247,4 +247,4 @@ def test_two_methods_of_one_name_are_refused() -> None:
             return ""
 
     with pytest.raises(RegistrationError, match=r"Kit_same"):
-        tools_of(Kit)
+        find_tools(Kit)

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from support.recording_caller import RecordingCaller
-from toolwire_tools import RegistrationError, make_tool, tool_api, tools_in, tools_of
+from toolwire_tools import RegistrationError, find_offer, find_tools, make_tool, tool_api
 
 
 def module(source: str, name: str = "sample") -> types.ModuleType:
@@ -21,7 +21,7 @@ def module(source: str, name: str = "sample") -> types.ModuleType:
 
 
 def names(source: str) -> list[str]:
-    return [tool.name for tool in tools_in(module(source)).tools]
+    return [tool.name for tool in find_offer(module(source)).tools]
 
 
 def add(a: int, b: int) -> int:
@@ -38,12 +38,12 @@ def test_things_of_every_kind_become_tools() -> None:
             return "dug"
 
     tool = make_tool(add, name="plus")
-    offered = tools_of(
+    offered = find_tools(
         [add, tool, Kit, (partial(tool_api(name="inc")(partial(add, b=1))),), [Kit().dig]]
     )
     assert [one.name for one in offered] == ["add", "plus", "Kit_dig", "inc", "dig"]
-    assert tools_of(tool) == [tool]
-    assert tools_of([]) == []
+    assert find_tools(tool) == [tool]
+    assert find_tools([]) == []
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_things_of_every_kind_become_tools() -> None:
 )
 def test_what_is_no_tool_is_refused_with_the_remedy(thing: Any) -> None:
     with pytest.raises(RegistrationError) as caught:
-        tools_of(thing)
+        find_tools(thing)
     assert caught.value.remedy
 
 
@@ -62,14 +62,14 @@ def test_the_same_thing_twice_is_one_tool() -> None:
             return "dug"
 
     kit = Kit()
-    assert len(tools_of([add, add, kit, kit, make_tool(add)])) == 2
-    assert len(tools_of([Kit, Kit])) == 1
+    assert len(find_tools([add, add, kit, kit, make_tool(add)])) == 2
+    assert len(find_tools([Kit, Kit])) == 1
 
 
 def test_two_tools_of_one_name_are_refused_and_both_are_named() -> None:
     first, second = module("def add(a: int) -> int: return a", "one").add, add
     with pytest.raises(RegistrationError, match=r"one\.add") as caught:
-        tools_of([first, second])
+        find_tools([first, second])
     assert f"{__name__}.add" in str(caught.value)
 
 
@@ -91,11 +91,11 @@ def test_a_module_offers_its_decorated_tools_in_order_and_nothing_else() -> None
             def dig(self) -> str: ...
     """
     assert names(source) == ["second", "renamed", "Kit_dig"]
-    assert tools_in(module(source)).skipped == []
+    assert find_offer(module(source)).skipped == []
 
 
 def test_a_module_that_decorates_nothing_offers_the_public_functions_defined_in_it() -> None:
-    offer = tools_in(
+    offer = find_offer(
         module("""
         from functools import cache, partial
         from os.path import join
@@ -144,18 +144,18 @@ def test_dunder_tools_says_it_exactly() -> None:
 @pytest.mark.parametrize("listed", ["'add'", "{}", "[3]", "['ad']", "add"])
 def test_dunder_tools_that_lists_no_tools_is_refused_with_the_remedy(listed: str) -> None:
     with pytest.raises(RegistrationError) as caught:
-        tools_in(module(f"def add(): ...\n__tools__ = {listed}"))
+        find_offer(module(f"def add(): ...\n__tools__ = {listed}"))
     assert caught.value.remedy
 
 
 def test_a_misspelt_name_in_dunder_tools_is_answered_with_the_closest_one() -> None:
     with pytest.raises(RegistrationError, match="did you mean 'search'"):
-        tools_in(module("def search(): ...\n__tools__ = ['serach']"))
+        find_offer(module("def search(): ...\n__tools__ = ['serach']"))
 
 
 def test_a_decorated_tool_that_cannot_be_one_is_an_error() -> None:
     with pytest.raises(RegistrationError):
-        tools_in(module("from toolwire_tools import tool_api\n@tool_api\ndef star(*args): ..."))
+        find_offer(module("from toolwire_tools import tool_api\n@tool_api\ndef star(*args): ..."))
 
 
 def test_one_function_under_two_names_is_one_tool() -> None:
@@ -165,7 +165,7 @@ def test_one_function_under_two_names_is_one_tool() -> None:
 
 
 def test_a_decorated_function_with_a_private_name_is_left_out_and_named() -> None:
-    offer = tools_in(
+    offer = find_offer(
         module("""
         from toolwire_tools import tool_api
         @tool_api
@@ -184,7 +184,7 @@ def test_imported_tools_are_left_out_and_named(monkeypatch: pytest.MonkeyPatch) 
         "other",
     )
     monkeypatch.setitem(sys.modules, "other", other)
-    offer = tools_in(module("from other import far, helper\ndef near() -> str: ..."))
+    offer = find_offer(module("from other import far, helper\ndef near() -> str: ..."))
     assert [tool.name for tool in offer.tools] == ["near"]
     assert [(skipped.name, "other" in skipped.reason) for skipped in offer.skipped] == [
         ("far", True)
@@ -214,14 +214,14 @@ def test_an_object_of_a_toolkit_represents_its_class() -> None:
         def plain() -> str: ...
         extra = make_tool(plain)
     """
-    offer = tools_in(module(source))
+    offer = find_offer(module(source))
     assert [tool.name for tool in offer.tools] == ["Kit_dig", "plain"]
     assert offer.tools[0].call({}, RecordingCaller())["content"][0]["text"] == "k"
 
 
 def test_two_objects_of_one_toolkit_are_refused() -> None:
     with pytest.raises(RegistrationError, match=r"Kit\.dig"):
-        tools_in(
+        find_offer(
             module("""
             from toolwire_tools import tool_api
             class Kit:
@@ -256,6 +256,6 @@ def test_objects_that_dislike_questions_are_not_asked_any() -> None:
         proxy, mock, magic, strange = Proxy(), Mock(), MagicMock(), Strange()
         def add(a: int) -> int: return a
     """
-    offer = tools_in(module(source))
+    offer = find_offer(module(source))
     assert [tool.name for tool in offer.tools] == ["add"]
     assert offer.skipped == []

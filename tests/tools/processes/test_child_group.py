@@ -12,7 +12,7 @@ import pytest
 from support.running_processes import NOTE_PID, check_end_with_owner, is_running, read_pid
 from support.server_process import PATIENCE_SECONDS, wait_until
 from toolwire_tools.processes import subreaper
-from toolwire_tools.processes.child_group import ChildGroup, ReapedGroup, strongest_group
+from toolwire_tools.processes.child_group import ChildGroup, ReapedGroup, make_strongest_group
 
 pytestmark = [
     pytest.mark.skipif(sys.platform != "linux", reason="looks at processes in /proc"),
@@ -148,12 +148,12 @@ def test_a_child_without_a_life_line_inherits_nothing() -> None:
 
 
 def test_linux_has_the_group_with_a_subreaper(monkeypatch: pytest.MonkeyPatch) -> None:
-    group = strongest_group()
+    group = make_strongest_group()
     group.close()
     assert type(group) is ReapedGroup
 
     monkeypatch.setattr(subreaper, "EXISTS", False)
-    group = strongest_group()
+    group = make_strongest_group()
     group.close()
     assert type(group) is ChildGroup
 

@@ -18,15 +18,15 @@ from toolwire_tools import (
     OutputError,
     RegistrationError,
     Tool,
+    find_tools,
     prompt,
-    tools_of,
 )
 
 PIXEL = b"\x89PNG\r\n\x1a\n"
 
 
 def make_prompt_of(function: Any) -> Tool:
-    [found] = tools_of(function)
+    [found] = find_tools(function)
     assert found.kind == "prompts"
     return found
 
@@ -155,4 +155,4 @@ def test_a_prompt_names_all_its_arguments() -> None:
         return ""
 
     with pytest.raises(RegistrationError, match=r"^prompt 'ask': .*kwargs"):
-        tools_of(ask)
+        find_tools(ask)

@@ -26,17 +26,17 @@ from toolwire_tools import (
     ResourceNotFound,
     Text,
     Tool,
+    find_tools,
     resource,
     tool_api,
-    tools_of,
 )
-from toolwire_tools.resources.resource import contents_of, leaves_folder
+from toolwire_tools.resources.resource import leaves_folder, make_contents
 
 PIXEL = b"\x89PNG\r\n\x1a\n"
 
 
 def make_resource_of(function: Any) -> Tool:
-    [found] = tools_of(function)
+    [found] = find_tools(function)
     assert found.kind in ("resources", "resourceTemplates")
     return found
 
@@ -134,7 +134,7 @@ VALUES: list[tuple[Any, list[dict[str, Any]]]] = [
 
 @pytest.mark.parametrize(("value", "contents"), VALUES)
 def test_a_value_becomes_contents(value: Any, contents: list[dict[str, Any]]) -> None:
-    assert contents_of(value, "a://b") == contents
+    assert make_contents(value, "a://b") == contents
 
 
 def test_the_media_type_of_the_decorator_wins_over_that_of_the_value() -> None:
@@ -150,7 +150,7 @@ def test_the_media_type_of_the_decorator_wins_over_that_of_the_value() -> None:
 @pytest.mark.parametrize("value", [object(), float("nan"), ResourceLink("a://c")])
 def test_what_has_no_contents_is_an_error(value: Any) -> None:
     with pytest.raises(OutputError):
-        contents_of(value, "a://b")
+        make_contents(value, "a://b")
 
 
 def test_none_means_that_there_is_no_such_resource() -> None:
@@ -168,7 +168,7 @@ async def _async_note() -> Image:
 
 @pytest.mark.anyio
 async def test_an_async_function_is_a_resource_too() -> None:
-    [found] = tools_of(resource("pixel://one")(_async_note))
+    [found] = find_tools(resource("pixel://one")(_async_note))
 
     result = await found.call_async({"uri": "pixel://one"}, RecordingCaller())
 
@@ -223,7 +223,7 @@ def no_media_type() -> Any:
 )
 def test_what_cannot_be_a_resource_is_refused_when_it_is_loaded(make: Any) -> None:
     with pytest.raises(RegistrationError, match=r"^resource '"):
-        tools_of(make())
+        find_tools(make())
 
 
 def test_a_parameter_without_a_form_in_json_is_one_of_a_resource() -> None:
@@ -234,7 +234,7 @@ def test_a_parameter_without_a_form_in_json_is_one_of_a_resource() -> None:
     with pytest.raises(
         RegistrationError, match=r"^resource 'notes://\{name\}', parameter 'name': "
     ):
-        tools_of(note)
+        find_tools(note)
 
 
 @pytest.mark.parametrize(
@@ -260,7 +260,7 @@ def test_annotations_may_have_members_of_other_packages() -> None:
     def notes() -> str:
         return ""
 
-    assert tools_of(notes)[0].describe()["annotations"] == annotations
+    assert find_tools(notes)[0].describe()["annotations"] == annotations
 
 
 def test_a_decorator_without_its_uri_says_what_to_write() -> None:
@@ -290,7 +290,7 @@ def test_a_toolkit_may_have_resources() -> None:
         def last(self) -> str:
             return self.text
 
-    add, last = tools_of(Notes())
+    add, last = find_tools(Notes())
     add.call({"text": "milk"}, RecordingCaller())
 
     assert last.describe()["name"] == "Notes_last"

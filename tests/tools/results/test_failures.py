@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_schemas.wire.codec import decode, encode
-from toolwire_tools import ArgumentsError, OutputError, ToolError, failure
+from toolwire_tools import ArgumentsError, OutputError, ToolError, make_failure
 
 
 def told(exception: BaseException, *, mask: bool = False) -> str:
     """The text of a failure that can be sent."""
-    result = failure(exception, mask=mask, tool="dig")
+    result = make_failure(exception, mask=mask, tool="dig")
     assert set(result) == {"content", "isError"}
     assert result["isError"] is True
     (block,) = decode(encode(result))["content"]

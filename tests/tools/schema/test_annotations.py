@@ -12,7 +12,7 @@ from typing import Any, Optional, Union
 import pytest
 from toolwire_tools import make_tool
 from toolwire_tools.errors import RegistrationError
-from toolwire_tools.schema.annotations import annotations_of, arguments_of, origin_of
+from toolwire_tools.schema.annotations import get_annotations, get_arguments, get_origin
 
 evaluates_late = pytest.mark.skipif(
     sys.version_info < (3, 14), reason="since Python 3.14 annotations are read late"
@@ -44,8 +44,8 @@ def function_of(source: str, name: str = "tool") -> Callable[..., Any]:
     ],
 )
 def test_origin_and_arguments_of_a_hint(hint: Any, origin: Any, arguments: tuple[Any, ...]) -> None:
-    assert origin_of(hint) is origin
-    assert arguments_of(hint) == arguments
+    assert get_origin(hint) is origin
+    assert get_arguments(hint) == arguments
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ class Point:
 @pytest.mark.parametrize("annotation", ["Unknown", "module.Missing", "list[Unknown]", "int['x']"])
 def test_annotations_that_cannot_be_evaluated_are_text(annotation: str) -> None:
     tool = function_of(f"import typing as module\ndef tool(a: {annotation}, b: int): ...")
-    assert annotations_of(tool) == {"a": annotation, "b": "int"}
+    assert get_annotations(tool) == {"a": annotation, "b": "int"}
 
 
 @evaluates_late
@@ -109,4 +109,4 @@ def tool(*args, **kwargs): ...
 
 def test_what_has_no_annotations_has_an_empty_dictionary_of_them() -> None:
     for thing in (len, int, 5, None, object()):
-        assert annotations_of(thing) == {}
+        assert get_annotations(thing) == {}

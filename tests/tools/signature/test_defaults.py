@@ -20,7 +20,7 @@ from jsonschema import Draft202012Validator
 from pydantic import BaseModel, Field
 from support.type_strategies import FORMATS, HINTS, JSON
 from toolwire_compat.lagent import BaseAction
-from toolwire_tools import RegistrationError, Tool, make_tool, tool_api, tools_of
+from toolwire_tools import RegistrationError, Tool, find_tools, make_tool, tool_api
 
 
 class Level(IntEnum):
@@ -212,7 +212,7 @@ def test_an_action_in_this_process_takes_any_default_and_a_server_names_it() -> 
 
     assert "tea 5" in str(Search()({"query": "tea"}).result)
     with pytest.raises(RegistrationError, match="does not fit its type"):
-        tools_of(Search())
+        find_tools(Search())
 
 
 @given(HINTS, JSON)

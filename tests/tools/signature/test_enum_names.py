@@ -17,7 +17,7 @@ from toolwire_dialects.python_stub import format_signature
 from toolwire_dialects.typed_clients import generate
 from toolwire_schemas.json_schema.member_names import read_names, with_names, write_listing
 from toolwire_tools import ArgumentsError, make_tool
-from toolwire_tools.tool import function_handler
+from toolwire_tools.tool import make_function_handler
 
 
 class Level(IntEnum):
@@ -76,7 +76,7 @@ def bound(hint: Any, value: Any, *, strict: bool = False) -> Any:
     def take(value: Any) -> None: ...
 
     take.__annotations__ = {"value": hint}
-    _, keywords = function_handler(make_tool(take)).bind({"value": value}, strict)
+    _, keywords = make_function_handler(make_tool(take)).bind({"value": value}, strict)
     return keywords["value"]
 
 

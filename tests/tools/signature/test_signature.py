@@ -11,7 +11,7 @@ from support.recording_caller import RecordingCaller
 from toolwire_tools import Context, make_tool
 from toolwire_tools.errors import ArgumentsError, RegistrationError
 from toolwire_tools.signature import EMPTY, Signature, parameters_of, read_signature
-from toolwire_tools.tool import function_handler
+from toolwire_tools.tool import make_function_handler
 
 if TYPE_CHECKING:
     from elsewhere import Context as OnlyForTheChecker
@@ -430,7 +430,7 @@ def test_a_generic_function_is_called_as_its_dispatch_wants_it() -> None:
         return "number" * times
 
     assert [
-        function_handler(make_tool(kind)).run({"value": value, "times": 2}, RecordingCaller())
+        make_function_handler(make_tool(kind)).run({"value": value, "times": 2}, RecordingCaller())
         for value in ("a", 5)
     ] == [
         "thingthing",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from toolwire_compat.lagent.model_literals import MAX_LITERAL, NotALiteral, json_value
+from toolwire_compat.lagent.model_literals import MAX_LITERAL, NotALiteral, read_json
 
 from ..python_interpreter.child import without_fence
 
@@ -35,7 +35,7 @@ def _unwrap(text: str) -> str:
 
 def _read_object(text: str) -> object:
     try:
-        return json_value(text)
+        return read_json(text)
     except NotALiteral:
         pass
     if len(text) > MAX_LITERAL:

@@ -26,7 +26,7 @@ from jupyter_client.connect import write_connection_file
 from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 from toolwire_tools.processes import subreaper
-from toolwire_tools.processes.child_group import strongest_group
+from toolwire_tools.processes.child_group import make_strongest_group
 from toolwire_tools.processes.exit_status import signal_from_shell
 from toolwire_tools.processes.ownership import disown, own
 
@@ -101,7 +101,7 @@ class Kernel:
         self._errors = open(self._in_scratch("stderr"), "wb+")  # noqa: SIM115  # open as long as the kernel
         self._context = zmq.Context()
         self._process: subprocess.Popen[bytes] | None = None
-        self._group = strongest_group()
+        self._group = make_strongest_group()
         self._exited = False
         try:
             self._process = self._start(folder)

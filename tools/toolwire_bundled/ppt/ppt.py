@@ -139,7 +139,7 @@ class PPT(BaseAction):
                 * status (str): that there is a page more
         """
         with self._lock:
-            self._begun().add_first_page(title, subtitle)
+            self._require_deck().add_first_page(title, subtitle)
         return _ADDED
 
     @tool_api(explode_return=True, read_only=False, destructive=False, open_world=False)
@@ -155,7 +155,7 @@ class PPT(BaseAction):
                 * status (str): that there is a page more
         """
         with self._lock:
-            self._begun().add_text_page(title, bullet_items)
+            self._require_deck().add_text_page(title, bullet_items)
         return _ADDED
 
     @tool_api(explode_return=True, read_only=False, destructive=False, open_world=False)
@@ -173,7 +173,7 @@ class PPT(BaseAction):
         """
         path = self._path(image, "image")
         with self._lock:
-            self._begun().add_text_image_page(title, bullet_items, path, self._image(path))
+            self._require_deck().add_text_image_page(title, bullet_items, path, self._image(path))
         return _ADDED
 
     @tool_api(explode_return=True, read_only=False, destructive=True, open_world=False)
@@ -186,10 +186,10 @@ class PPT(BaseAction):
                 * status (str): where the presentation is
         """
         with self._lock:
-            self._save(self._begun())
+            self._save(self._require_deck())
             return {"status": f"submitted. view ppt at {self._location}"}
 
-    def _begun(self) -> Deck:
+    def _require_deck(self) -> Deck:
         if self._deck is None:
             raise ToolError(say("there is no presentation yet: call create_file first"))
         return self._deck

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_tools.errors import RegistrationError
-from toolwire_tools.options import own_options
-from toolwire_tools.schema.annotations import Unresolved, annotations_of, evaluate, names_of
+from toolwire_tools.options import get_own_options
+from toolwire_tools.schema.annotations import Unresolved, collect_names, evaluate, get_annotations
 
 from .lowlevel import Server
 from .names import StandIn
@@ -50,7 +50,7 @@ def choose_tools(module: ModuleType, name: str | None) -> list[Tool] | None:
         return tools_of_server(named)
     if servers and name is not None:
         return _choose_by_name(module, servers, name, named)
-    if any(own_options(value) is not None for value in members.values()):
+    if any(get_own_options(value) is not None for value in members.values()):
         return None
     if name is None and not any(map(_offers_something, servers.values())):
         started = _run_main_block(module)
@@ -150,7 +150,7 @@ def _returns_server(value: Any) -> bool:
     if not isinstance(value, FunctionType):
         return False
     try:
-        hint = evaluate(annotations_of(value).get("return"), names_of(value))
+        hint = evaluate(get_annotations(value).get("return"), collect_names(value))
     except Unresolved:
         return False
     return _is_server_class(hint)

@@ -183,7 +183,7 @@ class Context(AsyncContext):
         """Ask the user. *schema* or *response_type* is a type as for `Context.ask`, or a list of
         choices.
         """
-        return self._pending("elicit", partial(self._elicit, message, schema, response_type))
+        return self._begin_pending("elicit", partial(self._elicit, message, schema, response_type))
 
     async def _elicit(self, message: str, schema: Any, response_type: Any) -> _Elicited:
         kind = response_type if schema is None else schema
@@ -204,7 +204,7 @@ class Context(AsyncContext):
         Raises:
             ResourceNotFoundError: if there is no such resource.
         """
-        return self._pending("read_resource", partial(self._read_resource, uri))
+        return self._begin_pending("read_resource", partial(self._read_resource, uri))
 
     async def _read_resource(self, uri: Any) -> Contents:
         for resource in self._server.resources():
@@ -235,7 +235,7 @@ class Context(AsyncContext):
 
     def get_state(self, key: str) -> Coroutine[Any, Any, Any]:
         """Return what `set_state` has kept; None if nothing."""
-        return self._pending("get_state", partial(self._get_state, key))
+        return self._begin_pending("get_state", partial(self._get_state, key))
 
     async def _get_state(self, key: str) -> Any:
         return self._state().get(key)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from msgspec.structs import replace
 from toolwire_tools.decorator import checked
 from toolwire_tools.errors import RegistrationError
-from toolwire_tools.options import name_of, options_for
+from toolwire_tools.options import find_options, name_of
 from toolwire_tools.resources.prompt import PromptOptions
 from toolwire_tools.resources.resource import ResourceOptions
 from toolwire_tools.tool import HINTS
@@ -245,7 +245,7 @@ class FastMCP(metaclass=_Refusing):
         if structured is None and options.get("output_schema", "") is None:
             structured = False
         if options.pop("enabled", None) is not False:
-            own = _complete("tool", options_for(code), options)
+            own = _complete("tool", find_options(code), options)
             tool_name = own.name or name_of(code)
             self._register("tool", tool_name, partial(adopt_tool, code, self, own, structured))
         return function
@@ -385,9 +385,11 @@ class FastMCP(metaclass=_Refusing):
             return
         if transport not in (None, "stdio"):
             refuse(f"{type(self).__name__}.run(transport={transport!r})", "http_app")
-        from toolwire_tools.discovery import named_by
+        from toolwire_tools.discovery import import_named
 
-        make_server = named_by("toolwire.server:Server")  # a path, since servers are above tools
+        make_server = import_named(
+            "toolwire.server:Server"
+        )  # a path, since servers are above tools
         make_server([self], **{"name": self.name, **self.identity}).serve()
 
     async def run_async(self, transport: str | None = None, **options: Any) -> None:

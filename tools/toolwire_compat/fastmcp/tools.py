@@ -14,19 +14,19 @@ from toolwire_tools.errors import OutputError
 from toolwire_tools.options import name_of
 from toolwire_tools.resources.prompt import PromptHandler, make_prompt, present_messages
 from toolwire_tools.resources.resource import ResourceHandler, make_resource, read_contents
-from toolwire_tools.results import by_looks
+from toolwire_tools.results import make_result_by_looks
 from toolwire_tools.schema.annotations import (
     Unresolved,
-    annotations_of,
-    names_of,
+    collect_names,
+    get_annotations,
     unwrap_annotation,
     unwrap_function,
 )
-from toolwire_tools.schema.shape import basic
-from toolwire_tools.schema.to_json import plain_result
+from toolwire_tools.schema.shape import plan_basic
+from toolwire_tools.schema.to_json import make_plain_result
 from toolwire_tools.signature.given_schemas import returns_by_schema
 from toolwire_tools.signature.return_value import Returns, as_text, from_hint, wrap_schema
-from toolwire_tools.tool import Tool, function_handler, make_tool
+from toolwire_tools.tool import Tool, make_function_handler, make_tool
 
 from .context import Context, check_uses
 from .mcp_types import (
@@ -75,7 +75,7 @@ def adopt_tool(
     else:
         returns = _returns(function, structured)
     tool = make_tool(function, options=options, returns=returns, is_adopted=True)
-    handler = _adopt(function_handler(tool), server)
+    handler = _adopt(make_function_handler(tool), server)
     present = partial(_present, handler.present, returns, structured)
     return Tool(_own(tool.entry, server), replace(handler, present=present))
 
@@ -165,7 +165,7 @@ def _present_contents(media_type: str | None, uri: str, value: Any) -> dict[str,
         contents += read_contents(media_type, uri, _contents(item))["contents"]
     result: dict[str, Any] = {"contents": contents}
     if value.meta:
-        result["_meta"] = plain_result(value.meta)
+        result["_meta"] = make_plain_result(value.meta)
     return result
 
 
@@ -175,7 +175,7 @@ def _present_messages(description: str | None, value: Any) -> dict[str, Any]:
         return present_messages(description, value)
     result = present_messages(value.description or description, value.messages)
     if value.meta:
-        result["_meta"] = plain_result(value.meta)
+        result["_meta"] = make_plain_result(value.meta)
     return result
 
 
@@ -200,7 +200,7 @@ def _contents(value: Any) -> Any:
     if isinstance(value.content, bytes):
         members["blob"] = base64_of(value.content)
     else:
-        members["text"] = as_text(plain_result(value.content))
+        members["text"] = as_text(make_plain_result(value.content))
     if value.mime_type is not None:
         members["mimeType"] = value.mime_type
     if value.meta is not None:
@@ -213,8 +213,8 @@ def _returns(function: Callable[..., Any], structured: bool | None) -> Returns:
     for odd classes.
     """
     inner = unwrap_function(function)
-    hint = annotations_of(inner).get("return", Any)
-    names = names_of(function)
+    hint = get_annotations(inner).get("return", Any)
+    names = collect_names(function)
     try:
         bare = unwrap_annotation(hint, names)
         if bare.hint is CallToolResult and bare.metadata:
@@ -232,7 +232,7 @@ def _returns(function: Callable[..., Any], structured: bool | None) -> Returns:
 
 def _text_returns() -> Returns:
     """Return the plan for a text, which is structured content too."""
-    plan = basic(str, "output")
+    plan = plan_basic(str, "output")
     assert plan is not None
     schema = wrap_schema(plan.schema)
     return Returns("structured", schema, wraps=True, shape=plan, is_basic=True)
@@ -242,7 +242,7 @@ def _as_dict(hint: Any) -> Any:
     """Return a TypedDict of the attributes of an ordinary class with annotations; None for
     everything else.
     """
-    if not isinstance(hint, type) or not annotations_of(hint) or hint.__mro__[1:] != (object,):
+    if not isinstance(hint, type) or not get_annotations(hint) or hint.__mro__[1:] != (object,):
         return None
     for name in vars(hint):
         if name.startswith("__") and name.endswith(("_fields__", "_attrs__")):
@@ -283,17 +283,17 @@ def _present_whole(value: Any, returns: Returns) -> dict[str, Any]:
     """Return the MCP result for a `CallToolResult` or `ToolResult`."""
     data = None
     if value.structured_content is not None:
-        data = plain_result(value.structured_content)
+        data = make_plain_result(value.structured_content)
     has_schema = returns.kind == "structured" and not returns.wraps
     if has_schema and data is not None and not value.is_error:
         data = returns.builtins(data)
     content = data if value.content is None else value.content
     result: dict[str, Any] = {"content": []}
     if content != []:
-        result = {"content": by_looks(content, plain_result)["content"]}
+        result = {"content": make_result_by_looks(content, make_plain_result)["content"]}
     if data is not None:
         result["structuredContent"] = data
     if value.meta is not None:
-        result["_meta"] = plain_result(value.meta)
+        result["_meta"] = make_plain_result(value.meta)
     result["isError"] = bool(value.is_error)
     return result

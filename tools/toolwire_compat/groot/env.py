@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from toolwire_dialects.lagent import from_entry
-from toolwire_tools.api_description import description_of
+from toolwire_tools.api_description import describe_api
 from toolwire_tools.construction import construct
 from toolwire_tools.context.context import NULL_CALLER
-from toolwire_tools.discovery import tools_of
+from toolwire_tools.discovery import find_tools
 from toolwire_tools.errors import ArgumentsError, RegistrationError, ToolError
 from toolwire_tools.options import Options
-from toolwire_tools.tool import Tool, function_handler, make_tool
+from toolwire_tools.tool import Tool, make_function_handler, make_tool
 
 from ..lagent.action_return import ActionReturn
 from ..lagent.base import BaseAction
-from ..lagent.executor import no_such_action
-from ..lagent.model_literals import NotALiteral, json_value
-from ..lagent.registry import action_from
+from ..lagent.executor import explain_unknown_action
+from ..lagent.model_literals import NotALiteral, read_json
+from ..lagent.registry import make_action
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ class _Source(NamedTuple):
 
 def _read(thing: Any) -> _Source:
     if isinstance(thing, dict):
-        thing = action_from(thing)
+        thing = make_action(thing)
     elif isinstance(thing, type) and issubclass(thing, BaseAction):
         thing = construct(thing)
     if isinstance(thing, BaseAction):
@@ -62,7 +62,7 @@ def _read(thing: Any) -> _Source:
         listed = _list_entries(thing)
         entries = [_make_server_entry(thing, entry) for entry in listed]
         return _Source(entries, lambda: [_make_server_tool(thing, entry) for entry in listed])
-    tools = tools_of(thing)
+    tools = find_tools(thing)
     return _Source([_make_tool_entry(tool) for tool in tools], lambda: tools)
 
 
@@ -74,7 +74,7 @@ def _read_action(action: BaseAction) -> _Source:
                 entries.append(_make_api_entry(api))
     if not entries:
         return _Source([], list)
-    return _Source(entries, lambda: tools_of(action))
+    return _Source(entries, lambda: find_tools(action))
 
 
 def _make_api_entry(api: ActionApi) -> EnvEntry:
@@ -98,14 +98,14 @@ def _make_api_entry(api: ActionApi) -> EnvEntry:
 
 def _make_tool_entry(tool: Tool) -> EnvEntry:
     entry = tool.entry
-    handler = function_handler(tool)
+    handler = make_function_handler(tool)
 
     def call(parameters: Any) -> Any:
         run = handler.run_async if handler.is_async else handler.run
         return _read_value(run(_read_arguments(parameters), NULL_CALLER))
 
     name = entry.name_with(".")
-    description = description_of(entry.function, entry.options, name=name)
+    description = describe_api(entry.function, entry.options, name=name)
     return EnvEntry(name, description, tool.describe, call)
 
 
@@ -113,7 +113,7 @@ def _read_arguments(parameters: Any) -> dict[str, Any]:
     arguments = parameters
     if isinstance(parameters, str):
         try:
-            arguments = json_value(parameters)
+            arguments = read_json(parameters)
         except NotALiteral as error:
             raise ArgumentsError([("parameters", f"no JSON: {error}")]) from None
     if arguments is None:
@@ -202,7 +202,7 @@ class Env:
         """
         entry = self._find(name)
         if entry is None:
-            return no_such_action(name, self._entries)
+            return explain_unknown_action(name, self._entries)
         return entry.call(parameters)
 
     def _find(self, name: str) -> EnvEntry | None:
@@ -222,7 +222,7 @@ class Env:
         return tools
 
 
-def tools_of_env(env: Env) -> list[Tool]:
+def list_env_tools(env: Env) -> list[Tool]:
     """Return the tools of all actions of *env*."""
     return env.tools()
 

@@ -74,6 +74,6 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
         return _import_name(name)
-    from .missing_names import error_for
+    from .missing_names import make_error
 
-    raise error_for(name)
+    raise make_error(name)

@@ -12,11 +12,11 @@ from toolwire_schemas.did_you_mean import say_unknown_name
 from toolwire_schemas.language import say
 from toolwire_schemas.signatures import read_signature
 from toolwire_tools.context.context import NULL_CALLER
-from toolwire_tools.discovery import decorated
+from toolwire_tools.discovery import find_decorated
 from toolwire_tools.errors import RegistrationError, ToolError, WrongContext
-from toolwire_tools.options import Options, options_of
+from toolwire_tools.options import Options, get_options
 from toolwire_tools.schema.annotations import is_async
-from toolwire_tools.tool import Tool, function_handler, make_tool
+from toolwire_tools.tool import Tool, make_function_handler, make_tool
 
 from .metaclass import RUN, find_method
 
@@ -93,9 +93,9 @@ class ActionApi:
     @property
     def options(self) -> Options:
         """The options of the method, completed by the description."""
-        options = options_of(self.method)
+        options = get_options(self.method)
         if options is None:
-            options = decorated(type(self.action)).get(self._method or "") or Options()
+            options = find_decorated(type(self.action)).get(self._method or "") or Options()
         schema = options.input_schema
         if self.by_hand:
             schema = self._make_schema()
@@ -121,7 +121,7 @@ class ActionApi:
             return make_tool(_loosen(self.method), **self._naming, options=options)
 
     def run(self, arguments: dict[str, Any]) -> Any:
-        return function_handler(self.tool).run(arguments, NULL_CALLER)
+        return make_function_handler(self.tool).run(arguments, NULL_CALLER)
 
     async def run_async(self, arguments: dict[str, Any]) -> Any:
         """As `run`, for any method: if calls of the action are awaited, so is the value of the
@@ -129,7 +129,7 @@ class ActionApi:
         """
         if not (self.tool.is_async or self.returns_awaitable):
             return self.run(arguments)
-        return await function_handler(self.tool).run_async(arguments, NULL_CALLER)
+        return await make_function_handler(self.tool).run_async(arguments, NULL_CALLER)
 
     def _make_schema(self) -> dict[str, Any]:
         """Return the input schema that the description and the method's hints define."""

@@ -9,8 +9,8 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from toolwire_schemas.language import check_language, get_language, use_language
-from toolwire_tools.discovery import named_by
-from toolwire_tools.errors import ArgumentsError, text_of
+from toolwire_tools.discovery import import_named
+from toolwire_tools.errors import ArgumentsError, read_message
 
 from .action_return import ActionReturn, ActionStatusCode
 from .api import ActionApi, find_api, list_apis
@@ -68,7 +68,7 @@ class BaseAction(metaclass=ActionMeta):
         if description:
             complete(self._description, type(self))
         elif self.__toolwire_language__ == "zh":
-            named_by(_DESCRIBE_IN_CHINESE)(self._description, type(self))
+            import_named(_DESCRIBE_IN_CHINESE)(self._description, type(self))
         self._name = self._description["name"]
         self.__toolwire_apis__ = list_apis(self, by_hand=bool(description))
         self._parser = parser(self) if lang is None else parser(self, lang=lang)
@@ -155,13 +155,13 @@ def _wrap_value(action: BaseAction, arguments: dict[str, Any], value: Any) -> Ac
 
 def _wrap_error(action: BaseAction, arguments: dict[str, Any], error: Exception) -> ActionReturn:
     name = type(error).__name__
-    text = text_of(error)
+    text = read_message(error)
     if isinstance(error, KeyError):  # its text is the key alone
         text = f"{name}: {text}"
-    return ActionReturn(arguments, type=action.name, errmsg=text or name, state=_state_of(error))
+    return ActionReturn(arguments, type=action.name, errmsg=text or name, state=_find_state(error))
 
 
-def _state_of(error: Exception) -> ActionStatusCode:
+def _find_state(error: Exception) -> ActionStatusCode:
     state = getattr(error, "state", None)
     if isinstance(state, ActionStatusCode):
         return state

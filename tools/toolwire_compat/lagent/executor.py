@@ -20,7 +20,7 @@ from .base import BaseAction, is_async, run_to_end
 from .messages import AgentMessage, RemovableHandle, read_call
 from .metaclass import RUN
 from .parsers import BaseParser
-from .registry import action_from
+from .registry import make_action
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, KeysView
@@ -102,7 +102,7 @@ class FinishAction(BaseAction):
         )
 
 
-def no_such_action(name: object, known: Collection[str]) -> str:
+def explain_unknown_action(name: object, known: Collection[str]) -> str:
     """Return a sentence for a model that asked for *name*: the name that it may have meant, and
     the known ones.
     """
@@ -222,7 +222,7 @@ class ActionExecutor:
 
     def _make(self, action: Any) -> BaseAction:
         """Return *action*, made if it is a class or settings."""
-        instance = action_from(action)
+        instance = make_action(action)
         if not isinstance(instance, BaseAction):
             raise TypeError(
                 f"expected an action, not {instance!r}; subclass BaseAction, or put it into an Env"
@@ -264,13 +264,13 @@ class ActionExecutor:
             message = AgentMessage({"name": call, "parameters": inputs})
         elif inputs is not None:  # the second argument is then the session
             session_id = inputs
-        for hook in self._hooks_with("before_action"):
+        for hook in self._find_hooks("before_action"):
             message = await _wait_for(hook(self, message, session_id), message)
         name, parameters = _read_call(message)
         answer = await _wait_for(self.forward(name, parameters))
         if not hasattr(answer, "content"):
             answer = AgentMessage(answer, sender=type(self).__name__)
-        for hook in self._hooks_with("after_action"):
+        for hook in self._find_hooks("after_action"):
             answer = await _wait_for(hook(self, answer, session_id), answer)
         if is_by_name:
             return answer.content
@@ -288,7 +288,7 @@ class ActionExecutor:
         Raises:
             TypeError: if it has neither `before_action` nor `after_action`.
         """
-        instance = action_from(hook)
+        instance = make_action(hook)
         handlers = [getattr(instance, method, None) for method in _HOOK_METHODS]
         if not any(map(callable, handlers)):
             problem = "a hook must have before_action or after_action"
@@ -297,7 +297,7 @@ class ActionExecutor:
         self._hooks[handle.id] = instance
         return handle
 
-    def _hooks_with(self, method: str) -> list[Callable[..., Any]]:
+    def _find_hooks(self, method: str) -> list[Callable[..., Any]]:
         handlers = [getattr(hook, method, None) for hook in self._hooks.values()]
         return [handler for handler in handlers if handler is not None]
 
@@ -323,7 +323,7 @@ class ActionExecutor:
         words = getattr(self.invalid_action, "_err_msg", "")
         known = [api.full_name for api in self._list_apis()]
         with use_language(self.invalid_action.__toolwire_language__):
-            text = f"{words} {no_such_action(name, known)}".strip()
+            text = f"{words} {explain_unknown_action(name, known)}".strip()
         return self.invalid_action, text, RUN
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from toolwire_dialects.lagent import to_entries
 from toolwire_schemas import is_ours
 from toolwire_schemas.did_you_mean import explain_unknown_name
-from toolwire_tools.api_description import description_of
-from toolwire_tools.discovery import decorated
+from toolwire_tools.api_description import describe_api
+from toolwire_tools.discovery import find_decorated
 from toolwire_tools.errors import RegistrationError
 from toolwire_tools.options import is_stale
 from toolwire_tools.signature import docstring as docstrings
@@ -73,22 +73,22 @@ def find_methods(cls: type) -> dict[str, str]:
     if run is None:
         return methods
     if not callable(run):
-        problem = f"{_where(cls, RUN)} is of type {type(run).__name__} and cannot be called"
+        problem = f"{_name_place(cls, RUN)} is of type {type(run).__name__} and cannot be called"
         _fail(cls, problem, "make it a method")
     if methods:
-        others = ", ".join(_where(cls, method) for method in methods.values())
+        others = ", ".join(_name_place(cls, method) for method in methods.values())
         remedy = "a simple action has only `run`; in a toolkit, give it another name"
-        _fail(cls, f"{_where(cls, RUN)} is an API, and so is {others}", remedy)
+        _fail(cls, f"{_name_place(cls, RUN)} is an API, and so is {others}", remedy)
     return {RUN: RUN}
 
 
 def _find_decorated_methods(cls: type) -> dict[str, str]:
     """Return the decorated methods by the names of their APIs, without `run`."""
-    root = _root(cls)
+    root = _get_root(cls)
     methods: dict[str, str] = {}
-    for method, options in decorated(cls).items():
+    for method, options in find_decorated(cls).items():
         if cls is not root and method in vars(root):
-            problem = f"{_where(cls, method)} overrides a member of every action"
+            problem = f"{_name_place(cls, method)} overrides a member of every action"
             _fail(cls, problem, "give it another name")
         is_private = method.startswith("_") and options.name is None
         if method == RUN or is_private:
@@ -96,7 +96,9 @@ def _find_decorated_methods(cls: type) -> dict[str, str]:
         name = options.name or method
         other = methods.setdefault(name, method)
         if other != method:
-            problem = f"{_where(cls, other)} and {_where(cls, method)} are both called {name!r}"
+            problem = (
+                f"{_name_place(cls, other)} and {_name_place(cls, method)} are both called {name!r}"
+            )
             _fail(cls, problem, 'rename one: tool_api(name="...")')
     return methods
 
@@ -106,7 +108,7 @@ def find_method(cls: ActionMeta, api: str, *, by_hand: bool) -> str | None:
     decorated.
     """
     known = cls.__toolwire_methods__
-    is_private = api.startswith("_") or hasattr(_root(cls), api)
+    is_private = api.startswith("_") or hasattr(_get_root(cls), api)
     if by_hand and not known and not is_private and callable(getattr(cls, api, None)):
         return api
     return known.get(api)
@@ -140,12 +142,12 @@ def complete(description: dict[str, Any], cls: ActionMeta) -> None:
 
 def describe_class(cls: ActionMeta) -> dict[str, Any]:
     """Return Lagent's description of *cls*: that of `run`, or the `api_list` of a toolkit."""
-    root = _root(cls)
+    root = _get_root(cls)
     bases = [base for base in cls.__mro__ if isinstance(base, ActionMeta) and base is not root]
     about = _find_description(bases)
-    name = action_name(cls)
+    name = find_action_name(cls)
     if RUN in cls.__toolwire_methods__:
-        options = decorated(cls).get(RUN)
+        options = find_decorated(cls).get(RUN)
         own_name = options.name if options is not None else None
         run = _describe_api(cls, own_name or name, RUN)
         return {**run, "description": run["description"] or about}
@@ -159,7 +161,7 @@ def describe_class(cls: ActionMeta) -> dict[str, Any]:
 
 def _describe_api(cls: type, name: str, method: str) -> dict[str, Any]:
     function = getattr(cls, method)
-    description = description_of(function, decorated(cls).get(method), name=name)
+    description = describe_api(function, find_decorated(cls).get(method), name=name)
     if not description["description"]:  # that of the method that it overrides
         members = [vars(base).get(method) for base in cls.__mro__]
         description["description"] = _find_description(members)
@@ -175,12 +177,12 @@ def _find_description(members: Iterable[Any]) -> str:
     return docstrings.read(None).description
 
 
-def _root(cls: type) -> type:
+def _get_root(cls: type) -> type:
     """Return `BaseAction`, also while that is being defined."""
     return [base for base in cls.__mro__ if isinstance(base, ActionMeta)][-1]
 
 
-def _where(cls: type, method: str) -> str:
+def _name_place(cls: type, method: str) -> str:
     owner = next(base for base in cls.__mro__ if method in vars(base))
     return f"`{method}`" if owner is cls else f"`{method}` of {owner.__name__}"
 
@@ -195,7 +197,7 @@ def register(cls: ActionMeta) -> None:
     """
     if inspect.isabstract(cls):
         return
-    name = action_name(cls)
+    name = find_action_name(cls)
     former = classes.get(name)
     if former is not None:
         if _is_ours(cls):
@@ -206,7 +208,7 @@ def register(cls: ActionMeta) -> None:
     classes[name] = cls
 
 
-def action_name(cls: type) -> str:
+def find_action_name(cls: type) -> str:
     """Return the name of objects of *cls*: the `__tool_name__` in its own body, or the name of the
     class.
     """

@@ -26,35 +26,35 @@ class _Names(msgspec.Struct, frozen=True):
 
 
 @cache
-def _names() -> _Names:
+def _load_names() -> _Names:
     """Return the names of Lagent that are not here. They are read when one of them is missed."""
     table = Path(__file__).with_name("missing_names.json").read_bytes()
     return msgspec.json.decode(table, type=_Names)
 
 
-def other_place_of(name: str) -> str | None:
+def find_other_place(name: str) -> str | None:
     """Return the module of another package that has Lagent's *name*, or None."""
-    return _names().moved.get(name)
+    return _load_names().moved.get(name)
 
 
-def remedy_for(name: str) -> str | None:
+def find_remedy(name: str) -> str | None:
     """Return what to use instead of Lagent's *name*, as in "use PPT"; None if it is not known or
     has a place.
     """
-    for replacement in _names().replaced:
+    for replacement in _load_names().replaced:
         if name in replacement.names:
             return replacement.instead.replace("{twin}", name.removeprefix("Async"))
     return None
 
 
-def error_for(name: str) -> AttributeError | ImportError:
+def make_error(name: str) -> AttributeError | ImportError:
     """Return the error of an import of *name* from this package, with what to write instead."""
-    place = other_place_of(name)
+    place = find_other_place(name)
     if place is not None:
         return ImportError(
             f"{name} is not in {PACKAGE}; write: from {place} import {name}", name=PACKAGE
         )
-    remedy = remedy_for(name)
+    remedy = find_remedy(name)
     if remedy is not None:
         return ImportError(f"{name} of Lagent has no counterpart: {remedy}", name=PACKAGE)
     return make_missing_error(PACKAGE, name)

@@ -26,7 +26,7 @@ class NotALiteral(ValueError):
     """A text that is not the value it should be; the sentence says why."""
 
 
-def json_value(text: str) -> Any:
+def read_json(text: str) -> Any:
     """Return the value of JSON text, numbers exact; raises `NotALiteral`, for NaN and doubled names
     as well.
     """
@@ -42,7 +42,7 @@ def json_value(text: str) -> Any:
         raise NotALiteral(str(error)) from None
 
 
-def literal_value(text: str) -> Any:
+def read_literal(text: str) -> Any:
     """Return the value of a Python literal, without evaluating anything; raises `NotALiteral`."""
     text = remove_fence(text)
     if len(text) > MAX_LITERAL:
@@ -101,7 +101,7 @@ def refuse_unsayable(value: Any) -> None:
             refuse_unsayable(member)
 
 
-def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name, value in pairs:
         if name in made:
@@ -111,5 +111,5 @@ def _unique_members(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-JSON = json.JSONDecoder(object_pairs_hook=_unique_members)
+JSON = json.JSONDecoder(object_pairs_hook=_refuse_duplicates)
 """Decodes JSON and refuses names that occur twice, with a ValueError."""

@@ -12,12 +12,12 @@ from typing import Any
 from toolwire_schemas.language import check_language, get_language, say
 from toolwire_tools.content import Content
 from toolwire_tools.errors import ArgumentsError
-from toolwire_tools.schema.to_json import plain_result
-from toolwire_tools.tool import function_handler
+from toolwire_tools.schema.to_json import make_plain_result
+from toolwire_tools.tool import make_function_handler
 
 from .action_return import to_item
 from .api import find_api
-from .model_literals import NotALiteral, json_value, literal_value, refuse_unsayable
+from .model_literals import NotALiteral, read_json, read_literal, refuse_unsayable
 
 
 class ParseError(Exception):
@@ -86,7 +86,7 @@ class BaseParser:
         if any(isinstance(output, Content) for output in several):
             return [to_item(output) for output in several]
         if isinstance(outputs, dict):
-            outputs = json.dumps(plain_result(outputs), ensure_ascii=False)
+            outputs = json.dumps(make_plain_result(outputs), ensure_ascii=False)
         text = outputs if isinstance(outputs, str) else str(outputs)
         return [{"type": "text", "content": text}]
 
@@ -104,7 +104,7 @@ class BaseParser:
     def _check(self, arguments: dict[str, Any], name: str) -> dict[str, Any]:
         try:
             refuse_unsayable(arguments)
-            function_handler(find_api(self.action, name).tool).check(arguments)
+            make_function_handler(find_api(self.action, name).tool).check(arguments)
         except (ArgumentsError, NotALiteral) as error:
             raise ParseError(str(error)) from None
         except RecursionError:
@@ -127,16 +127,16 @@ class JsonParser(BaseParser):
         if inputs is None:
             inputs = {}
         if not isinstance(inputs, dict):
-            raise self._error(_describe_kind(inputs), name)
+            raise self._make_error(_describe_kind(inputs), name)
         return self._check_by_name(inputs, name)
 
     def _read(self, text: str, name: str) -> Any:
         try:
-            return json_value(text)
+            return read_json(text)
         except NotALiteral as error:
-            raise self._error(str(error), name) from None
+            raise self._make_error(str(error), name) from None
 
-    def _error(self, problem: str, name: str) -> ParseError:
+    def _make_error(self, problem: str, name: str) -> ParseError:
         members = ", ".join(f'"{parameter}": ...' for parameter in self._list_parameters(name))
         wanted = say("pass one JSON object like {example}", example=f"{{{members}}}")
         return ParseError(
@@ -163,7 +163,7 @@ class TupleParser(BaseParser):
             return self._check_by_name(inputs, name)
         if isinstance(inputs, str):
             try:
-                inputs = literal_value(inputs)
+                inputs = read_literal(inputs)
             except NotALiteral as error:
                 raise self._error(str(error), name) from None
         if not isinstance(inputs, tuple | list):

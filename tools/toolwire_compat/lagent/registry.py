@@ -6,7 +6,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from toolwire_schemas.did_you_mean import explain_unknown_name
-from toolwire_tools.discovery import named_by
+from toolwire_tools.discovery import import_named
 
 from .metaclass import classes
 
@@ -53,7 +53,7 @@ def list_tools(with_class: bool = False) -> Any:
     """
     # It defines the actions that are part of every executor, and not bundled.
     importlib.import_module(f"{__package__}.executor")
-    known = {**named_by(f"{_BUNDLED}:BUNDLED"), **classes}
+    known = {**import_named(f"{_BUNDLED}:BUNDLED"), **classes}
     lagents_first = dict.fromkeys([*_LAGENTS, *known])
     names = [name for name in lagents_first if name in known]
     if not with_class:
@@ -80,7 +80,7 @@ def get_tool(name: str, *args: Any, **kwargs: Any) -> BaseAction:
     return get_tool_cls(name)(*args, **kwargs)
 
 
-def action_from(settings: Any) -> Any:
+def make_action(settings: Any) -> Any:
     """Return the action that `{"type": ..., **arguments}` describes, or an object as it is.
 
     The type is a class, the name of one that `get_tool` knows, or the path of one:
@@ -121,4 +121,4 @@ def _find_class(path: str) -> Any:
 def _load_class(name: str) -> Any:
     if name in classes:
         return classes[name]
-    return named_by(f"{_BUNDLED}:class_of")(name)
+    return import_named(f"{_BUNDLED}:class_of")(name)

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 from toolwire_tools.construction import construct
-from toolwire_tools.discovery import named_by
+from toolwire_tools.discovery import import_named
 from toolwire_tools.errors import NotOffered, RegistrationError
-from toolwire_tools.tool import Tool, function_handler, make_tool
+from toolwire_tools.tool import Tool, make_function_handler, make_tool
 
 from .action_return import ActionReturn
 from .base import AsyncActionMixin, BaseAction, is_async
@@ -36,7 +36,7 @@ _ENTRY_IN_CHINESE = "toolwire_bundled.chinese:entry"
 """A path, since bundled tools are above actions."""
 
 
-def tools_of_action(action: BaseAction | type[BaseAction]) -> list[Tool]:
+def list_action_tools(action: BaseAction | type[BaseAction]) -> list[Tool]:
     """Return a tool for each API of an action, or of one made from a class.
 
     Raises:
@@ -48,7 +48,7 @@ def tools_of_action(action: BaseAction | type[BaseAction]) -> list[Tool]:
         raise NotOffered("the class is abstract", tool=cls.__name__, remedy=remedy)
     if isinstance(action, type):
         if not cls.__toolwire_methods__:
-            raise _no_api(cls.__name__)
+            raise _refuse_without_api(cls.__name__)
         action = _make(action)
     if not action.enable:
         raise NotOffered("it is not enabled", tool=action.name, remedy="create it with enable=True")
@@ -63,7 +63,7 @@ def tools_of_action(action: BaseAction | type[BaseAction]) -> list[Tool]:
             tool = _redirect(tool, call, is_async=is_async(action))
         tools.append(tool)
     if not tools:
-        raise _no_api(action.name)
+        raise _refuse_without_api(action.name)
     return tools
 
 
@@ -71,7 +71,7 @@ def _call(action: BaseAction, api: str, arguments: dict[str, Any]) -> Any:
     return action(arguments, api)
 
 
-def _no_api(name: str) -> NotOffered:
+def _refuse_without_api(name: str) -> NotOffered:
     remedy = "write a method `run`, or decorate other methods"
     return NotOffered("nothing runs it", tool=name, remedy=remedy)
 
@@ -91,12 +91,12 @@ def _make(cls: type[BaseAction]) -> BaseAction:
     return action
 
 
-def tools_of_executor(executor: ActionExecutor) -> list[Tool]:
+def list_executor_tools(executor: ActionExecutor) -> list[Tool]:
     """Return the tools of all enabled actions. If there are hooks by now, they see every call."""
     tools: list[Tool] = []
     for action in executor.actions.values():
         with suppress(NotOffered):
-            tools += tools_of_action(action)
+            tools += list_action_tools(action)
     if not executor._hooks:
         return tools
     is_awaited = isinstance(executor, AsyncActionExecutor)
@@ -109,7 +109,7 @@ def tools_of_executor(executor: ActionExecutor) -> list[Tool]:
 
 def _make_tool(api: ActionApi) -> Tool:
     tool = api.as_tool()
-    entry, handler = tool.entry, function_handler(tool)
+    entry, handler = tool.entry, make_function_handler(tool)
     if entry.output_schema is not None:
         is_open = entry.output_schema == {"type": "object"}
         handler = replace(handler, present=partial(_present, handler.present, is_open))
@@ -117,7 +117,7 @@ def _make_tool(api: ActionApi) -> Tool:
         handler = replace(handler, is_async=True, runs_in_thread=True)  # it may block
     language = api.action.__toolwire_language__
     if language != "en":
-        entry = replace(entry, shown=named_by(_ENTRY_IN_CHINESE)(entry.shown, api.description))
+        entry = replace(entry, shown=import_named(_ENTRY_IN_CHINESE)(entry.shown, api.description))
         handler = replace(handler, bind=partial(_bind_in_language, language, handler.bind))
     return Tool(entry, handler)
 
@@ -158,7 +158,7 @@ def _redirect(tool: Tool, call: Callable[[dict[str, Any]], Any], *, is_async: bo
     def call_it(**arguments: Any) -> Any:
         return call(arguments)
 
-    own_handler = function_handler(tool)
+    own_handler = make_function_handler(tool)
     confirmation = own_handler.confirmation
     if confirmation is not None:  # about the values that the action's own method gets, and once
         confirmation = confirmation.by(own_handler.bind)
@@ -170,7 +170,7 @@ def _redirect(tool: Tool, call: Callable[[dict[str, Any]], Any], *, is_async: bo
     function.__qualname__ = entry.function.__qualname__
     made = make_tool(function, name=tool.name, options=options)
     handler = replace(
-        function_handler(made),
+        make_function_handler(made),
         confirmation=confirmation,
         is_async=is_async,
         notices_cancellation=is_async,

@@ -97,7 +97,7 @@ class _RunningStep:
             "agent_id": agent_id,
             "role": self._state["role"],
             "stage_id": self._stage_id,
-            "content": status_text(self._name, status),
+            "content": describe_status(self._name, status),
         }
         added = {STATE_UPDATE: update, SHARED_MESSAGE: message}
         return output | added | output  # twice: for the order of the members, and for their values
@@ -115,7 +115,7 @@ class _RunningStep:
         return None
 
 
-def status_text(name: str, status: str) -> str:
+def describe_status(name: str, status: str) -> str:
     """Return the shared message of a step that has none of its own."""
     return f"执行{name}步骤:{status}，"
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.language import say
 
-from ..lagent.model_literals import JSON, NotALiteral, json_value
-from ..yaml.model import ToolConfig, canonical
+from ..lagent.model_literals import JSON, NotALiteral, read_json
+from ..yaml.model import ToolConfig, normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -43,7 +43,7 @@ def instruction_prompt(config: ToolConfig, values: Mapping[str, str] | None = No
     block that `parse_instruction` reads.
     """
     prompt = config.tool_prompt or config.description
-    return_format = config.return_format or _default_format(config)
+    return_format = config.return_format or _write_default_format(config)
     text = f"{prompt.rstrip()}\n\n**return_format**:\n{return_format.rstrip()}\n"
     known = values or {}
 
@@ -53,7 +53,7 @@ def instruction_prompt(config: ToolConfig, values: Mapping[str, str] | None = No
     return re.sub(r"\{([^{}]*)\}", look_up, text)
 
 
-def _default_format(config: ToolConfig) -> str:
+def _write_default_format(config: ToolConfig) -> str:
     tag = config.name.upper()
     if config.input_schema is None:
         return say("Write the instruction between <{tag}> and </{tag}>.", tag=tag)
@@ -83,7 +83,7 @@ def parse_instruction(
     contents = _find_blocks(answer, name)
     wrong_names = []
     for other in dict.fromkeys(map(_name_of, others)):
-        if canonical(other) != canonical(name) and _find_blocks(answer, other):
+        if normalize_name(other) != normalize_name(name) and _find_blocks(answer, other):
             wrong_names.append(other)
     block = _format_block(name)
     if wrong_names and contents:
@@ -161,7 +161,7 @@ def _read_content(content: str, name: str) -> Any:
     if content[0] not in "{[":
         return content
     try:
-        return json_value(content)
+        return read_json(content)
     except NotALiteral as error:
         reason = str(error)
     problem = "The block {block} begins like JSON, but is not valid JSON: {reason}."

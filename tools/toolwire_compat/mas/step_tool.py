@@ -13,7 +13,7 @@ from toolwire_tools.options import Options
 from toolwire_tools.signature import docstring as docstrings
 from toolwire_tools.tool import Tool, make_tool
 
-from .executor import RAISES, SHARED_MESSAGE, SYNC, Executor, name_of, override_of, status_text
+from .executor import RAISES, SHARED_MESSAGE, SYNC, Executor, describe_status, name_of, override_of
 from .instructions import InstructionError, parse_instruction
 from .steps import AgentStep, StepState
 
@@ -38,7 +38,7 @@ _SIGNATURE = inspect.Signature(
 )
 
 
-def tools_of_executor(executor: Executor | type[Executor]) -> list[Tool]:
+def list_executor_tools(executor: Executor | type[Executor]) -> list[Tool]:
     """Return the tool of a registered executor or class, called as it is registered and described
     by its docstring.
     """
@@ -62,7 +62,7 @@ def make_step_call(
     return StepCall(instance, config)
 
 
-def instruction_schema(config: ToolConfig) -> dict[str, Any]:
+def make_instruction_schema(config: ToolConfig) -> dict[str, Any]:
     """Return the schema of the arguments of a tool that has no parameters: one text, described by
     *config*.
     """
@@ -165,6 +165,6 @@ def _find_reason(name: str, result: Any, output: dict[str, Any]) -> str:
         return encode(result).decode()
     message = output.get(SHARED_MESSAGE)
     content = message.get("content") if isinstance(message, dict) else message
-    if isinstance(content, str) and content and content != status_text(name, "failed"):
+    if isinstance(content, str) and content and content != describe_status(name, "failed"):
         return content
     return "no message was given"

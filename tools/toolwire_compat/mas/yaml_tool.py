@@ -13,12 +13,12 @@ import msgspec
 from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_schemas.signatures import read_signature
 from toolwire_tools.errors import RegistrationError
-from toolwire_tools.options import Options, options_for
-from toolwire_tools.tool import Tool, function_handler, make_tool
+from toolwire_tools.options import Options, find_options
+from toolwire_tools.tool import Tool, make_function_handler, make_tool
 
-from ..yaml.model import ExecutorName, Function, ToolConfig, canonical, implementation
+from ..yaml.model import ExecutorName, Function, ToolConfig, find_implementation, normalize_name
 from .executor import Executor
-from .step_tool import instruction_schema, make_step_call
+from .step_tool import make_instruction_schema, make_step_call
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ def import_next_to(folder: str, name: str) -> ModuleType:
     return module
 
 
-def tool_of(config: ToolConfig, import_module: Importer = import_next_to) -> Tool:
+def make_config_tool(config: ToolConfig, import_module: Importer = import_next_to) -> Tool:
     """Return the tool that *config* describes.
 
     Raises:
@@ -63,9 +63,9 @@ def tool_of(config: ToolConfig, import_module: Importer = import_next_to) -> Too
         raise config.error(f"{where}{error.problem}; {error.remedy}".removesuffix("; ")) from None
 
 
-def tools_of_config(config: ToolConfig) -> list[Tool]:
+def list_config_tools(config: ToolConfig) -> list[Tool]:
     """Return the tool that *config* describes, as a list. Raises as `tool_of` does."""
-    return [tool_of(config)]
+    return [make_config_tool(config)]
 
 
 def _bind(config: ToolConfig, import_module: Importer) -> Tool:
@@ -75,7 +75,7 @@ def _bind(config: ToolConfig, import_module: Importer) -> Tool:
         return _make_function_tool(config, function)
     schema = config.input_schema
     if schema is None:
-        schema = instruction_schema(config)
+        schema = make_instruction_schema(config)
     if binding is None or isinstance(binding, ExecutorName):
         call: Callable[..., Any] = make_step_call(_find_executor(config, import_module), config)
     else:
@@ -109,7 +109,7 @@ def _make_command_call(command: ToolCommand) -> Callable[..., Any]:
     async def call(**arguments: Any) -> Any:
         from ..yaml.run_command import run
 
-        return command.outcome(await run(command.invocation(arguments)))
+        return command.read_outcome(await run(command.make_invocation(arguments)))
 
     return call
 
@@ -120,10 +120,10 @@ def _make_command_call(command: ToolCommand) -> Callable[..., Any]:
 def _make_function_tool(config: ToolConfig, function: Callable[..., Any]) -> Tool:
     defaults = config.defaults
     call = partial(function, **defaults) if defaults else function
-    own_options = options_for(function) or Options()
+    own_options = find_options(function) or Options()
     tool = _make_tool(config, call, config.input_schema, own_options)
     if config.input_schema is not None:
-        context = function_handler(tool).context_parameter
+        context = make_function_handler(tool).context_parameter
         _compare_parameters(config, function, [context] if context else [])
     return tool
 
@@ -179,13 +179,13 @@ def _find_executor(config: ToolConfig, import_module: Importer) -> type[Executor
     wanted = config.binding
     if not isinstance(wanted, ExecutorName):
         wanted = ExecutorName(config.name)
-    own_file = implementation(config.file)
+    own_file = find_implementation(config.file)
     module = wanted.module
     if module is None and os.path.isfile(own_file):
         module = os.path.basename(own_file).removesuffix(".py")
     known = _list_candidates(config, wanted, module, import_module)
     for name, kind in known.items():
-        if canonical(name) == canonical(wanted.name):
+        if normalize_name(name) == normalize_name(wanted.name):
             return kind
     if module is None and config.binding is None:
         file = os.path.basename(own_file)

@@ -194,7 +194,7 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
     success: frozenset[int] = frozenset((0,))
     max_output_bytes: int = DEFAULT_MAX_OUTPUT_BYTES
 
-    def invocation(self, arguments: Mapping[str, Any]) -> Invocation:
+    def make_invocation(self, arguments: Mapping[str, Any]) -> Invocation:
         """Return what to run for *arguments*; raises an ArgumentsError for values that cannot be
         passed as they are.
         """
@@ -247,12 +247,12 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
         is_of_author = part.instead is not None
         return is_of_author or part.name in self.dashes
 
-    def outcome(self, finished: CommandResult) -> Any:
+    def read_outcome(self, finished: CommandResult) -> Any:
         """Return the text or JSON for the caller; raises a ToolError if the command failed, or
         printed no JSON.
         """
         if finished.status not in self.success:
-            raise ToolError(self._failure(finished))
+            raise ToolError(self._describe_failure(finished))
         text = finished.output.decode("utf-8", "replace")
         more = finished.output_bytes - len(finished.output)
         limit = format_size(self.max_output_bytes)
@@ -277,7 +277,7 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
             return "the script"
         return os.path.basename(self.program)
 
-    def _failure(self, finished: CommandResult) -> str:
+    def _describe_failure(self, finished: CommandResult) -> str:
         lines = [f"{self._called} {describe_exit(finished.status)}."]
         printed, size = finished.errors, finished.errors_bytes
         if not printed.strip():  # some programs print errors to standard output

@@ -43,8 +43,8 @@ class YamlDocument:
         self.faults.append(ConfigFault(self.file, self.lines[closest], key, problem))
 
     def _read(self, node: Any, key: str) -> Any:
-        self.lines.setdefault(key, _line_of(node))
-        kind = _kind_of(node)
+        self.lines.setdefault(key, _find_line(node))
+        kind = _name_kind(node)
         if node.id == "mapping" and kind == "map":
             return self._read_mapping(node, key)
         if node.id == "sequence" and kind == "seq":
@@ -59,7 +59,7 @@ class YamlDocument:
         for key_node, value_node in node.value:
             name = key_node.value
             member_key = place(key, (str(name),)).removeprefix(".")
-            if _kind_of(key_node) != "str":
+            if _name_kind(key_node) != "str":
                 self._refuse(key_node, key, f"a key is not text; {_QUOTE}")
                 continue
             if name in members:
@@ -67,7 +67,7 @@ class YamlDocument:
                 problem = f"this key occurs twice, first in line {first}; keep one"
                 self._refuse(key_node, member_key, problem)
                 continue
-            self.lines[member_key] = _line_of(key_node)
+            self.lines[member_key] = _find_line(key_node)
             members[name] = self._read(value_node, member_key)
         return members
 
@@ -83,8 +83,8 @@ class YamlDocument:
             text.encode()  # a lone surrogate raises a ValueError
             value = self._loader.construct_object(node)
         except (yaml.YAMLError, ValueError, KeyError) as error:
-            problem = f"{format_value(text)} cannot be read as {_kind_of(node)}"
-            self._refuse(node, key, f"{problem}: {_reason_of(error)}")
+            problem = f"{format_value(text)} cannot be read as {_name_kind(node)}"
+            self._refuse(node, key, f"{problem}: {_find_reason(error)}")
             return None
         if _is_surprising(text, value):
             problem = f"{text} is read as {format_value(value)}; write that, or put it in quotes"
@@ -94,7 +94,7 @@ class YamlDocument:
         return value
 
     def _refuse(self, node: Any, key: str, problem: str) -> None:
-        self.faults.append(ConfigFault(self.file, _line_of(node), key, problem))
+        self.faults.append(ConfigFault(self.file, _find_line(node), key, problem))
 
 
 def _is_surprising(text: str, value: Any) -> bool:
@@ -104,12 +104,12 @@ def _is_surprising(text: str, value: Any) -> bool:
     return isinstance(value, int | float) and ":" in text
 
 
-def _line_of(node: Any) -> int:
+def _find_line(node: Any) -> int:
     line: int = node.start_mark.line + 1
     return line
 
 
-def _kind_of(node: Any) -> str:
+def _name_kind(node: Any) -> str:
     tag: str = node.tag
     return tag.removeprefix(_TAGS)
 
@@ -135,12 +135,12 @@ def read_documents(text: str, file: str) -> list[YamlDocument]:
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
         line = 0 if mark is None else mark.line + 1
-        problem = f"this is not YAML: {_reason_of(error)}"
+        problem = f"this is not YAML: {_find_reason(error)}"
         raise ConfigError([ConfigFault(file, line, "", problem)]) from None
     return documents
 
 
-def _reason_of(error: Exception) -> str:
+def _find_reason(error: Exception) -> str:
     return str(getattr(error, "problem", None) or getattr(error, "reason", None) or error)
 
 

@@ -6,7 +6,7 @@ import os
 import re
 from typing import TYPE_CHECKING
 
-from .model import CONFIG, ConfigError, ConfigFault, ToolConfig, canonical, implementation
+from .model import CONFIG, ConfigError, ConfigFault, ToolConfig, find_implementation, normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,7 @@ def load_tool_config(path: str | os.PathLike[str]) -> ToolConfig:
     file = os.fspath(path)
     configs = load_file(file)
     if len(configs) != 1:
-        raise _error(file, f"it describes {len(configs)} tools; use load_tool_configs")
+        raise _make_error(file, f"it describes {len(configs)} tools; use load_tool_configs")
     return configs[0]
 
 
@@ -36,7 +36,7 @@ def load_tool_configs(path: str | os.PathLike[str]) -> dict[str, ToolConfig]:
     root = os.fspath(path)
     configs: list[ToolConfig] = []
     faults: list[ConfigFault] = []
-    for file in tool_files(root) if os.path.isdir(root) else [root]:
+    for file in list_tool_files(root) if os.path.isdir(root) else [root]:
         try:
             configs += load_file(file)
         except ConfigError as error:
@@ -46,11 +46,11 @@ def load_tool_configs(path: str | os.PathLike[str]) -> dict[str, ToolConfig]:
         raise ConfigError(faults)
     if not configs:
         example = f"rag{CONFIG}.yaml"
-        raise _error(root, f"no YAML in this folder describes a tool, such as {example}")
+        raise _make_error(root, f"no YAML in this folder describes a tool, such as {example}")
     return {config.name: config for config in configs}
 
 
-def tool_files(folder: str) -> list[str]:
+def list_tool_files(folder: str) -> list[str]:
     """Return the YAML files of *folder* that describe tools, without those that begin with `_` or a
     dot.
 
@@ -72,7 +72,7 @@ def is_about_a_tool(path: str) -> bool:
     """
     if not os.path.isfile(path):
         return False
-    if os.path.splitext(path)[0].endswith(CONFIG) and os.path.isfile(implementation(path)):
+    if os.path.splitext(path)[0].endswith(CONFIG) and os.path.isfile(find_implementation(path)):
         return True
     try:
         with open(path, "rb") as file:
@@ -104,7 +104,7 @@ def load_file(path: str) -> list[ToolConfig]:
         from toolwire_schemas.install_command import install_command
 
         missing = f"YAML needs PyYAML; run: {install_command('toolwire[yaml]')}"
-        raise _error(path, missing) from None
+        raise _make_error(path, missing) from None
     configs = []
     faults = []
     is_empty = True
@@ -117,7 +117,7 @@ def load_file(path: str) -> list[ToolConfig]:
             configs.append(config)
         faults += document.faults
     if is_empty:
-        raise _error(path, f"it is empty; a tool has at least {LEAST}")
+        raise _make_error(path, f"it is empty; a tool has at least {LEAST}")
     faults += _find_namesakes(configs)
     stem = os.path.splitext(os.path.basename(path))[0]
     if stem.endswith(CONFIG):
@@ -127,7 +127,7 @@ def load_file(path: str) -> list[ToolConfig]:
     return configs
 
 
-def _error(path: str, problem: str, line: int = 0) -> ConfigError:
+def _make_error(path: str, problem: str, line: int = 0) -> ConfigError:
     return ConfigError([ConfigFault(path, line, "", problem)])
 
 
@@ -138,16 +138,16 @@ def _read_text(path: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise _error(path, "it is not UTF-8; save it in that encoding", line) from None
+        raise _make_error(path, "it is not UTF-8; save it in that encoding", line) from None
     except OSError as error:
-        raise _error(path, f"it cannot be read: {error.strerror}") from None
+        raise _make_error(path, f"it cannot be read: {error.strerror}") from None
 
 
 def _find_namesakes(configs: Iterable[ToolConfig]) -> list[ConfigFault]:
     first_of: dict[str, ToolConfig] = {}
     faults = []
     for config in configs:
-        first = first_of.setdefault(canonical(config.name), config)
+        first = first_of.setdefault(normalize_name(config.name), config)
         if first is not config:
             place = f"{first.file}:{first.line}"
             problem = f"{config.name!r} is already described in {place}; rename or remove one"
@@ -158,7 +158,7 @@ def _find_namesakes(configs: Iterable[ToolConfig]) -> list[ConfigFault]:
 def _find_misnamed(configs: Iterable[ToolConfig], wanted: str) -> list[ConfigFault]:
     faults = []
     for config in configs:
-        if canonical(config.name) != canonical(wanted):
+        if normalize_name(config.name) != normalize_name(wanted):
             problem = f"{config.name!r} is not {wanted!r}, the name of the file; rename one of them"
             faults.append(ConfigFault(config.file, config.line, "", problem))
     return faults

@@ -98,14 +98,14 @@ class ToolConfig(msgspec.Struct, frozen=True, kw_only=True):
         return ConfigError([ConfigFault(self.file, self.line, key, problem)])
 
 
-def canonical(name: str) -> str:
+def normalize_name(name: str) -> str:
     """Return *name* as two spellings of it have it in common: tags are written in capitals, files
     are not.
     """
     return name.casefold()
 
 
-def implementation(path: str) -> str:
+def find_implementation(path: str) -> str:
     """Return the path of the Python file that belongs to the YAML file at *path* by its name, if
     there is one.
     """

@@ -17,7 +17,7 @@ from toolwire_tools.options import Options
 from toolwire_tools.schema.validator import ToolSchemaValidator
 
 from .command_reader import CommandReader
-from .model import ExecutorName, Function, ToolConfig, canonical
+from .model import ExecutorName, Function, ToolConfig, normalize_name
 from .shape import find_shape_faults
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class _Reader:
         return msgspec.structs.replace(config, binding=self._read_binding(config))
 
     def _compare_names(self, name: str, other: str) -> None:
-        if canonical(other) != canonical(name):
+        if normalize_name(other) != normalize_name(name):
             problem = f"{other!r} is not {name!r} as above; a tool has one name"
             self._add("use_prompt.tool_name", problem)
 

@@ -105,7 +105,7 @@ async def _start(invocation: Invocation) -> tuple[ChildGroup, Process]:
     except BaseException as error:
         group.close()
         if isinstance(error, OSError):
-            raise ToolError(_not_started(invocation, error)) from None
+            raise ToolError(_make_not_started(invocation, error)) from None
         raise
     group.guard(process)
     return group, process
@@ -115,7 +115,7 @@ _MARK = "TOOLWIRE_COMMAND"
 _numbers = count(1)
 
 
-def _not_started(invocation: Invocation, error: OSError) -> str:
+def _make_not_started(invocation: Invocation, error: OSError) -> str:
     program = invocation.argv[0]
     if (
         isinstance(error, FileNotFoundError)

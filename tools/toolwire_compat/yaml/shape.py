@@ -38,7 +38,7 @@ def find_shape_faults(document: Any) -> Iterator[Fault]:
     if not isinstance(document, dict):
         yield "", f"{format_value(document)} does not describe a tool, which has at least {LEAST}"
         return
-    faults = _validator().faults(document, "")
+    faults = _make_validator().faults(document, "")
     problems = dict(faults)
     mistyped = _find_mistyped_keys(document, problems)
     yield from _find_faults_of_keys(document, set(mistyped.values()))
@@ -60,7 +60,7 @@ def _find_faults_of_keys(document: dict[Any, Any], meant: set[str]) -> Iterator[
         present = [key for key in keys if key in document]
         for other in present[1:]:
             yield other, f"only one of {', '.join(keys)} may be given"
-    for key, (needed, *_) in _schema()["dependentRequired"].items():
+    for key, (needed, *_) in _load_schema()["dependentRequired"].items():
         if key in document and needed not in document and needed not in meant:
             yield key, f"it needs {needed} as well"
     has_name = "name" in document or "use_guide" in document
@@ -91,7 +91,7 @@ def _reword(problem: str) -> str:
 
 def _find_mistyped_keys(document: dict[str, Any], problems: dict[str, str]) -> dict[str, str]:
     """Return the refused keys of a tool that are unknown and resemble a known one, with that."""
-    known = list(_schema()["properties"])
+    known = list(_load_schema()["properties"])
     mistyped: dict[str, str] = {}
     for key in document:
         if key in known or place("", (key,)) not in problems:
@@ -107,7 +107,7 @@ def _find_unknown_words(parameters: Any, problems: dict[str, str]) -> dict[str, 
 
     Words that begin with `x-` are not refused, and so not among them.
     """
-    known = list(_schema()["$defs"]["parameter-words"]["properties"])
+    known = list(_load_schema()["$defs"]["parameter-words"]["properties"])
     if isinstance(parameters, list):
         known.insert(0, "name")
     unknown: dict[str, str] = {}
@@ -136,7 +136,7 @@ def _list_descriptions(parameters: Any) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 @cache
-def _schema() -> dict[str, Any]:
+def _load_schema() -> dict[str, Any]:
     """Return the schema of one tool."""
     library = bundle("tool-library")
     del library["anyOf"]
@@ -144,8 +144,8 @@ def _schema() -> dict[str, Any]:
 
 
 @cache
-def _validator() -> ToolSchemaValidator:
-    schema = dict(_schema())
+def _make_validator() -> ToolSchemaValidator:
+    schema = dict(_load_schema())
     for word in _WORDED_HERE:  # with better sentences than the validator's
         schema.pop(word, None)
     return ToolSchemaValidator(schema)

@@ -113,8 +113,8 @@ class BaseContext:
             raise TypeError(f"progress: message must be a str, not {type(message).__name__}")
         whole = None
         if total is not None:
-            whole = _number(total, "total")
-        self._caller.progress(_number(done, "done"), whole, message)
+            whole = _read_number(total, "total")
+        self._caller.progress(_read_number(done, "done"), whole, message)
         return DONE
 
     def status(self, message: str) -> Done:
@@ -299,7 +299,7 @@ class AsyncContext(BaseContext):
         self, message: str, kind: Any = bool, *, default: Any = MISSING, key: str = "answer"
     ) -> Coroutine[Any, Any, Any]:
         """As `Context.ask`, to be awaited: a call whose tool forgot that fails."""
-        return self._pending("ask", partial(self._ask, message, kind, default, key))
+        return self._begin_pending("ask", partial(self._ask, message, kind, default, key))
 
     async def _ask(self, message: str, kind: Any, default: Any, key: str = "answer") -> Any:
         from .elicitation import read_form
@@ -313,7 +313,9 @@ class AsyncContext(BaseContext):
             return default
         return form.read(answer)
 
-    def _pending(self, method: str, begin: Callable[[], Coroutine[Any, Any, T]]) -> Pending[T]:
+    def _begin_pending(
+        self, method: str, begin: Callable[[], Coroutine[Any, Any, T]]
+    ) -> Pending[T]:
         """Return the result of *method*, which *begin* starts when it is awaited."""
         from .pending import Pending
 
@@ -339,7 +341,7 @@ class AsyncContext(BaseContext):
         raise RuntimeError(f"{problem}; write `await context.{first}(...)`")
 
 
-def _number(value: Any, what: str) -> float:
+def _read_number(value: Any, what: str) -> float:
     """*value* as an int or a finite float; numpy scalars, Decimals and Fractions count as
     numbers.
     """

@@ -15,7 +15,7 @@ import msgspec
 from toolwire_schemas.json_schema.graph import without_null
 
 from ..errors import ArgumentsError, Declined, Dismissed, NotAnswered, RegistrationError
-from ..schema.annotations import arguments_of
+from ..schema.annotations import get_arguments
 from ..schema.scalars import ANY_MOMENT
 from ..signature import read_signature
 
@@ -146,7 +146,7 @@ def _make_form(kind: Any) -> ElicitationForm:
     if whole is None:  # `signature.read` hides a parameter for the context
         raise TypeError(f"ask: the answer is a Context; {_REMEDY}")
     single = "properties" not in whole
-    hints = {_ANSWER: kind} if single else _hints(kind)
+    hints = {_ANSWER: kind} if single else _read_hints(kind)
     fields = {_ANSWER: whole} if single else whole["properties"]
     required = [_ANSWER] if single else whole.get("required", [])
     shown: dict[str, Schema] = {}
@@ -155,14 +155,14 @@ def _make_form(kind: Any) -> ElicitationForm:
         field, optional = without_null(schema)
         if optional:
             required = [other for other in required if other != name]
-        shown[name] = _shown(name, field, choices, _enum_in(hints.get(name)))
+        shown[name] = _make_field_schema(name, field, choices, _find_enum(hints.get(name)))
     form: Schema = {"type": "object", "properties": shown}
     if required:
         form["required"] = list(required)
     return ElicitationForm(form, arguments, single, choices)
 
 
-def _hints(record: Any) -> dict[str, Any]:
+def _read_hints(record: Any) -> dict[str, Any]:
     from typing import get_type_hints
 
     try:
@@ -173,22 +173,22 @@ def _hints(record: Any) -> dict[str, Any]:
         return {}
 
 
-def _enum_in(hint: Any) -> type[Enum] | None:
+def _find_enum(hint: Any) -> type[Enum] | None:
     """Return the Enum that *hint* is, or has inside it, as `list[Size]` and `Size | None` have."""
     if isinstance(hint, type) and issubclass(hint, Enum):
         return hint
-    return next(filter(None, map(_enum_in, arguments_of(hint))), None)
+    return next(filter(None, map(_find_enum, get_arguments(hint))), None)
 
 
-def _shown(
+def _make_field_schema(
     name: str, schema: Schema, choices: dict[str, dict[str, Any]], names: type[Enum] | None
 ) -> Schema:
     kind, inner = schema.get("type"), schema.get("items")
     choice: Schema = {}
-    if kind == "array" and isinstance(inner, dict) and (values := _values(inner)):
-        choice = {"items": _choice(name, values, choices, names, "anyOf")}
-    elif values := _values(schema):
-        choice, kind = _choice(name, values, choices, names, "oneOf"), "string"
+    if kind == "array" and isinstance(inner, dict) and (values := _list_values(inner)):
+        choice = {"items": _make_choice(name, values, choices, names, "anyOf")}
+    elif values := _list_values(schema):
+        choice, kind = _make_choice(name, values, choices, names, "oneOf"), "string"
     if kind not in _SHOWN or (kind == "array" and not choice):
         what = "the answer"
         if name != _ANSWER:
@@ -213,12 +213,12 @@ def _shown(
     return field
 
 
-def _values(schema: Schema) -> list[Any]:
+def _list_values(schema: Schema) -> list[Any]:
     values: list[Any] = schema.get("enum", [schema["const"]] if "const" in schema else [])
     return values
 
 
-def _choice(
+def _make_choice(
     name: str,
     values: list[Any],
     choices: dict[str, dict[str, Any]],

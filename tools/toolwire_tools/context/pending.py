@@ -29,21 +29,21 @@ class Pending(Coroutine[Any, Any, T]):
     def __repr__(self) -> str:
         return f"<context.{self.method}, to be awaited>"
 
-    def _begun(self) -> Coroutine[Any, Any, T]:
+    def _start(self) -> Coroutine[Any, Any, T]:
         if self._coroutine is None:
             self._coroutine = self._begin(self)
         return self._coroutine
 
     def __await__(self) -> Generator[Any, Any, T]:
-        return self._begun().__await__()
+        return self._start().__await__()
 
     def send(self, value: Any, /) -> Any:
         """As a coroutine's: tasks run it by this."""
-        return self._begun().send(value)
+        return self._start().send(value)
 
     def throw(self, *exception: Any) -> Any:
         """As a coroutine's."""
-        return self._begun().throw(*exception)
+        return self._start().throw(*exception)
 
     def close(self) -> None:
         """As a coroutine's. One that was not started stays forgotten."""

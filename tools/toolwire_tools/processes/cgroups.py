@@ -14,7 +14,7 @@ from contextlib import suppress
 from functools import cache
 from itertools import count
 
-from .subreaper import descendants
+from .subreaper import find_descendants
 
 _MOUNTED = "/sys/fs/cgroup"
 
@@ -25,7 +25,7 @@ def new() -> str | None:
     """Return the path of a new cgroup with a limit of memory to be set; `None` if there can be none
     here.
     """
-    parent = _divided()
+    parent = _divide()
     if parent is None:
         return None
     path = f"{parent}/toolwire-{os.getpid()}-{next(_numbers)}"
@@ -50,7 +50,7 @@ def used(path: str) -> int:
 
 
 @cache
-def _divided() -> str | None:
+def _divide() -> str | None:
     """The cgroup of this process, made ready to have children with limits; `None` if that cannot
     be.
     """
@@ -62,7 +62,7 @@ def _divided() -> str | None:
         path = os.path.normpath(f"{_MOUNTED}{own}")
         if "memory" not in _read(f"{path}/cgroup.controllers").split():
             return None
-        if not set(_processes(path)) <= {os.getpid(), *descendants(os.getpid())}:
+        if not set(_list_processes(path)) <= {os.getpid(), *find_descendants(os.getpid())}:
             return None
         ours = f"{path}/toolwire-{os.getpid()}"
         os.mkdir(ours)
@@ -79,7 +79,7 @@ def _divided() -> str | None:
 
 def leave() -> None:
     """Undo the division, if there is one: when the server ends, and its workers have."""
-    if _divided.cache_info().currsize and (path := _divided()):
+    if _divide.cache_info().currsize and (path := _divide()):
         _leave(path, f"{path}/toolwire-{os.getpid()}")
 
 
@@ -91,13 +91,13 @@ def _leave(path: str, ours: str) -> None:
         os.rmdir(ours)
 
 
-def _processes(path: str) -> list[int]:
+def _list_processes(path: str) -> list[int]:
     return [int(word) for word in _read(f"{path}/cgroup.procs").split()]
 
 
 def _move(path: str, to: str) -> None:
     _write(f"{to}/cgroup.procs", "0")  # first, so that those it starts now are there, too
-    for process in _processes(path):
+    for process in _list_processes(path):
         with suppress(ProcessLookupError):  # it has ended
             _write(f"{to}/cgroup.procs", str(process))
 

@@ -29,7 +29,7 @@ from .process_group import (
     SIGKILL,
     kill_group_when_pipe_closes,
     kill_marked,
-    new_group,
+    make_group_options,
     signal_group,
 )
 
@@ -81,7 +81,7 @@ class ChildGroup:
 
     def options(self, *more_descriptors: int) -> dict[str, Any]:
         """Return the arguments of `Popen` for the leader of a group that inherits the life line."""
-        return new_group(*self.descriptors, *more_descriptors)
+        return make_group_options(*self.descriptors, *more_descriptors)
 
     def command(self, command: Sequence[str], environment: Mapping[str, str]) -> Sequence[str]:
         """Return what to start in order to run *command* with this *environment*."""
@@ -182,18 +182,18 @@ class ReapedGroup(ChildGroup):
     def terminate(self) -> None:
         """Have the subreaper ask the child's group to end."""
         if sys.platform != "win32":
-            self._signal(signal.SIGUSR1)
+            self._send_signal(signal.SIGUSR1)
 
     def kill(self) -> None:
         """Have the subreaper kill the child and its descendants. Does not wait for their end."""
-        self._signal(signal.SIGTERM)
+        self._send_signal(signal.SIGTERM)
 
     def kill_descendants(self) -> None:
         """Kill the descendants, one of which may keep the subreaper from it, and then `kill`."""
-        subreaper_id = self._subreaper_id()
+        subreaper_id = self._find_subreaper_id()
         if subreaper_id is None:
             return
-        for process in subreaper.descendants(subreaper_id):
+        for process in subreaper.find_descendants(subreaper_id):
             with suppress(OSError):
                 os.kill(process, SIGKILL)
         self.kill()
@@ -220,15 +220,15 @@ class ReapedGroup(ChildGroup):
     def _watch_life_line(self, leader: Leader) -> None:
         """Do nothing: the subreaper does."""
 
-    def _signal(self, number: int) -> None:
-        subreaper_id = self._subreaper_id()
+    def _send_signal(self, number: int) -> None:
+        subreaper_id = self._find_subreaper_id()
         if sys.platform == "win32" or subreaper_id is None:
             return
         with suppress(ProcessLookupError):
             os.kill(subreaper_id, number)
             os.kill(subreaper_id, signal.SIGCONT)  # the child may have stopped it
 
-    def _subreaper_id(self) -> int | None:
+    def _find_subreaper_id(self) -> int | None:
         """Return the id of the subreaper's process; `None` if it was reaped, and may be reused."""
         leader = self._leader
         if leader is None or leader.returncode is not None:
@@ -244,7 +244,7 @@ class ReapedGroup(ChildGroup):
         return 0
 
 
-def strongest_group() -> ChildGroup:
+def make_strongest_group() -> ChildGroup:
     """Return the new group of a child whose descendants this system ends most reliably."""
     if subreaper.EXISTS:
         return ReapedGroup()

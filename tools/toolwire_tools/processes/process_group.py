@@ -34,7 +34,7 @@ class Leader(Protocol):
     def terminate(self) -> Callable[[], None]: ...
 
 
-def new_group(*descriptors: int) -> dict[str, Any]:
+def make_group_options(*descriptors: int) -> dict[str, Any]:
     """Return the arguments that make `Popen` start a process in a group of its own, with
     *descriptors*.
     """
@@ -82,10 +82,10 @@ def kill_marked(mark: bytes, *, since: int = 0) -> None:
     """
     latest = time.monotonic() + _END_SECONDS
     known, before = set[int](), set[int]()
-    if _last_started() < since:  # the numbers have started again from the beginning
+    if _find_last_started() < since:  # the numbers have started again from the beginning
         since = 0
     while time.monotonic() < latest:
-        present = {process for process in _processes() if process >= since}
+        present = {process for process in _list_processes() if process >= since}
         is_settled = True
         for process in present - known:
             environment = _read(process, "environ")
@@ -102,7 +102,7 @@ def kill_marked(mark: bytes, *, since: int = 0) -> None:
         before = present
 
 
-def _last_started() -> int:
+def _find_last_started() -> int:
     try:
         with open("/proc/loadavg", "rb") as file:
             return int(file.read().split()[-1])
@@ -110,7 +110,7 @@ def _last_started() -> int:
         return 0
 
 
-def _processes() -> set[int]:
+def _list_processes() -> set[int]:
     try:
         return set(map(int, filter(str.isdigit, os.listdir("/proc"))))
     except OSError:  # no Linux

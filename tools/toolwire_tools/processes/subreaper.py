@@ -60,14 +60,14 @@ def fork_below_subreaper(life: int, cgroup: str = "") -> None:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     # None may end the subreaper.
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
-    _prctl(_PR_SET_CHILD_SUBREAPER, 1)
-    _signal_when_it_closes(life)
+    _call_prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    _request_signal_at_close(life)
     subreaper = os.getpid()
     worker = os.fork()
     if worker != 0:
         _guard(worker, life, cgroup)
     os.setsid()
-    _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _call_prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != subreaper:
         os._exit(1)
     os.close(life)
@@ -76,7 +76,7 @@ def fork_below_subreaper(life: int, cgroup: str = "") -> None:
     signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
 
 
-def _signal_when_it_closes(life: int) -> None:
+def _request_signal_at_close(life: int) -> None:
     """Have the system send SIGIO to this process when the other end of *life* closes."""
     if sys.platform != "linux":
         raise OSError(_ONLY_ON_LINUX)
@@ -194,7 +194,7 @@ def _end_descendants() -> int:
     latest = time.monotonic() + _END_SECONDS
     killed = set[int]()
     while _has_children() and time.monotonic() < latest:
-        for process in descendants(os.getpid()):
+        for process in find_descendants(os.getpid()):
             with suppress(OSError):
                 os.kill(process, signal.SIGKILL)
                 killed.add(process)
@@ -214,7 +214,7 @@ def _has_children() -> bool:
     return True
 
 
-def descendants(ancestor: int) -> list[int]:
+def find_descendants(ancestor: int) -> list[int]:
     """Return the processes that *ancestor*, a process, has started, directly or not, and that are
     still its own.
     """
@@ -270,7 +270,7 @@ def _write(path: str, text: str) -> None:
         file.write(text)
 
 
-def _prctl(option: int, value: int) -> None:
+def _call_prctl(option: int, value: int) -> None:
     with suppress(ImportError, OSError, AttributeError):
         import ctypes
 

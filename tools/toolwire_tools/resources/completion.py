@@ -18,9 +18,9 @@ from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
 from ..errors import OutputError
 from ..schema.annotations import (
     Unresolved,
-    annotations_of,
+    collect_names,
+    get_annotations,
     is_async,
-    names_of,
     unwrap_annotation,
     unwrap_function,
 )
@@ -80,13 +80,13 @@ class CompletionHandler(msgspec.Struct, frozen=True, eq=False):
         """Return the result, of a synchronous function. Raises what the function raises, and
         `OutputError`.
         """
-        return _result(self._find_values(**arguments))
+        return _make_result(self._find_values(**arguments))
 
     async def call_async(
         self, arguments: dict[str, Any], caller: Caller, strict_arguments: bool = False
     ) -> dict[str, Any]:
         """As `call`, of an asynchronous function."""
-        return _result(await self._find_values(**arguments))
+        return _make_result(await self._find_values(**arguments))
 
     def with_name(self, name: str) -> CompletionHandler:
         """Return itself: no list shows a completion."""
@@ -110,7 +110,7 @@ def make_completion(owner: Entry, values: Any) -> Tool:
     return Tool(replace(owner, kind="completions"), CompletionHandler(values, waits))
 
 
-def completers(entry: Entry) -> dict[str, Any]:
+def find_completers(entry: Entry) -> dict[str, Any]:
     """Return the values of each argument of *entry* that can be completed, or the function that
     returns them.
     """
@@ -119,12 +119,12 @@ def completers(entry: Entry) -> dict[str, Any]:
         return {name: partial(entry.completer, name) for name in properties}
     if entry.function is None:  # another server knows
         return {}
-    names = names_of(entry.function)
-    hints = annotations_of(unwrap_function(entry.function))
+    names = collect_names(entry.function)
+    hints = get_annotations(unwrap_function(entry.function))
     found = {}
     for name, place in properties.items():
-        values: Any = _choices(place)
-        for item in _metadata(hints.get(name), names):
+        values: Any = _list_choices(place)
+        for item in _read_metadata(hints.get(name), names):
             if isinstance(item, Completer):
                 values = item.values
         if values:
@@ -132,14 +132,14 @@ def completers(entry: Entry) -> dict[str, Any]:
     return found
 
 
-def _metadata(hint: Any, names: Any) -> tuple[Any, ...]:
+def _read_metadata(hint: Any, names: Any) -> tuple[Any, ...]:
     try:
         return unwrap_annotation(hint, names).metadata
     except Unresolved:  # the argument has its type from elsewhere
         return ()
 
 
-def _choices(place: SchemaNode) -> list[str]:
+def _list_choices(place: SchemaNode) -> list[str]:
     """Return the values that *place* lists, as texts."""
     texts = []
     for node in place.alternatives():
@@ -150,9 +150,9 @@ def _choices(place: SchemaNode) -> list[str]:
     return texts
 
 
-def _result(values: Any) -> dict[str, Any]:
+def _make_result(values: Any) -> dict[str, Any]:
     if hasattr(values, "to_mcp"):  # FastMCP's `Completion`
-        found = _result(values.values)["completion"]
+        found = _make_result(values.values)["completion"]
         more = {"hasMore": True} if found["hasMore"] else {}
         return {"completion": {**values.to_mcp(), "values": found["values"], **more}}
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):

@@ -14,13 +14,13 @@ from toolwire_schemas.wire.codec import encode
 
 from ..content import Text
 from ..entry import SEPARATOR, Entry, show
-from ..errors import OutputError, RegistrationError, naming
+from ..errors import OutputError, RegistrationError, name_noun
 from ..handler import make_handler
-from ..options import Options, options_for
+from ..options import Options, find_options
 from ..outer_handler import OuterHandler
-from ..results import blocks_in
-from ..schema.annotations import annotations_of
-from ..schema.to_json import plain_result
+from ..results import find_blocks
+from ..schema.annotations import get_annotations
+from ..schema.to_json import make_plain_result
 from ..signature.return_value import Returns, as_text
 from ..tool import Tool, name_parts, read_function
 
@@ -98,8 +98,8 @@ def make_prompt(
     Raises:
         RegistrationError: if it cannot be described to clients.
     """
-    options = options or options_for(function)
-    with naming("prompt"):
+    options = options or find_options(function)
+    with name_noun("prompt"):
         parts = name_parts(function, name, options, toolkit)
         full_name = SEPARATOR.join(parts)
         signature = read_function(
@@ -135,7 +135,7 @@ def present_messages(description: str | None, value: Any) -> dict[str, Any]:
         OutputError: if it has no form in a message.
     """
     result: dict[str, Any] = {"description": description} if description else {}
-    result["messages"] = list(_messages(value, "user"))
+    result["messages"] = list(_iterate_messages(value, "user"))
     return result
 
 
@@ -145,7 +145,7 @@ def _show_arguments(schema: dict[str, Any]) -> list[dict[str, Any]]:
     shown = []
     for name, place in root.properties.items():
         argument: dict[str, Any] = {"name": name}
-        text = _text_about(place)
+        text = _describe_argument(place)
         if text:
             argument["description"] = text
         shown.append({**argument, "required": name in root.required})
@@ -162,7 +162,7 @@ def _takes_any_text(field: SchemaNode) -> bool:
 _LIMITS = ("enum", "const", "format", "minLength", "pattern")
 
 
-def _text_about(place: SchemaNode) -> str:
+def _describe_argument(place: SchemaNode) -> str:
     """Return the text of an argument, and how to write a value that is no text."""
     node = place.resolved
     text = place.description or node.description
@@ -178,7 +178,7 @@ def _text_about(place: SchemaNode) -> str:
 _TEXTS = ("description", "default", "title")
 
 
-def _messages(value: Any, role: str) -> Iterator[dict[str, Any]]:
+def _iterate_messages(value: Any, role: str) -> Iterator[dict[str, Any]]:
     """Yield the messages that *value* is: a message, a content block, a text, data, or a list of
     them.
     """
@@ -186,20 +186,20 @@ def _messages(value: Any, role: str) -> Iterator[dict[str, Any]]:
         raise OutputError([("result", "is None; return a text, a Message or a list of them")])
     if isinstance(value, list | tuple):
         for item in value:
-            yield from _messages(item, role)
-    elif (parts := _parts(value)) is not None:
+            yield from _iterate_messages(item, role)
+    elif (parts := _split_message(value)) is not None:
         role, content = parts
         if role not in ("user", "assistant"):
             raise OutputError(
                 [("result.role", f'is {role!r}; a message is of the "user" or the "assistant"')]
             )
-        yield from _messages(content, role)
+        yield from _iterate_messages(content, role)
     else:
-        for block in blocks_in(value) or [Text(as_text(plain_result(value))).block()]:
+        for block in find_blocks(value) or [Text(as_text(make_plain_result(value))).block()]:
             yield {"role": role, "content": block}
 
 
-def _parts(value: Any) -> tuple[str, Any] | None:
+def _split_message(value: Any) -> tuple[str, Any] | None:
     """Return the role and the content of a message; `None` if *value* is no message.
 
     Message classes of other packages, such as MCP's Python SDK, have the same two attributes.
@@ -208,7 +208,7 @@ def _parts(value: Any) -> tuple[str, Any] | None:
         if value.keys() != {"role", "content"}:
             return None
         return (value["role"], value["content"])
-    fields = {name for base in type(value).__mro__ for name in annotations_of(base)}
+    fields = {name for base in type(value).__mro__ for name in get_annotations(base)}
     if {"role", "content"} <= fields:
         return (value.role, value.content)
     return None

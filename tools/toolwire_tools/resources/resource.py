@@ -15,13 +15,13 @@ import msgspec
 
 from ..content import base64_of, is_media_type, is_textual, media_type_of
 from ..entry import SEPARATOR, Entry, show
-from ..errors import OutputError, RegistrationError, ToolError, naming
+from ..errors import OutputError, RegistrationError, ToolError, name_noun
 from ..handler import make_handler
 from ..options import Options, name_of
 from ..outer_handler import OuterHandler
-from ..results import blocks_in
-from ..schema.annotations import annotations_of
-from ..schema.to_json import plain_result
+from ..results import find_blocks
+from ..schema.annotations import get_annotations
+from ..schema.to_json import make_plain_result
 from ..signature.return_value import Returns, as_text
 from ..tool import Tool, name_parts, read_function
 from .uri_template import UriTemplate
@@ -85,7 +85,7 @@ class ResourceHandler(OuterHandler, frozen=True, eq=False, kw_only=True):
             ArgumentsError, OutputError, Cancelled, Exception: as `Handler.call` does.
         """
         uri = arguments["uri"]
-        value = self.inner.run(self._variables(uri), caller)
+        value = self.inner.run(self._match_variables(uri), caller)
         return self.present(uri, value)
 
     async def call_async(
@@ -93,10 +93,10 @@ class ResourceHandler(OuterHandler, frozen=True, eq=False, kw_only=True):
     ) -> dict[str, Any]:
         """As `call`, for an asynchronous function."""
         uri = arguments["uri"]
-        value = await self.inner.run_async(self._variables(uri), caller)
+        value = await self.inner.run_async(self._match_variables(uri), caller)
         return self.present(uri, value)
 
-    def _variables(self, uri: str) -> dict[str, str]:
+    def _match_variables(self, uri: str) -> dict[str, str]:
         values = self.template.match(uri)
         if values is None:
             raise self.not_found(f"{uri[:200]} does not match {self.inner.name}")
@@ -126,7 +126,7 @@ def make_resource(
         RegistrationError: if the URI is no template, or its variables are not the parameters of the
             function.
     """
-    with naming("resource"):
+    with name_noun("resource"):
         uri = options.uri
         name_parts(function, uri, options, None)
         signature = read_function(
@@ -166,7 +166,7 @@ def read_contents(media_type: str | None, uri: str, value: Any) -> dict[str, Any
     """
     if value is None:
         raise ResourceNotFound(f"there is no resource {uri[:200]}: its function returned None")
-    return {"contents": contents_of(value, uri, media_type)}
+    return {"contents": make_contents(value, uri, media_type)}
 
 
 def _read_template(uri: str) -> UriTemplate:
@@ -210,8 +210,8 @@ def _show(
     description: str,
 ) -> dict[str, Any]:
     """Return the member of `resources/list` or `resources/templates/list`."""
-    media_type = options.media_type or _media_type_of_uri(options.uri)
-    returns_text = annotations_of(function).get("return") in (str, "str")
+    media_type = options.media_type or _guess_media_type(options.uri)
+    returns_text = get_annotations(function).get("return") in (str, "str")
     if media_type is None and returns_text and not template.is_template:
         media_type = "text/plain"
     uri_member = "uriTemplate" if template.is_template else "uri"
@@ -232,7 +232,7 @@ def leaves_folder(path: str) -> bool:
 _OUTSIDE = re.compile(r"/|\.\.(/|$)|[A-Za-z]:")
 
 
-def contents_of(value: Any, uri: str, media_type: str | None = None) -> list[dict[str, Any]]:
+def make_contents(value: Any, uri: str, media_type: str | None = None) -> list[dict[str, Any]]:
     """Return the `contents` for the *value* of the resource *uri*.
 
     A str is text, bytes are a blob, and content blocks and lists of them are what they hold. Other
@@ -246,15 +246,15 @@ def contents_of(value: Any, uri: str, media_type: str | None = None) -> list[dic
         known = (
             media_type
             or media_type_of(data)
-            or _media_type_of_uri(uri)
+            or _guess_media_type(uri)
             or "application/octet-stream"
         )
-        return [_of_bytes(data, uri, known)]
+        return [_make_contents_of_bytes(data, uri, known)]
     if type(value) is str:
         return [
             {
                 "uri": uri,
-                "mimeType": media_type or _media_type_of_uri(uri) or "text/plain",
+                "mimeType": media_type or _guess_media_type(uri) or "text/plain",
                 "text": value,
             }
         ]
@@ -262,14 +262,14 @@ def contents_of(value: Any, uri: str, media_type: str | None = None) -> list[dic
         return [{"uri": uri, **value}]
     if isinstance(value, list | tuple) and value and all(map(_is_contents, value)):
         return [{"uri": uri, **item} for item in value]
-    blocks = blocks_in(value)
+    blocks = find_blocks(value)
     if blocks is not None:
-        return [_of_block(block, uri, media_type) for block in blocks]
-    text = as_text(plain_result(value))
+        return [_make_contents_of_block(block, uri, media_type) for block in blocks]
+    text = as_text(make_plain_result(value))
     return [{"uri": uri, "mimeType": media_type or "application/json", "text": text}]
 
 
-def _of_bytes(data: bytes, uri: str, media_type: str) -> dict[str, Any]:
+def _make_contents_of_bytes(data: bytes, uri: str, media_type: str) -> dict[str, Any]:
     if is_textual(media_type):
         try:
             return {"uri": uri, "mimeType": media_type, "text": data.decode()}
@@ -278,7 +278,9 @@ def _of_bytes(data: bytes, uri: str, media_type: str) -> dict[str, Any]:
     return {"uri": uri, "mimeType": media_type, "blob": base64_of(data)}
 
 
-def _of_block(block: dict[str, Any], uri: str, media_type: str | None) -> dict[str, Any]:
+def _make_contents_of_block(
+    block: dict[str, Any], uri: str, media_type: str | None
+) -> dict[str, Any]:
     match block["type"]:
         case "text":
             return {"uri": uri, "mimeType": media_type or "text/plain", "text": block["text"]}
@@ -301,7 +303,7 @@ def _is_contents(value: Any) -> bool:
     )
 
 
-def _media_type_of_uri(uri: str) -> str | None:
+def _guess_media_type(uri: str) -> str | None:
     """Return the media type by the ending of the path in *uri*, if it has one."""
     scheme, _, rest = uri.partition(":")
     path = rest.partition("?")[0].removeprefix("//")

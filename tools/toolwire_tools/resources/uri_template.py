@@ -74,7 +74,7 @@ class UriTemplate:
             [] if query is None else [name.strip() for name in query[1].split(",")]
         )
         """The variables of the query."""
-        self._parts = [_part(part) for part in self._path.split("/")]
+        self._parts = [_parse_part(part) for part in self._path.split("/")]
         self.names = [*(name for part in self._parts for name in part.names), *self.optional]
         """All variables, in their order."""
         self._check()
@@ -126,7 +126,7 @@ class UriTemplate:
             if found is None:
                 return None
             for name, value in found.items():
-                decoded = _decoded(value)
+                decoded = _decode(value)
                 if decoded is None or ("/" in decoded and not part.spans):
                     return None
                 values[name] = decoded
@@ -152,7 +152,7 @@ class UriTemplate:
             raise ValueError("it has two variables with a *; only one can match slashes")
 
 
-def _part(text: str) -> _Part:
+def _parse_part(text: str) -> _Part:
     pieces = _EXPRESSION.split(text)
     texts, names, spans = pieces[::2], [], False
     if any("{" in fixed or "}" in fixed for fixed in texts):
@@ -177,7 +177,7 @@ def _check_neighbours(texts: Sequence[str], names: Sequence[str], spans: bool) -
             raise ValueError(f"write something between {{{name}}} and the variable in front of it")
 
 
-def _decoded(text: str) -> str | None:
+def _decode(text: str) -> str | None:
     """Return *text* without percent-encoding; `None` if its bytes are no UTF-8."""
     if "%" not in text:
         return text

@@ -45,7 +45,7 @@ class UnwrappedHint(msgspec.Struct, frozen=True):
     metadata: tuple[Any, ...] = ()
 
 
-def annotations_of(thing: Any) -> dict[str, Any]:
+def get_annotations(thing: Any) -> dict[str, Any]:
     """Return the annotations of a function, or of a class without those of its bases; none of
     anything else.
 
@@ -59,7 +59,7 @@ def annotations_of(thing: Any) -> dict[str, Any]:
         return read_annotation_texts(thing, error)
 
 
-def origin_of(hint: Any) -> Any:
+def get_origin(hint: Any) -> Any:
     """Return the class or special form that *hint* is a form of, `list` for `list[int]`; None for
     plain types.
     """
@@ -70,7 +70,7 @@ def origin_of(hint: Any) -> Any:
     return getattr(hint, "__origin__", None)
 
 
-def arguments_of(hint: Any) -> tuple[Any, ...]:
+def get_arguments(hint: Any) -> tuple[Any, ...]:
     """Return what *hint* has in brackets, or the members of a union."""
     if isinstance(hint, type):
         return ()
@@ -93,14 +93,14 @@ def unwrap_annotation(hint: Any, names: Names) -> UnwrappedHint:
         elif (parent := getattr(hint, "__supertype__", None)) is not None:
             hint = parent
         elif _is_qualified(hint):
-            arguments = arguments_of(hint)
+            arguments = get_arguments(hint)
             hint = arguments[0] if arguments else Any
         else:
             return UnwrappedHint(hint, metadata)
 
 
 def _is_qualified(hint: Any) -> bool:
-    origin = origin_of(hint)
+    origin = get_origin(hint)
     return hint is ClassVar or hint is typing.Final or getattr(origin, "_name", None) in _QUALIFIERS
 
 
@@ -134,7 +134,7 @@ _ITERATORS = ("Iterable", "Iterator", "AsyncIterator", "Generator", "AsyncGenera
 _EVERYWHERE = {name: getattr(typing, name) for name in (*_PLAIN, *_ITERATORS)}
 
 
-def names_of(function: Callable[..., Any]) -> Names:
+def collect_names(function: Callable[..., Any]) -> Names:
     """Return the names that the annotations of *function* may use: those of its module, its closure
     and itself.
     """
@@ -158,11 +158,11 @@ def unwrap_function(function: Any) -> Any:
     """Return the function that was written with `def`, below partials, methods, wrappers and
     callable objects.
     """
-    *_, inmost = layers(function)
+    *_, inmost = iterate_layers(function)
     return inmost
 
 
-def layers(function: Any) -> Iterator[Any]:
+def iterate_layers(function: Any) -> Iterator[Any]:
     """Yield *function*, what it wraps, what that wraps, and so on."""
     while True:
         yield function
@@ -202,7 +202,7 @@ def is_async(function: Any) -> bool:
 _CO_ASYNCHRONOUS = 0x80 | 0x200  # coroutine functions and asynchronous generators
 
 
-def members(hint: Any, names: Names) -> tuple[Any, ...] | None:
+def list_members(hint: Any, names: Names) -> tuple[Any, ...] | None:
     """Return the members of a union, evaluated, or None if *hint* is not one."""
     if not is_union(hint):
         return None
@@ -211,7 +211,7 @@ def members(hint: Any, names: Names) -> tuple[Any, ...] | None:
 
 def is_union(hint: Any) -> bool:
     """True for `A | B`, `Union[A, B]` and `Optional[A]`."""
-    return isinstance(hint, types.UnionType) or origin_of(hint) is Union
+    return isinstance(hint, types.UnionType) or get_origin(hint) is Union
 
 
 def mentions(
@@ -224,7 +224,7 @@ def mentions(
         return False
     if wanted(plain):
         return True
-    if origin_of(plain) is typing.Literal or plain in around:
+    if get_origin(plain) is typing.Literal or plain in around:
         return False
     around = (*around, plain)
-    return any(mentions(inner, wanted, names, around) for inner in arguments_of(plain))
+    return any(mentions(inner, wanted, names, around) for inner in get_arguments(plain))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import msgspec
 from toolwire_schemas.language import say
 
-from .annotations import origin_of
+from .annotations import get_origin
 from .shape import (
     JUDGE,
     DecodeHook,
@@ -79,7 +79,7 @@ def read(metadata: tuple[Any, ...]) -> Constraints:
     texts: dict[str, Any] = {}
     constraints: dict[str, Any] = {}
     schema: dict[str, Any] = {}
-    for item in _flat(metadata):
+    for item in _flatten(metadata):
         if isinstance(item, str):
             texts["description"] = item
         elif isinstance(item, msgspec.Meta):
@@ -95,7 +95,7 @@ def read(metadata: tuple[Any, ...]) -> Constraints:
     return Constraints(texts, constraints, schema)
 
 
-def only_describes(field: Any) -> bool:
+def is_only_descriptive(field: Any) -> bool:
     """True if a pydantic field says nothing that `read` would lose: no alias, no validator, no
     strictness.
     """
@@ -114,14 +114,14 @@ def only_describes(field: Any) -> bool:
     return plain and not strict and said <= known | set(_CONSTRAINTS)
 
 
-def _flat(metadata: tuple[Any, ...]) -> list[Any]:
+def _flatten(metadata: tuple[Any, ...]) -> list[Any]:
     """The members, with `Interval`, `Len` and pydantic's fields replaced by the single constraints
     in them.
     """
     flat: list[Any] = []
     for item in metadata:
         if is_field(item):
-            flat += [*_flat(tuple(item.metadata)), item]
+            flat += [*_flatten(tuple(item.metadata)), item]
         elif hasattr(item, "__is_annotated_types_grouped_metadata__"):
             flat += list(item)
         else:
@@ -133,7 +133,7 @@ def _set(item: Any, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: value for name in names if (value := getattr(item, name, None)) is not None}
 
 
-def words_of(plan: TypePlan) -> dict[str, str]:
+def list_keywords(plan: TypePlan) -> dict[str, str]:
     """Return the keywords of JSON Schema for the constraints that *plan* may have there."""
     return _WORDS.get(str(plan.schema.get("type")), {})
 
@@ -147,14 +147,14 @@ def narrow(plan: TypePlan, constraints: dict[str, Any], direction: Direction) ->
     Raises:
         Unsupported: if one of them says nothing about such a type.
     """
-    words = words_of(plan)
+    words = list_keywords(plan)
     in_base64 = "contentEncoding" in plan.schema
     schema = {
-        words[name]: 4 * ((value + 2) // 3) if in_base64 else _in_json(value)
+        words[name]: 4 * ((value + 2) // 3) if in_base64 else _convert_to_json(value)
         for name, value in constraints.items()
         if name in words
     }
-    if (native := _by_msgspec(plan, constraints)) is not None:
+    if (native := _constrain_natively(plan, constraints)) is not None:
         return msgspec.structs.replace(plan, msgspec_type=native).with_schema(**schema)
     is_counted = plan.kinds & {"array", "object"}
     if unfit := constraints.keys() - (
@@ -166,23 +166,23 @@ def narrow(plan: TypePlan, constraints: dict[str, Any], direction: Direction) ->
         if schema:
             return msgspec.structs.replace(plan, check_level=JUDGE).with_schema(**schema)
         return plan
-    native = make_hook(plan.msgspec_type, _checking(constraints))
+    native = make_hook(plan.msgspec_type, _make_check(constraints))
     return msgspec.structs.replace(plan, msgspec_type=native).with_schema(**schema)
 
 
 _COMPARED = {"string", "integer", "number"}
 
 
-def _by_msgspec(plan: TypePlan, constraints: dict[str, Any]) -> Any:
+def _constrain_natively(plan: TypePlan, constraints: dict[str, Any]) -> Any:
     """Return the native type of *plan* with *constraints*, or None if msgspec cannot check them as
     the schema does.
     """
     kind = plan.schema.get("type")
-    is_known = kind in _COMPARED or origin_of(plan.msgspec_type) in (list, dict)
+    is_known = kind in _COMPARED or get_origin(plan.msgspec_type) in (list, dict)
     if (
         not is_known
         or "contentEncoding" in plan.schema
-        or constraints.keys() - words_of(plan).keys()
+        or constraints.keys() - list_keywords(plan).keys()
     ):
         return None
     if kind == "number" and "multiple_of" in constraints:  # msgspec divides in binary
@@ -202,13 +202,13 @@ def _by_msgspec(plan: TypePlan, constraints: dict[str, Any]) -> Any:
     return narrowed
 
 
-def _in_json(value: Any) -> Any:
+def _convert_to_json(value: Any) -> Any:
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return int(value)
     return value
 
 
-def _checking(constraints: dict[str, Any]) -> Callable[[Any], Any]:
+def _make_check(constraints: dict[str, Any]) -> Callable[[Any], Any]:
     def check(value: Any) -> Any:
         for name, limit in constraints.items():
             holds, problem = COMPARISONS[name]

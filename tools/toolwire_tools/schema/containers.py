@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from toolwire_schemas.language import say
 
-from .annotations import is_union, origin_of, unwrap_annotation
-from .scalars import ANYTHING, STRING, exactly
+from .annotations import get_origin, is_union, unwrap_annotation
+from .scalars import ANYTHING, STRING, match_exactly
 from .shape import (
     ALL_KINDS,
     WALK,
@@ -20,12 +20,12 @@ from .shape import (
     TypePlan,
     Unsupported,
     ValueRefused,
-    any_of,
-    either,
     load,
+    make_any_of,
     make_hook,
+    unite_natives,
 )
-from .shape import optional as or_null
+from .shape import allow_null as or_null
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -61,12 +61,12 @@ def union(plans: Sequence[TypePlan]) -> TypePlan:
     if len(given) == 1:
         return given[0]
     native = (
-        either([plan.msgspec_type for plan in plans])
+        unite_natives([plan.msgspec_type for plan in plans])
         if _are_distinct(plans)
-        else make_hook(Any, _first_of(plans))
+        else make_hook(Any, _try_each(plans))
     )
     return TypePlan(
-        any_of([plan.schema for plan in plans]),
+        make_any_of([plan.schema for plan in plans]),
         native,
         frozenset[str]().union(*(plan.kinds for plan in plans)),
         all(plan.is_identity for plan in plans) and not isinstance(native, DecodeHook),
@@ -96,7 +96,7 @@ def _is_fragile(native: Any) -> bool:
     """
     if is_union(native):
         return any(_is_fragile(member) for member in native.__args__)
-    has_places = origin_of(native) is tuple and native.__args__[-1:] != (...,)
+    has_places = get_origin(native) is tuple and native.__args__[-1:] != (...,)
     return has_places or hasattr(native, "__metadata__") or isinstance(native, DecodeHook)
 
 
@@ -117,7 +117,7 @@ def _choose_once(known: dict[Any, Any], value: Any, choose: Build) -> Any:
     return chosen
 
 
-def _first_of(plans: Sequence[TypePlan]) -> Build:
+def _try_each(plans: Sequence[TypePlan]) -> Build:
     candidates = sorted(plans, key=lambda plan: plan.union_order)
 
     def choose(value: Any) -> Any:
@@ -213,14 +213,16 @@ def fixed_or_homogeneous_tuple(types: TypeReader, arguments: tuple[Any, ...]) ->
     native: Any = _TUPLE[tuple(item.msgspec_type for item in items)]
     # msgspec leaves tuples in plain data as they are; only a walk makes lists of them.
     care = max([WALK, *(item.check_level for item in items)])
-    return TypePlan(_places([item.schema for item in items]), native, ARRAY, check_level=care)
+    return TypePlan(
+        _make_tuple_schema([item.schema for item in items]), native, ARRAY, check_level=care
+    )
 
 
 def mapping(
     types: TypeReader, arguments: tuple[Any, ...], container: Callable[[Any], Any] | None = None
 ) -> TypePlan:
     """A JSON object with members of one type."""
-    key, key_schema = _key(types, arguments[0]) if arguments else (str, {})
+    key, key_schema = _plan_key(types, arguments[0]) if arguments else (str, {})
     value = ANYTHING
     if len(arguments) > 1:
         value = types.of(arguments[1])
@@ -242,12 +244,12 @@ def mapping(
     return plan.built(container)
 
 
-def _key(types: TypeReader, hint: Any) -> tuple[Any, Schema]:
+def _plan_key(types: TypeReader, hint: Any) -> tuple[Any, Schema]:
     """The type of msgspec's for a key, and the schema of the keys."""
     plain_hint = unwrap_annotation(hint, types.names).hint
     if plain_hint in _KEYS:
         pattern, make = _KEYS[plain_hint]
-        native = exactly(pattern)
+        native = match_exactly(pattern)
         return native if types.direction == "output" else make_hook(native, make), {
             "pattern": pattern
         }
@@ -263,7 +265,7 @@ def _key(types: TypeReader, hint: Any) -> tuple[Any, Schema]:
     return plan.msgspec_type, words
 
 
-def _places(schemas: list[Schema]) -> Schema:
+def _make_tuple_schema(schemas: list[Schema]) -> Schema:
     """The schema of a tuple. Draft-07 clients pass over `prefixItems` and read `items`, so both
     tell the truth.
     """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from .shape import FINITE, RecordMember, Schema, TypePlan, either, struct_of
+from .shape import FINITE, RecordMember, Schema, TypePlan, make_struct, unite_natives
 
 _SCALARS = {"boolean": bool, "integer": int, "number": FINITE, "string": str, "null": None}
 
@@ -44,7 +44,7 @@ def _nullable(options: list[Schema]) -> Any:
     if len(options) != 2 or options[1] != {"type": "null"}:
         return Any
     native = native_type(options[0])
-    return Any if native is Any else either([native, None])
+    return Any if native is Any else unite_natives([native, None])
 
 
 def _object(schema: Schema) -> Any:
@@ -62,4 +62,4 @@ def _object(schema: Schema) -> Any:
         if native is Any:
             return Any
         members.append(RecordMember(key, key, TypePlan(member, native), key in required))
-    return struct_of("object", members)
+    return make_struct("object", members)

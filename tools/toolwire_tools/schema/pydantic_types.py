@@ -19,7 +19,7 @@ from toolwire_schemas.json_schema.member_names import write_listing
 from toolwire_schemas.json_schema.subschemas import map_subschemas, refer_to_definition
 
 from .native_types import native_type
-from .scalars import clock_plans, scalar
+from .scalars import plan_clock, plan_scalar
 from .shape import (
     JUDGE,
     WALK,
@@ -29,7 +29,7 @@ from .shape import (
     TypePlan,
     Unsupported,
     ValueRefused,
-    any_of,
+    make_any_of,
     make_hook,
 )
 from .validator import ToolSchemaValidator
@@ -40,7 +40,7 @@ _LEFT_OUT = ("title", "discriminator", "uniqueItems")
 
 
 @cache
-def _generator() -> Any:
+def _make_generator() -> Any:
     """Return pydantic's generator of schemas, with what these leave out: as `tz`, whether a time
     may lack an offset, and the names of an enumeration's numbers.
     """
@@ -70,13 +70,13 @@ def _generator() -> Any:
     return type("Generator", (GenerateJsonSchema,), {**methods, "enum_schema": enum_schema})
 
 
-def _time(schema: Schema, direction: Direction) -> Schema:
+def _make_time_schema(schema: Schema, direction: Direction) -> Schema:
     """Return what is published for a time that need not have an offset, or must not."""
     kind, tz = _TIMES[schema.pop("format")], schema.pop("tz")
     plan = (
-        scalar(kind, direction)
+        plan_scalar(kind, direction)
         if tz == "any"
-        else clock_plans(kind, has_offset=False)[direction == "output"]
+        else plan_clock(kind, has_offset=False)[direction == "output"]
     )
     assert plan is not None
     if "description" in schema:
@@ -84,7 +84,7 @@ def _time(schema: Schema, direction: Direction) -> Schema:
     return {**plan.schema, **schema}
 
 
-def _portable(schema: Schema, defs: dict[str, Schema], direction: Direction) -> Schema:
+def _inline_references(schema: Schema, defs: dict[str, Schema], direction: Direction) -> Schema:
     """Return *schema* with references written out; those of recursive types stay, their definitions
     go into *defs*.
     """
@@ -121,9 +121,9 @@ class _PortableWriter:
 
     def _replace_keywords(self, schema: Schema) -> Schema:
         if "tz" in schema and schema.get("format") in _TIMES:
-            schema = _time(schema, self._direction)
+            schema = _make_time_schema(schema, self._direction)
         if isinstance(schema.get("type"), list):
-            schema = any_of([{**schema, "type": word} for word in schema["type"]])
+            schema = make_any_of([{**schema, "type": word} for word in schema["type"]])
         if "const" in schema:
             schema["enum"] = [schema.pop("const")]
         if "prefixItems" in schema:
@@ -161,8 +161,8 @@ def plan_of(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePla
     try:
         adapter: Any = TypeAdapter(hint)
         mode: Any = "serialization" if direction == "output" else "validation"
-        schema = _portable(
-            adapter.json_schema(mode=mode, schema_generator=_generator()), defs, direction
+        schema = _inline_references(
+            adapter.json_schema(mode=mode, schema_generator=_make_generator()), defs, direction
         )
     except (
         PydanticUserError,

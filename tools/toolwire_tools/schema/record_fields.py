@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from .annotations import Unresolved, arguments_of, origin_of, unwrap_annotation
+from .annotations import Unresolved, get_arguments, get_origin, unwrap_annotation
 from .shape import MISSING
 
 if typing.TYPE_CHECKING:
@@ -42,7 +42,7 @@ class Members(msgspec.Struct, frozen=True):
     tag: tuple[str, str | int] | None = None
 
 
-def members(
+def read_members(
     cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any]
 ) -> Members | None:
     """Return the members of *cls*, its type parameters replaced by *arguments*, or None if it is no
@@ -54,11 +54,13 @@ def members(
     """
     for recognised, read in _SORTS:
         if recognised(cls):
-            return read(cls, _hints(cls, arguments, names))
+            return read(cls, _read_hints(cls, arguments, names))
     return None
 
 
-def _hints(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any]) -> dict[str, Any]:
+def _read_hints(
+    cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any]
+) -> dict[str, Any]:
     # The function's own names come last: they make classes that were defined inside a function
     # known to each other.
     is_local = "<locals>" in cls.__qualname__ or cls.__module__ not in sys.modules
@@ -72,7 +74,7 @@ def _hints(cls: Any, arguments: tuple[Any, ...], names: typing.Mapping[str, Any]
     parameters = getattr(cls, "__parameters__", ()) or getattr(cls, "__type_params__", ())
     bound = dict(zip(parameters, arguments, strict=False))
     for base in getattr(cls, "__orig_bases__", ()):
-        origin = origin_of(base)
+        origin = get_origin(base)
         if origin is not None and origin is not typing.Generic:
             inner = [bound.get(argument, argument) for argument in base.__args__]
             bound = dict(zip(getattr(origin, "__parameters__", ()), inner, strict=False)) | bound
@@ -90,7 +92,7 @@ def _substitute(hint: Any, bound: dict[Any, Any]) -> Any:
     return hint[tuple(bound.get(parameter, parameter) for parameter in parameters)]
 
 
-def _dataclass(cls: Any, hints: dict[str, Any]) -> Members:
+def _read_dataclass(cls: Any, hints: dict[str, Any]) -> Members:
     from dataclasses import MISSING as NONE
 
     fields = []
@@ -101,7 +103,7 @@ def _dataclass(cls: Any, hints: dict[str, Any]) -> Members:
             continue
         required = field.default is NONE and field.default_factory is NONE
         default = (
-            field.default if field.default is not NONE else _plain_default(field.default_factory)
+            field.default if field.default is not NONE else _show_default(field.default_factory)
         )
         text = field.metadata.get("description") or getattr(field, "doc", None)
         fields.append(
@@ -112,29 +114,29 @@ def _dataclass(cls: Any, hints: dict[str, Any]) -> Members:
     return Members(fields, cls)
 
 
-def _plain_default(factory: Any) -> Any:
+def _show_default(factory: Any) -> Any:
     """The value of the factories that are worth showing: empty containers."""
     if factory in (list, dict, set, tuple):
         return factory()
     return MISSING
 
 
-def _members_of_typed_dict(cls: Any, hints: dict[str, Any]) -> Members:
+def _read_typed_dict(cls: Any, hints: dict[str, Any]) -> Members:
     required: set[str] = set(cls.__required_keys__)
     fields = []
     for name, hint in hints.items():
         # With `from __future__ import annotations` the class itself does not see these wrappers.
-        qualifiers = _qualifiers(hint)
+        qualifiers = _read_qualifiers(hint)
         needed = (name in required or "Required" in qualifiers) and "NotRequired" not in qualifiers
         fields.append(Field(name, name, hint, needed, shown=needed))
     return Members(fields, None)
 
 
-def _qualifiers(hint: Any) -> set[str]:
+def _read_qualifiers(hint: Any) -> set[str]:
     found = set()
-    while (origin := origin_of(hint)) is not None:
+    while (origin := get_origin(hint)) is not None:
         found.add(str(getattr(origin, "_name", "")))
-        arguments = arguments_of(hint)
+        arguments = get_arguments(hint)
         if hasattr(hint, "__metadata__"):
             hint = origin
         elif arguments:
@@ -144,7 +146,7 @@ def _qualifiers(hint: Any) -> set[str]:
     return found
 
 
-def _members_of_named_tuple(cls: Any, hints: dict[str, Any]) -> Members:
+def _read_named_tuple(cls: Any, hints: dict[str, Any]) -> Members:
     defaults = cls._field_defaults
     fields = [
         Field(n, n, hints.get(n, Any), n not in defaults, defaults.get(n, MISSING))
@@ -153,7 +155,7 @@ def _members_of_named_tuple(cls: Any, hints: dict[str, Any]) -> Members:
     return Members(fields, cls)
 
 
-def _struct(cls: Any, hints: dict[str, Any]) -> Members:
+def _read_struct(cls: Any, hints: dict[str, Any]) -> Members:
     config = cls.__struct_config__
     if config.array_like:
         raise TypeError(
@@ -162,9 +164,9 @@ def _struct(cls: Any, hints: dict[str, Any]) -> Members:
     fields = []
     for field in msgspec.structs.fields(cls):
         has_default = field.default is not msgspec.NODEFAULT
-        default = field.default if has_default else _plain_default(field.default_factory)
+        default = field.default if has_default else _show_default(field.default_factory)
         hint = hints[field.name]
-        may_be_unset = msgspec.UnsetType in arguments_of(unwrap_annotation(hint, {}).hint)
+        may_be_unset = msgspec.UnsetType in get_arguments(unwrap_annotation(hint, {}).hint)
         shown = field.required or not (config.omit_defaults or may_be_unset)
         fields.append(
             Field(field.name, field.encode_name, hint, field.required, default, True, shown)
@@ -175,13 +177,13 @@ def _struct(cls: Any, hints: dict[str, Any]) -> Members:
     return Members(fields, cls, tag)
 
 
-def _attrs(cls: Any, hints: dict[str, Any]) -> Members:
+def _read_attrs(cls: Any, hints: dict[str, Any]) -> Members:
     fields = []
     for field in cls.__attrs_attrs__:
         nothing = type(field.default).__name__ == "_Nothing"
         factory = getattr(field.default, "factory", None)
         default = (
-            MISSING if nothing else field.default if factory is None else _plain_default(factory)
+            MISSING if nothing else field.default if factory is None else _show_default(factory)
         )
         name = field.alias or field.name
         fields.append(
@@ -191,15 +193,15 @@ def _attrs(cls: Any, hints: dict[str, Any]) -> Members:
 
 
 _SORTS: list[tuple[Callable[[Any], bool], Callable[[Any, dict[str, Any]], Members]]] = [
-    (lambda cls: isinstance(cls, msgspec.StructMeta), _struct),
+    (lambda cls: isinstance(cls, msgspec.StructMeta), _read_struct),
     (
         lambda cls: hasattr(cls, "__required_keys__") and hasattr(cls, "__total__"),
-        _members_of_typed_dict,
+        _read_typed_dict,
     ),
     (
         lambda cls: isinstance(cls, type) and issubclass(cls, tuple) and hasattr(cls, "_fields"),
-        _members_of_named_tuple,
+        _read_named_tuple,
     ),
-    (lambda cls: isinstance(cls, type) and hasattr(cls, "__attrs_attrs__"), _attrs),
-    (lambda cls: isinstance(cls, type) and hasattr(cls, "__dataclass_fields__"), _dataclass),
+    (lambda cls: isinstance(cls, type) and hasattr(cls, "__attrs_attrs__"), _read_attrs),
+    (lambda cls: isinstance(cls, type) and hasattr(cls, "__dataclass_fields__"), _read_dataclass),
 ]

@@ -32,12 +32,12 @@ from .shape import (
     Schema,
     TypePlan,
     ValueRefused,
-    any_of,
-    basic,
     load,
+    make_any_of,
     make_hook,
+    plan_basic,
 )
-from .to_json import SCALARS, in_json, is_pure_path
+from .to_json import SCALARS, is_pure_path, map_enum_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -65,12 +65,12 @@ DURATION = r"^[+-]?P([0-9]+W|([0-9]+D)?(T([0-9]+H)?([0-9]+M)?([0-9]+(\.[0-9]+)?S
 _UUID = r"^[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}$"
 
 
-def exactly(pattern: str) -> Any:
+def match_exactly(pattern: str) -> Any:
     """Return msgspec's type of a string that matches *pattern*, in which `$` is the very end."""
     return Annotated[str, msgspec.Meta(pattern=pattern.replace("$", r"\Z"))]
 
 
-def _text(schema: Schema, native: Any = str, rank: int = 0) -> TypePlan:
+def _plan_text(schema: Schema, native: Any = str, rank: int = 0) -> TypePlan:
     return TypePlan({"type": "string", **schema}, native, STRING, native is str, rank)
 
 
@@ -81,15 +81,15 @@ def _with_name(plan: TypePlan, name: str) -> TypePlan:
     return plan
 
 
-def _by_pattern(pattern: str, description: str) -> TypePlan:
-    return _text({"pattern": pattern}, exactly(pattern)).described(description)
+def _plan_pattern(pattern: str, description: str) -> TypePlan:
+    return _plan_text({"pattern": pattern}, match_exactly(pattern)).described(description)
 
 
-def _moment(value: str) -> dt.datetime:
+def _parse_moment(value: str) -> dt.datetime:
     return dt.datetime.fromisoformat(value.upper())
 
 
-def _duration(value: str) -> dt.timedelta:
+def _parse_duration(value: str) -> dt.timedelta:
     if weeks := re.fullmatch("([+-]?)P([0-9]+)W", value):
         return dt.timedelta(weeks=int(weeks[1] + weeks[2]))
     # To exclude "P" and "PT" would double the pattern's length, or take a look ahead, which Go and
@@ -106,54 +106,54 @@ Plans = tuple[TypePlan, TypePlan]
 """For arguments, and for results."""
 
 
-def _anything() -> Plans:
+def _plan_anything() -> Plans:
     return ANYTHING, ANYTHING
 
 
-def _literal_text() -> Plans:
-    plan = _text({}, rank=1)
+def _plan_literal_text() -> Plans:
+    plan = _plan_text({}, rank=1)
     return plan, plan
 
 
-def _base64(kind: type) -> Plans:
+def _plan_base64(kind: type) -> Plans:
     schema = {"contentEncoding": "base64"}
     # After str in a union: many a plain word is valid base64.
-    return _text(schema, kind, 2), _text(schema, rank=2)
+    return _plan_text(schema, kind, 2), _plan_text(schema, rank=2)
 
 
-def _moments() -> Plans:
-    given = _by_pattern(
+def _plan_moments() -> Plans:
+    given = _plan_pattern(
         ANY_MOMENT,
         "Date and time, such as 2026-03-01T09:00:00, with an offset if known:"
         " 2026-03-01T09:00:00+02:00.",
     )
-    return given.built(_moment), _text({"description": "Date and time, ISO 8601."})
+    return given.built(_parse_moment), _plan_text({"description": "Date and time, ISO 8601."})
 
 
-def _dates() -> Plans:
-    plan = _text({"format": "date"}, dt.date)
+def _plan_dates() -> Plans:
+    plan = _plan_text({"format": "date"}, dt.date)
     return plan, plan
 
 
-def _times() -> Plans:
-    given = _by_pattern(ANY_TIME, "Time of day, such as 14:30 or 14:30:00+02:00.")
-    return given.built(dt.time.fromisoformat), _text({"description": "Time of day, ISO 8601."})
+def _plan_times() -> Plans:
+    given = _plan_pattern(ANY_TIME, "Time of day, such as 14:30 or 14:30:00+02:00.")
+    return given.built(dt.time.fromisoformat), _plan_text({"description": "Time of day, ISO 8601."})
 
 
-def _durations() -> Plans:
-    given = _by_pattern(DURATION, "Duration, such as P1DT2H30M or -PT0.5S.")
-    return given.built(_duration), _text({"description": "Duration, ISO 8601."})
+def _plan_durations() -> Plans:
+    given = _plan_pattern(DURATION, "Duration, such as P1DT2H30M or -PT0.5S.")
+    return given.built(_parse_duration), _plan_text({"description": "Duration, ISO 8601."})
 
 
-def _uuids() -> Plans:
-    plan = _text({"format": "uuid"}, exactly(_UUID))
+def _plan_uuids() -> Plans:
+    plan = _plan_text({"format": "uuid"}, match_exactly(_UUID))
     return plan.built(uuid.UUID), plan
 
 
-def _decimals() -> Plans:
-    numeral = _text({"pattern": _DECIMAL}, exactly(_DECIMAL))
+def _plan_decimals() -> Plans:
+    numeral = _plan_text({"pattern": _DECIMAL}, match_exactly(_DECIMAL))
     number = TypePlan(
-        any_of([numeral.schema, {"type": "number"}]),
+        make_any_of([numeral.schema, {"type": "number"}]),
         numeral.msgspec_type | int | float,
         frozenset({"string", "integer", "number"}),
     )
@@ -163,16 +163,16 @@ def _decimals() -> Plans:
 
 
 _MAKERS: dict[Any, Callable[[], Plans]] = {
-    Any: _anything,
-    object: _anything,
-    LiteralString: _literal_text,
-    **{kind: functools.partial(_base64, kind) for kind in (bytes, bytearray, memoryview)},
-    dt.datetime: _moments,
-    dt.date: _dates,
-    dt.time: _times,
-    dt.timedelta: _durations,
-    uuid.UUID: _uuids,
-    decimal.Decimal: _decimals,
+    Any: _plan_anything,
+    object: _plan_anything,
+    LiteralString: _plan_literal_text,
+    **{kind: functools.partial(_plan_base64, kind) for kind in (bytes, bytearray, memoryview)},
+    dt.datetime: _plan_moments,
+    dt.date: _plan_dates,
+    dt.time: _plan_times,
+    dt.timedelta: _plan_durations,
+    uuid.UUID: _plan_uuids,
+    decimal.Decimal: _plan_decimals,
 }
 """Make the plans of a type when it is first used: msgspec compiles the patterns, which takes as
 long as importing this file.
@@ -180,7 +180,7 @@ long as importing this file.
 
 
 @functools.cache
-def _plans_of(kind: Any) -> Plans:
+def _find_plans(kind: Any) -> Plans:
     return _MAKERS[kind]()
 
 
@@ -191,32 +191,34 @@ CLOCKS = frozenset((dt.datetime, dt.time))
 
 
 @functools.cache
-def clock_plans(kind: Any, *, has_offset: bool) -> Plans:
+def plan_clock(kind: Any, *, has_offset: bool) -> Plans:
     """Return the plans of one of `CLOCKS`, whose values must have an offset, or must not."""
     if kind is dt.datetime:
         if has_offset:
-            aware = _text({"format": "date-time"}, exactly(_AWARE_MOMENT))
-            return aware.built(_moment), aware
-        naive = _by_pattern(
+            aware = _plan_text({"format": "date-time"}, match_exactly(_AWARE_MOMENT))
+            return aware.built(_parse_moment), aware
+        naive = _plan_pattern(
             NAIVE_MOMENT, "Date and time without an offset, such as 2026-03-01T09:00:00."
         )
-        return _with_name(naive.built(_moment), "datetime"), _with_name(naive, "datetime")
+        return _with_name(naive.built(_parse_moment), "datetime"), _with_name(naive, "datetime")
     native = Annotated[dt.time, msgspec.Meta(tz=has_offset)]
     if has_offset:
-        plan = _text({"format": "time"}, native)
+        plan = _plan_text({"format": "time"}, native)
     else:
-        plan = _with_name(_text({"description": "Time of day, such as 14:30:00."}, native), "time")
+        plan = _with_name(
+            _plan_text({"description": "Time of day, such as 14:30:00."}, native), "time"
+        )
     return plan, plan
 
 
-def scalar(hint: Any, direction: Direction) -> TypePlan | None:
+def plan_scalar(hint: Any, direction: Direction) -> TypePlan | None:
     """Return the plan of a type whose JSON form is a single value, or that takes any; None for
     other hints.
     """
-    plan = basic(hint, direction)
+    plan = plan_basic(hint, direction)
     if plan is not None or hint not in _MAKERS:
         return plan
-    found = _plans_of(hint)[direction == "output"]
+    found = _find_plans(hint)[direction == "output"]
     if hint in _NAMED:
         return _with_name(found, hint.__name__)
     return found
@@ -240,11 +242,11 @@ def from_text(cls: type, direction: Direction) -> TypePlan | None:
         name == "os.PathLike" or cls.__module__.partition(".")[0] == "pathlib" or is_pure_path(cls)
     )
     if name in _FORMATS:
-        plan = _text(_FORMATS[name])
+        plan = _plan_text(_FORMATS[name])
     elif is_path:
-        plan = _with_name(_text({}, rank=1), "Path")
+        plan = _with_name(_plan_text({}, rank=1), "Path")
     elif issubclass(cls, str):
-        plan = _text({}, rank=1)
+        plan = _plan_text({}, rank=1)
     else:
         return None
     if direction == "output":
@@ -259,16 +261,16 @@ def from_text(cls: type, direction: Direction) -> TypePlan | None:
 _WORDS = {str: "string", bool: "boolean", int: "integer", float: "number", type(None): "null"}
 
 
-def literal(members: Sequence[Any], direction: Direction) -> TypePlan:
+def plan_literal(members: Sequence[Any], direction: Direction) -> TypePlan:
     """The plan of `Literal[members]`.
 
     Raises:
         TypeError: for a member that JSON has no form for.
     """
-    return _with_names([(_plain(member), member) for member in members], direction, None)
+    return _with_names([(_make_plain(member), member) for member in members], direction, None)
 
 
-def enumeration(cls: type[enum.Enum], direction: Direction) -> TypePlan:
+def plan_enumeration(cls: type[enum.Enum], direction: Direction) -> TypePlan:
     """The plan of an Enum: its values, or its members' names if some value is no JSON scalar.
 
     Raises:
@@ -276,7 +278,7 @@ def enumeration(cls: type[enum.Enum], direction: Direction) -> TypePlan:
     """
     if not len(cls):
         raise TypeError(f"{cls.__name__} has no members, so that nothing could be chosen")
-    pairs = [(value, member) for member, value in in_json(cls).items()]
+    pairs = [(value, member) for member, value in map_enum_values(cls).items()]
     natively = all(value == member.value for value, member in pairs)
     natively = natively and cls._missing_.__func__ is enum.Enum._missing_.__func__  # type: ignore[attr-defined]
     return _with_names(pairs, direction, cls if natively else None)
@@ -291,26 +293,26 @@ def _with_names(
         for value, member in pairs
         if isinstance(member, enum.Enum) and type(value) in (int, float)
     ]
-    plan = _choice(pairs, direction, cls)
+    plan = _plan_choice(pairs, direction, cls)
     if named:
         return plan.described(write_listing(named))
     return plan
 
 
-def _plain(member: Any) -> Any:
+def _make_plain(member: Any) -> Any:
     if isinstance(member, enum.Enum):
-        return in_json(type(member))[member]
+        return map_enum_values(type(member))[member]
     if isinstance(member, SCALARS):
         return member
     raise TypeError(f"Literal member {member!r} has no form in JSON")
 
 
-def _choice(
+def _plan_choice(
     pairs: list[tuple[Any, Any]], direction: Direction, cls: type[enum.Enum] | None
 ) -> TypePlan:
     values = [value for value, _ in pairs]
     types = {type(value) for value in values}
-    schema = one_of(values)
+    schema = make_choice_schema(values)
     kinds = frozenset(_WORDS[type_] for type_ in types) | ({"integer"} if float in types else set())
     # Of an Enum whose members go by their names msgspec would send the values.
     care = WALK
@@ -340,7 +342,7 @@ def _choice(
     return TypePlan(schema, make_hook(Any, member_of), kinds or ALL_KINDS, check_level=care)
 
 
-def one_of(values: Sequence[Any]) -> Schema:
+def make_choice_schema(values: Sequence[Any]) -> Schema:
     """The schema that allows exactly *values*, each with its type."""
     by_type: dict[str, list[Any]] = {}
     for value in values:
@@ -349,7 +351,7 @@ def one_of(values: Sequence[Any]) -> Schema:
         by_type["number"] = [value for value in values if type(value) in (int, float)]
         del by_type["integer"]
     every = {"null": 1, "boolean": 2}  # how many values these types have
-    return any_of(
+    return make_any_of(
         [
             (
                 {"type": word}

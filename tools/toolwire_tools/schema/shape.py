@@ -20,7 +20,7 @@ from typing import Annotated, Any, Literal, Union
 
 import msgspec
 
-from .annotations import arguments_of, origin_of
+from .annotations import get_arguments, get_origin
 
 Schema = dict[str, Any]
 Build = Callable[[Any], Any]
@@ -80,7 +80,7 @@ class DecodeHook(type):
 
 def make_hook(native: Any, make: Build, *, private: bool = False) -> DecodeHook:
     """Return a type for msgspec whose values *make* makes from those of *native*."""
-    convert = converter(native)
+    convert = make_converter(native)
 
     def finish(made: Any) -> Any:
         try:
@@ -94,7 +94,7 @@ def make_hook(native: Any, make: Build, *, private: bool = False) -> DecodeHook:
         try:
             made = value if native is Any else convert(value, native)
         except NOT_CONVERTED as error:
-            refused = refusal(error)
+            refused = make_refusal(error)
             raise refused from refused.__cause__
         return finish(made)
 
@@ -108,7 +108,7 @@ def make_hook(native: Any, make: Build, *, private: bool = False) -> DecodeHook:
     return DecodeHook("value", (), members)
 
 
-def converter(native: Any) -> Callable[[Any, Any], Any]:
+def make_converter(native: Any) -> Callable[[Any, Any], Any]:
     """Return msgspec's conversion to *native*, with hooks only if it needs them: they make each
     call slower.
     """
@@ -119,7 +119,7 @@ def converter(native: Any) -> Callable[[Any, Any], Any]:
 
 def has_hook(native: Any) -> bool:
     """True if there is a hook anywhere in *native*."""
-    inside = (origin_of(native), *arguments_of(native))
+    inside = (get_origin(native), *get_arguments(native))
     return (
         isinstance(native, DecodeHook)
         or getattr(native, "has_hook", False)
@@ -138,7 +138,7 @@ def load(value: Any, native: Any) -> Any:
     try:
         return msgspec.convert(value, native, dec_hook=call)
     except NOT_CONVERTED as error:
-        refused = refusal(error)
+        refused = make_refusal(error)
         raise refused from refused.__cause__
 
 
@@ -188,7 +188,7 @@ character, `"\\ud800"`.
 """
 
 
-def refusal(error: Exception) -> ValueRefused:
+def make_refusal(error: Exception) -> ValueRefused:
     """One of these as a refusal: "sentence - at `$.a[2]`" has its path, without what msgspec hides
     of it.
     """
@@ -214,14 +214,14 @@ def refusal(error: Exception) -> ValueRefused:
     return refused
 
 
-def optional(plan: TypePlan) -> TypePlan:
+def allow_null(plan: TypePlan) -> TypePlan:
     """The plan, or null."""
     if takes_null(plan.schema):
         return plan
     return msgspec.structs.replace(
         plan,
-        schema=any_of([plan.schema, {"type": "null"}]),
-        msgspec_type=either([plan.msgspec_type, None]),
+        schema=make_any_of([plan.schema, {"type": "null"}]),
+        msgspec_type=unite_natives([plan.msgspec_type, None]),
         kinds=plan.kinds | {"null"},
     )
 
@@ -238,12 +238,12 @@ def takes_null(schema: Schema) -> bool:
     )
 
 
-def either(natives: Sequence[Any]) -> Any:
+def unite_natives(natives: Sequence[Any]) -> Any:
     """The union of native types."""
     return Union[tuple(natives)]  # noqa: UP007 (an operator takes no sequence)
 
 
-def any_of(schemas: Sequence[Schema]) -> Schema:
+def make_any_of(schemas: Sequence[Schema]) -> Schema:
     """A schema for any of the given ones: flat, without repetitions, null last, and no `anyOf`
     round a single one.
 
@@ -283,7 +283,7 @@ FINITE: Any = Annotated[float, msgspec.Meta(ge=-_LARGEST, le=_LARGEST)]
 _FINITE = msgspec.structs.replace(_BASIC[float], msgspec_type=FINITE)
 
 
-def basic(hint: Any, direction: Direction) -> TypePlan | None:
+def plan_basic(hint: Any, direction: Direction) -> TypePlan | None:
     """Return the plan of bool, int, float, str or None; None for any other hint."""
     if type(hint) is not type and hint is not None:
         return None
@@ -312,7 +312,7 @@ class RecordMember(msgspec.Struct, frozen=True):
     default: Any = MISSING
 
 
-def object_schema(
+def make_object_schema(
     members: Sequence[RecordMember], others: Schema | Literal[False] = False
 ) -> Schema:
     """Return the schema of an object with *members*, and *others* that have a schema, if there may
@@ -350,7 +350,7 @@ def _describe(member: RecordMember) -> Schema:
     return schema
 
 
-def struct_of(
+def make_struct(
     title: str, members: Sequence[RecordMember], types: Sequence[Any] | None = None
 ) -> Any:
     """Return a msgspec Struct with *members* alone: it refuses unknown ones. Its *types* are those
@@ -375,7 +375,7 @@ def struct_of(
     )
 
 
-def values_of(members: Sequence[RecordMember]) -> Callable[[Any], dict[str, Any]]:
+def make_values_reader(members: Sequence[RecordMember]) -> Callable[[Any], dict[str, Any]]:
     """Return a function that takes the values out of such a Struct, by their names in Python."""
     slots = [(f"f{index}", member.name) for index, member in enumerate(members)]
 

@@ -47,7 +47,7 @@ def to_jsonable(value: Any, depth: int = 0) -> Any:
     if isinstance(kind, enum.EnumMeta):  # before str and int, which an Enum may also be
         if isinstance(value, enum.Flag):
             return value.value
-        return in_json(kind)[value]
+        return map_enum_values(kind)[value]
     for cls in kind.__mro__:
         if make := _TABLE.get(cls):
             return make(value, depth + 1)
@@ -65,7 +65,7 @@ _SHOWN = 20
 """Steps of a place in messages: data that contains itself is hundreds of levels deep."""
 
 
-def plain_result(value: Any) -> Any:
+def make_plain_result(value: Any) -> Any:
     """Return the value of a tool as plain JSON data.
 
     Raises:
@@ -82,7 +82,7 @@ def plain_result(value: Any) -> Any:
         raise OutputError([("result", "is nested too deeply")]) from None
 
 
-def _array(values: Any, depth: int) -> list[Any]:
+def _convert_array(values: Any, depth: int) -> list[Any]:
     # The kinds are collected at the speed of C; only what is not plain already is visited.
     if set(map(type, values)) <= _LEAVES:
         return list(values)
@@ -95,10 +95,10 @@ def _array(values: Any, depth: int) -> list[Any]:
     return made
 
 
-def _object(mapping: Mapping[Any, Any], depth: int) -> dict[str, Any]:
+def _convert_object(mapping: Mapping[Any, Any], depth: int) -> dict[str, Any]:
     made = {}
     for key, value in mapping.items():
-        name = key if type(key) is str else _key(key)
+        name = key if type(key) is str else _convert_key(key)
         try:
             made[name] = value if type(value) in _LEAVES else to_jsonable(value, depth)
         except NotJsonable as error:
@@ -108,7 +108,7 @@ def _object(mapping: Mapping[Any, Any], depth: int) -> dict[str, Any]:
     return made
 
 
-def _key(key: Any) -> str:
+def _convert_key(key: Any) -> str:
     if isinstance(key, bool):
         if key:
             return "true"
@@ -121,26 +121,26 @@ def _key(key: Any) -> str:
     raise NotJsonable(f"a key of type {type(key).__name__} has no form in JSON")
 
 
-def _float(value: float, _: int) -> float:
+def _convert_float(value: float, _: int) -> float:
     if not math.isfinite(value):
         raise NotJsonable(f"{value} has no form in JSON")
     return float(value)
 
 
-def _tuple(value: tuple[Any, ...], depth: int) -> Any:
+def _convert_tuple(value: tuple[Any, ...], depth: int) -> Any:
     names = getattr(value, "_fields", None)
     if names is None:
-        return _array(value, depth)
-    return _object(dict(zip(names, value, strict=True)), depth)
+        return _convert_array(value, depth)
+    return _convert_object(dict(zip(names, value, strict=True)), depth)
 
 
-def _decimal(value: decimal.Decimal, _: int) -> str:
+def _convert_decimal(value: decimal.Decimal, _: int) -> str:
     if not value.is_finite():
         raise NotJsonable(f"{value} has no form in JSON")
     return str(value)
 
 
-def _by_msgspec(value: Any, _: int) -> Any:
+def _convert_by_msgspec(value: Any, _: int) -> Any:
     try:
         return msgspec.to_builtins(value)
     except (
@@ -157,20 +157,20 @@ def _by_msgspec(value: Any, _: int) -> Any:
         return str(value.isoformat())
 
 
-def _content(value: Content, _: int) -> Any:
+def _convert_content(value: Content, _: int) -> Any:
     name = type(value).__name__
     raise NotJsonable(
         f"{name} is content of the answer and no data; return it by itself, or a list[{name}]"
     )
 
 
-def in_json(cls: type[enum.Enum]) -> dict[Any, Any]:
+def map_enum_values(cls: type[enum.Enum]) -> dict[Any, Any]:
     """Return the JSON value of each member of *cls*."""
     by_value = all(isinstance(member.value, SCALARS) for member in cls)
-    return {member: _scalar(member.value) if by_value else member.name for member in cls}
+    return {member: _strip_mixin(member.value) if by_value else member.name for member in cls}
 
 
-def _scalar(value: Any) -> Any:
+def _strip_mixin(value: Any) -> Any:
     """The value without the subclass that a mixed-in Enum may have made of it."""
     for plain in (bool, str, int, float):
         if isinstance(value, plain):
@@ -180,7 +180,7 @@ def _scalar(value: Any) -> Any:
     return value
 
 
-def _struct(value: msgspec.Struct, depth: int) -> Any:
+def _convert_struct(value: msgspec.Struct, depth: int) -> Any:
     cls = type(value)
     config = cls.__struct_config__
     made: dict[Any, Any] = {} if config.tag_field is None else {config.tag_field: config.tag}
@@ -188,16 +188,16 @@ def _struct(value: msgspec.Struct, depth: int) -> Any:
         if (member := getattr(value, name)) is not msgspec.UNSET:
             made[key] = member
     if config.array_like:
-        return _array(list(made.values()), depth)
+        return _convert_array(list(made.values()), depth)
     if config.omit_defaults:
         kept = msgspec.to_builtins(value, enc_hook=str, str_keys=True)
         made = {key: member for key, member in made.items() if key in kept}
-    return _object(made, depth)
+    return _convert_object(made, depth)
 
 
-def _dataclass(value: Any, depth: int) -> Any:
+def _convert_dataclass(value: Any, depth: int) -> Any:
     fields = type(value).__dataclass_fields__.items()  # among them InitVars and ClassVars
-    return _object(
+    return _convert_object(
         {
             name: getattr(value, name)
             for name, field in fields
@@ -207,17 +207,17 @@ def _dataclass(value: Any, depth: int) -> Any:
     )
 
 
-def _attrs(value: Any, depth: int) -> Any:
-    return _object(
+def _convert_attrs(value: Any, depth: int) -> Any:
+    return _convert_object(
         {field.name: getattr(value, field.name) for field in type(value).__attrs_attrs__}, depth
     )
 
 
-def _model(value: Any, depth: int) -> Any:
+def _convert_model(value: Any, depth: int) -> Any:
     return to_jsonable(value.model_dump(mode="json", by_alias=True), depth)
 
 
-def _known_to_pydantic(value: Any, depth: int) -> Any:
+def _convert_by_pydantic(value: Any, depth: int) -> Any:
     from pydantic import TypeAdapter
 
     return to_jsonable(
@@ -235,31 +235,31 @@ Make = Callable[[Any, int], Any]
 
 _TABLE: dict[type, Make] = {
     int: lambda value, _: int(value),
-    float: _float,
+    float: _convert_float,
     str: lambda value, _: str.__str__(value),
-    dict: _object,
-    list: _array,
-    tuple: _tuple,
-    set: _array,
-    frozenset: _array,
-    bytes: _by_msgspec,
-    bytearray: _by_msgspec,
+    dict: _convert_object,
+    list: _convert_array,
+    tuple: _convert_tuple,
+    set: _convert_array,
+    frozenset: _convert_array,
+    bytes: _convert_by_msgspec,
+    bytearray: _convert_by_msgspec,
     memoryview: lambda value, _: base64_of(bytes(value)),
-    dt.datetime: _by_msgspec,
-    dt.date: _by_msgspec,
-    dt.time: _by_msgspec,
-    dt.timedelta: _by_msgspec,
+    dt.datetime: _convert_by_msgspec,
+    dt.date: _convert_by_msgspec,
+    dt.time: _convert_by_msgspec,
+    dt.timedelta: _convert_by_msgspec,
     uuid.UUID: lambda value, _: str(value),
-    decimal.Decimal: _decimal,
-    Content: _content,
-    msgspec.Struct: _struct,
+    decimal.Decimal: _convert_decimal,
+    Content: _convert_content,
+    msgspec.Struct: _convert_struct,
 }
 
 _BY_LOOKS: list[tuple[Callable[[Any], bool], Make]] = [
-    (lambda kind: hasattr(kind, "model_dump"), _model),
-    (lambda kind: hasattr(kind, "__pydantic_core_schema__"), _known_to_pydantic),
-    (lambda kind: hasattr(kind, "__dataclass_fields__"), _dataclass),
-    (lambda kind: hasattr(kind, "__attrs_attrs__"), _attrs),
+    (lambda kind: hasattr(kind, "model_dump"), _convert_model),
+    (lambda kind: hasattr(kind, "__pydantic_core_schema__"), _convert_by_pydantic),
+    (lambda kind: hasattr(kind, "__dataclass_fields__"), _convert_dataclass),
+    (lambda kind: hasattr(kind, "__attrs_attrs__"), _convert_attrs),
     (is_pure_path, lambda value, _: str(value)),
     (lambda kind: kind.__module__ in ("ipaddress", "zoneinfo"), lambda value, _: str(value)),
     (
@@ -268,14 +268,14 @@ _BY_LOOKS: list[tuple[Callable[[Any], bool], Make]] = [
     ),
     (
         lambda kind: hasattr(kind, "keys") and hasattr(kind, "__getitem__"),
-        lambda v, depth: _object(dict(v), depth),
+        lambda v, depth: _convert_object(dict(v), depth),
     ),
     (
         lambda kind: hasattr(kind, "__iter__") and hasattr(kind, "__len__"),
-        lambda v, depth: _array(list(v), depth),
+        lambda v, depth: _convert_array(list(v), depth),
     ),
     (
         lambda kind: hasattr(kind, "__get_pydantic_core_schema__") and "pydantic" in sys.modules,
-        _known_to_pydantic,
+        _convert_by_pydantic,
     ),
 ]

@@ -20,10 +20,18 @@ from toolwire_schemas.json_schema.subschemas import get_reference, refer_to_defi
 
 from ..content import Content
 from . import record_fields as fields
-from .annotations import Names, Unresolved, evaluate, is_union, origin_of, unwrap_annotation
-from .constraints import narrow, only_describes, read, words_of
+from .annotations import Names, Unresolved, evaluate, get_origin, is_union, unwrap_annotation
+from .constraints import is_only_descriptive, list_keywords, narrow, read
 from .containers import CONTAINERS, OBJECT, union
-from .scalars import ANYTHING, CLOCKS, clock_plans, enumeration, from_text, literal, scalar
+from .scalars import (
+    ANYTHING,
+    CLOCKS,
+    from_text,
+    plan_clock,
+    plan_enumeration,
+    plan_literal,
+    plan_scalar,
+)
 from .shape import (
     QUICK,
     Direction,
@@ -31,14 +39,14 @@ from .shape import (
     Schema,
     TypePlan,
     Unsupported,
-    basic,
+    allow_null,
     is_field,
     load,
     make_hook,
-    object_schema,
-    optional,
-    struct_of,
-    values_of,
+    make_object_schema,
+    make_struct,
+    make_values_reader,
+    plan_basic,
 )
 
 if typing.TYPE_CHECKING:
@@ -66,15 +74,17 @@ class Types:
             Unsupported: if the hint has none.
             Unresolved: if it names something unknown.
         """
-        if (plan := basic(hint, self.direction)) is not None:
+        if (plan := plan_basic(hint, self.direction)) is not None:
             return plan
         if isinstance(hint, str | typing.ForwardRef):
             return self._read_text(hint)
         peeled = unwrap_annotation(hint, self.names)
         if any(_is_pydantic(item) for item in peeled.metadata):
-            return self._model(Annotated[(peeled.hint, *peeled.metadata)])
+            return self._plan_model(Annotated[(peeled.hint, *peeled.metadata)])
         texts, constraints, schema = read(peeled.metadata)
-        plan = self._narrow(peeled.hint, constraints) if constraints else self._bare(peeled.hint)
+        plan = (
+            self._narrow(peeled.hint, constraints) if constraints else self._plan_bare(peeled.hint)
+        )
         if "description" in texts:
             texts["description"] = plan.text_about(texts["description"])
         if texts or schema:
@@ -86,53 +96,53 @@ class Types:
         list["Tree"]`.
         """
         found = evaluate(hint, self.names)
-        if isinstance(found, type) or not _hashable(found):
+        if isinstance(found, type) or not _is_hashable(found):
             return self.of(found)
         name = hint if isinstance(hint, str) else hint.__forward_arg__
         return self._define(found, name, lambda: self.of(found))
 
-    def _bare(self, hint: Any) -> TypePlan:
-        if _hashable(hint):
-            if (plan := scalar(hint, self.direction)) is not None:
+    def _plan_bare(self, hint: Any) -> TypePlan:
+        if _is_hashable(hint):
+            if (plan := plan_scalar(hint, self.direction)) is not None:
                 return plan
             if hint in self._done:
                 return self._done[hint]
         if is_union(hint):
-            return self._union(hint.__args__)
-        origin = origin_of(hint)
+            return self._plan_union(hint.__args__)
+        origin = get_origin(hint)
         if "TypeAliasType" in (type(hint).__name__, type(origin).__name__):
             return self._define(hint, hint.__name__, lambda: self.of(_alias_value(hint)))
         if isinstance(hint, TypeVar):
-            return self._type_variable(hint)
+            return self._plan_type_variable(hint)
         kind = hint if origin is None else origin
-        arguments = _arguments_of(hint, origin)
+        arguments = _read_arguments(hint, origin)
         if kind is Literal:
             self.enums += {
                 type(member): None for member in arguments if isinstance(member, enum.Enum)
             }
-            return literal(arguments, self.direction)
-        if _hashable(kind) and kind in CONTAINERS:
+            return plan_literal(arguments, self.direction)
+        if _is_hashable(kind) and kind in CONTAINERS:
             return CONTAINERS[kind](self, arguments)
         if isinstance(kind, type) or typing.is_typeddict(kind):
-            return self._class(hint, kind, arguments)
+            return self._plan_class(hint, kind, arguments)
         raise self._refuse(hint)
 
-    def _enumeration(self, cls: type[enum.Enum]) -> TypePlan:
+    def _plan_enumeration(self, cls: type[enum.Enum]) -> TypePlan:
         if issubclass(cls, enum.Flag):  # which sums of flags there are is for the class to say
-            return self._subclass(cls, int)
+            return self._plan_subclass(cls, int)
         self.enums.append(cls)
-        return enumeration(cls, self.direction)
+        return plan_enumeration(cls, self.direction)
 
-    def _type_variable(self, variable: TypeVar) -> TypePlan:
+    def _plan_type_variable(self, variable: TypeVar) -> TypePlan:
         if variable.__constraints__:
-            return self._union(variable.__constraints__)
+            return self._plan_union(variable.__constraints__)
         if variable.__bound__ is None:
             return ANYTHING
         return self.of(variable.__bound__)
 
-    def _class(self, hint: Any, cls: Any, arguments: tuple[Any, ...]) -> TypePlan:
+    def _plan_class(self, hint: Any, cls: Any, arguments: tuple[Any, ...]) -> TypePlan:
         if isinstance(cls, type) and issubclass(cls, enum.Enum):
-            return self._enumeration(cls)
+            return self._plan_enumeration(cls)
         if isinstance(cls, type) and issubclass(cls, Content):
             raise Unsupported(
                 f"{cls.__name__} is content of an answer and no data",
@@ -140,25 +150,25 @@ class Types:
                 " Path",
             )
         if _is_of_pydantic(cls):
-            return self._model(hint)
+            return self._plan_model(hint)
         try:
-            found = fields.members(cls, arguments, self.names)
+            found = fields.read_members(cls, arguments, self.names)
         except TypeError as error:
             raise Unsupported(str(error), "use a dataclass or a TypedDict instead") from None
         if found is not None:
-            return self._define(hint, cls.__name__, lambda: self._object(cls, found))
+            return self._define(hint, cls.__name__, lambda: self._plan_object(cls, found))
         if (shape := from_text(cls, self.direction)) is not None:
             return shape
         base = next((base for base in (int, float, dict, list) if issubclass(cls, base)), None)
         if base is not None and cls is not bool:
-            return self._subclass(cls, base)
+            return self._plan_subclass(cls, base)
         # Classes have this that tell pydantic what they are: HttpUrl, SecretStr, and users' own.
         if "__get_pydantic_core_schema__" in dir(cls) and "pydantic" in sys.modules:
-            return self._model(hint)
+            return self._plan_model(hint)
         raise self._refuse(hint)
 
-    def _subclass(self, cls: type, base: type) -> TypePlan:
-        plan = self._bare(base)
+    def _plan_subclass(self, cls: type, base: type) -> TypePlan:
+        plan = self._plan_bare(base)
         if self.direction == "output":
             return plan
         return plan.built(cls, private=True)
@@ -173,7 +183,7 @@ class Types:
 
     # Wrappers and unions
 
-    def _union(self, hints: Iterable[Any]) -> TypePlan:
+    def _plan_union(self, hints: Iterable[Any]) -> TypePlan:
         given = [hint for hint in hints if hint is not msgspec.UnsetType]
         plans = [self.of(hint) for hint in given]
         records = [plan for plan in plans if plan.schema.get("type") == "object"]
@@ -183,58 +193,62 @@ class Types:
 
     def _narrow(self, hint: Any, constraints: dict[str, Any]) -> TypePlan:
         if is_union(hint):
-            return union([self._member(member, constraints) for member in hint.__args__])
+            return union([self._plan_member(member, constraints) for member in hint.__args__])
         if hint in CLOCKS and constraints.keys() == {"tz"}:
-            return clock_plans(hint, has_offset=bool(constraints["tz"]))[self.direction == "output"]
+            return plan_clock(hint, has_offset=bool(constraints["tz"]))[self.direction == "output"]
         constraints = {name: value for name, value in constraints.items() if name != "tz"}
-        plan = self._bare(hint)
+        plan = self._plan_bare(hint)
         if constraints:
             return narrow(plan, constraints, self.direction)
         return plan
 
-    def _member(self, hint: Any, constraints: dict[str, Any]) -> TypePlan:
+    def _plan_member(self, hint: Any, constraints: dict[str, Any]) -> TypePlan:
         """The member of a union under those of the constraints that say something about it."""
         inner = unwrap_annotation(hint, self.names).hint
         if "tz" in constraints and inner in CLOCKS:
             return self._narrow(inner, constraints)
         plan = self.of(hint)
-        wanted = {name: value for name, value in constraints.items() if name in words_of(plan)}
+        wanted = {name: value for name, value in constraints.items() if name in list_keywords(plan)}
         if wanted:
             return narrow(plan, wanted, self.direction)
         return plan
 
     # Classes
 
-    def _object(self, cls: Any, found: fields.Members) -> TypePlan:
+    def _plan_object(self, cls: Any, found: fields.Members) -> TypePlan:
         is_output = self.direction == "output"
         members = [
-            self._member_of(field, is_output) for field in found.fields if field.taken or is_output
+            self._make_record_member(field, is_output)
+            for field in found.fields
+            if field.taken or is_output
         ]
         # The tag comes last, so that it is no argument of the constructor, but first in the schema.
         tag = (
-            [RecordMember(found.tag[0], "", literal([found.tag[1]], "input"))] if found.tag else []
+            [RecordMember(found.tag[0], "", plan_literal([found.tag[1]], "input"))]
+            if found.tag
+            else []
         )
-        schema = object_schema([*tag, *members])
+        schema = make_object_schema([*tag, *members])
         care = max((member.plan.check_level for member in members), default=QUICK)
-        struct = struct_of(cls.__name__, [*members, *tag])
+        struct = make_struct(cls.__name__, [*members, *tag])
         plan = TypePlan(schema, struct, OBJECT, check_level=care)
-        if text := _own_text(cls):
+        if text := _read_own_text(cls):
             plan = plan.described(text)
         if is_output:
             return plan
-        values, make = values_of(members), found.make
+        values, make = make_values_reader(members), found.make
         if make is not None:
             return plan.built(lambda struct: make(**values(struct)), private=True)
         same = all(member.plan.is_identity for member in members)
         return msgspec.structs.replace(plan.built(values), is_identity=same)
 
-    def _member_of(self, field: fields.Field, is_output: bool) -> RecordMember:
-        plan = optional(self.of(field.hint)) if field.default is None else self.of(field.hint)
+    def _make_record_member(self, field: fields.Field, is_output: bool) -> RecordMember:
+        plan = allow_null(self.of(field.hint)) if field.default is None else self.of(field.hint)
         if is_output:
             return RecordMember(field.key, field.name, plan, field.shown, field.text)
         return RecordMember(field.key, field.name, plan, field.required, field.text, field.default)
 
-    def _model(self, hint: Any) -> TypePlan:
+    def _plan_model(self, hint: Any) -> TypePlan:
         from .pydantic_types import plan_of
 
         return plan_of(hint, self.direction, self.defs)
@@ -244,7 +258,7 @@ class Types:
         does.
         """
         if key in self._open:
-            label = self._labels.setdefault(key, self._label(name))
+            label = self._labels.setdefault(key, self._make_label(name))
             inside = make_hook(Any, lambda value: load(value, self._done[key].msgspec_type))
             return TypePlan(refer_to_definition(label), inside)
         self._open.append(key)
@@ -264,7 +278,7 @@ class Types:
         self._done[key] = shape
         return shape
 
-    def _label(self, name: str) -> str:
+    def _make_label(self, name: str) -> str:
         name = re.sub(r"[^A-Za-z0-9_.-]", "_", name)
         taken = {*self._labels.values(), *self.defs}
         return next(
@@ -278,13 +292,13 @@ def _entitle(plan: TypePlan, hint: Any) -> TypePlan:
     """Return the plan of a member of a union, whose schema names its class if that is a record:
     people and models do not have to guess from the fields which one is meant.
     """
-    cls = origin_of(hint) or hint
+    cls = get_origin(hint) or hint
     if "properties" not in plan.schema or not hasattr(cls, "__name__"):
         return plan
     return plan.with_schema(title=cls.__name__)
 
 
-def _own_text(cls: Any) -> str | None:
+def _read_own_text(cls: Any) -> str | None:
     """Return the first paragraph of the class's own docstring, unless it is generated."""
     text = cls.__dict__.get("__doc__")
     if not isinstance(text, str) or text.startswith(f"{cls.__name__}("):
@@ -293,7 +307,7 @@ def _own_text(cls: Any) -> str | None:
     return " ".join(paragraph.split()) or None
 
 
-def _arguments_of(hint: Any, origin: Any) -> tuple[Any, ...]:
+def _read_arguments(hint: Any, origin: Any) -> tuple[Any, ...]:
     arguments: tuple[Any, ...] | None = None
     if origin is not None:
         arguments = getattr(hint, "__args__", None)
@@ -308,7 +322,7 @@ def _is_of_pydantic(cls: Any) -> bool:
     return any(hasattr(cls, mark) for mark in marks)
 
 
-def _hashable(hint: Any) -> bool:
+def _is_hashable(hint: Any) -> bool:
     try:
         hash(hint)
     except TypeError:  # a hint with unhashable metadata somewhere inside, or no hint at all
@@ -317,7 +331,7 @@ def _hashable(hint: Any) -> bool:
 
 
 def _alias_value(alias: Any) -> Any:
-    origin = origin_of(alias)
+    origin = get_origin(alias)
     try:
         if origin is None:
             return alias.__value__
@@ -328,7 +342,7 @@ def _alias_value(alias: Any) -> Any:
 
 def _is_pydantic(item: Any) -> bool:
     if is_field(item):
-        return not only_describes(item)
+        return not is_only_descriptive(item)
     return type(item).__module__.startswith("pydantic.") or getattr(
         item, "__module__", ""
     ).startswith("pydantic.")

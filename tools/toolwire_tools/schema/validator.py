@@ -18,7 +18,7 @@ from toolwire_schemas.json_schema.error_text import Fault, write_faults
 from toolwire_schemas.json_schema.subschemas import get_reference, walk
 from toolwire_schemas.language import say
 
-from .scalars import clock_plans
+from .scalars import plan_clock
 from .shape import Schema, ValueRefused, load
 
 
@@ -31,7 +31,10 @@ class ToolSchemaValidator:
         from jsonschema import Draft202012Validator
 
         self._validator = SchemaValidator(
-            schema, dialect=Draft202012Validator, is_trusted=True, format_checker=_formats()
+            schema,
+            dialect=Draft202012Validator,
+            is_trusted=True,
+            format_checker=_make_format_checker(),
         )
 
     def errors(self, value: Any) -> list[Any]:
@@ -97,7 +100,7 @@ def problem(schema: Any) -> str | None:
 
 
 @functools.cache
-def _formats() -> Any:
+def _make_format_checker() -> Any:
     """Return a format checker that knows the formats we publish, whichever optional packages are
     installed.
     """
@@ -117,7 +120,7 @@ def _is_date_time(value: str) -> bool:
     return True
 
 
-_DATE_TIME: Any = clock_plans(dt.datetime, has_offset=True)[0].msgspec_type
+_DATE_TIME: Any = plan_clock(dt.datetime, has_offset=True)[0].msgspec_type
 _DURATION = re.compile(
     r"P(?!\Z)(\d+W|(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)", re.ASCII
 )

@@ -18,16 +18,24 @@ from ..errors import RegistrationError
 from ..schema.annotations import (
     Names,
     Unresolved,
-    annotations_of,
+    collect_names,
     evaluate,
+    get_annotations,
     is_async,
-    layers,
-    members,
-    names_of,
+    iterate_layers,
+    list_members,
     unwrap_annotation,
     unwrap_function,
 )
-from ..schema.shape import MISSING, Schema, TypePlan, basic, is_field, object_schema, optional
+from ..schema.shape import (
+    MISSING,
+    Schema,
+    TypePlan,
+    allow_null,
+    is_field,
+    make_object_schema,
+    plan_basic,
+)
 from . import docstring as docstrings
 from .arguments import Arguments, Parameter
 from .return_value import Returns, from_hint
@@ -87,7 +95,7 @@ def _declare(function: Callable[..., Any]) -> list[Declared]:
     defaults = dict(zip(names[count - len(usual) : count], usual, strict=True)) | (
         function.__kwdefaults__ or {}
     )
-    hints = annotations_of(function)
+    hints = get_annotations(function)
     return [
         Declared(name, kind, defaults.get(name, EMPTY), hints.get(name, EMPTY))
         for name, kind in kinds.items()
@@ -138,7 +146,7 @@ def parameters_of(
         ValueError: if it says nothing, as some functions written in C.
         TypeError: likewise.
     """
-    names = names_of(function)
+    names = collect_names(function)
     doc = docstrings.of(function)
     every: list[Declared] = []
     contexts: list[Declared] = []
@@ -196,7 +204,7 @@ def contexts_in(annotation: Any, names: Names) -> frozenset[str]:
         return frozenset()
     try:
         plain = unwrap_annotation(annotation, names).hint
-        options = members(plain, names) or (plain,)
+        options = list_members(plain, names) or (plain,)
     except Unresolved as error:
         from .context_kind import name_in
 
@@ -277,7 +285,7 @@ class _Reading:
         self.inner = unwrap_function(function)
         code_flags: int = getattr(getattr(self.inner, "__code__", None), "co_flags", 0)
         self.is_generator = bool(code_flags & _CO_GENERATORS)
-        self.is_async = any(map(is_async, layers(function)))
+        self.is_async = any(map(is_async, iterate_layers(function)))
         self.found = found
         self.types: Types | None = None
         """Imported for the first hint that is not basic."""
@@ -334,7 +342,7 @@ class _Reading:
             else:
                 made.append(self._parameter(parameter))
         shown = [parameter for parameter in made if parameter.shown]
-        schema = object_schema(shown, False if others is None else others.schema)
+        schema = make_object_schema(shown, False if others is None else others.schema)
         if self.types is not None and self.types.defs:
             schema["$defs"] = self.types.defs
         return Arguments(schema, made, others, self.types)
@@ -371,7 +379,7 @@ class _Reading:
             fill = partial(default.get_default, call_default_factory=True)
             default = MISSING if default.default_factory is not None else default.default
         if default is None:
-            plan = optional(plan)
+            plan = allow_null(plan)
         elif type(default) is not plan.msgspec_type and default is not MISSING and not self.lenient:
             from .defaults import check_default
 
@@ -386,7 +394,7 @@ class _Reading:
         hint = Any if parameter.annotation is EMPTY else parameter.annotation
         try:
             plain = evaluate(hint, self.found.names) if type(hint) is str else hint
-            if (plan := basic(plain, "input")) is not None:
+            if (plan := plan_basic(plain, "input")) is not None:
                 return plan
             if self.types is None:
                 from ..schema.types import Types
@@ -400,7 +408,7 @@ class _Reading:
 
     def _returns(self) -> Returns:
         is_class = isinstance(self.inner, type)
-        hint = self.inner if is_class else annotations_of(self.inner).get("return", EMPTY)
+        hint = self.inner if is_class else get_annotations(self.inner).get("return", EMPTY)
         if hint is EMPTY:
             return Returns("undeclared")
         try:

@@ -18,9 +18,9 @@ from ..schema.shape import (
     Schema,
     TypePlan,
     ValueRefused,
-    converter,
-    struct_of,
-    values_of,
+    make_converter,
+    make_struct,
+    make_values_reader,
 )
 
 if TYPE_CHECKING:
@@ -108,8 +108,8 @@ def _reader(parameters: Sequence[Parameter]) -> Callable[[Any], Bound]:
     positional = {p.name: p.default for p in parameters if p.positional}
     fills = [(p.name, p.fill) for p in parameters if p.fill is not None]
     if not positional and not fills and all(member.plan.is_identity for member in shown):
-        struct = struct_of("arguments", shown)
-        convert = converter(struct)
+        struct = make_struct("arguments", shown)
+        convert = make_converter(struct)
 
         def keep_arguments(arguments: Any) -> Bound:
             convert(arguments, struct)
@@ -147,9 +147,9 @@ def _values_reader(shown: Sequence[Parameter]) -> Callable[[Any], dict[str, Any]
             finishes.append((parameter, hook.finish))
         else:
             types.append(hook)
-    struct = struct_of("arguments", shown, types)
-    convert = converter(struct)
-    values_in = values_of(shown)
+    struct = make_struct("arguments", shown, types)
+    convert = make_converter(struct)
+    values_in = make_values_reader(shown)
 
     def read_values(arguments: Any) -> dict[str, Any]:
         values = values_in(convert(arguments, struct))
@@ -170,7 +170,7 @@ def _open_reader(parameters: Sequence[Parameter], extra: TypePlan) -> Callable[[
     known = frozenset(p.name for p in parameters)
     closed = _reader(parameters)
     others = _DICT[str, extra.msgspec_type]
-    convert = converter(others)
+    convert = make_converter(others)
 
     def read(arguments: Any) -> Bound:
         if not isinstance(arguments, dict):

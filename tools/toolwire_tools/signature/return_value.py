@@ -18,14 +18,14 @@ from toolwire_schemas.wire.codec import encode_plain
 from ..errors import OutputError
 from ..schema.annotations import (
     Names,
-    arguments_of,
     evaluate,
-    members,
+    get_arguments,
+    get_origin,
+    list_members,
     mentions,
-    origin_of,
     unwrap_annotation,
 )
-from ..schema.shape import JUDGE, WALK, basic, converter
+from ..schema.shape import JUDGE, WALK, make_converter, plan_basic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,9 +70,9 @@ class Returns:
 
     def _choose(self) -> Callable[[Any], Any]:
         if self.output_schema is None:
-            from ..schema.to_json import plain_result
+            from ..schema.to_json import make_plain_result
 
-            return plain_result
+            return make_plain_result
         check = self._check
         exact = self._shape and exact_types(self._shape.schema)
         if not exact:
@@ -97,9 +97,9 @@ class Returns:
                 return self._quick(value)
             except (msgspec.ValidationError, TypeError, ValueError, OverflowError, RecursionError):
                 pass
-        from ..schema.to_json import plain_result
+        from ..schema.to_json import make_plain_result
 
-        made = plain_result(value)
+        made = make_plain_result(value)
         if self._judge is None:
             from ..schema.validator import ToolSchemaValidator
 
@@ -194,7 +194,7 @@ def _quick(shape: TypePlan) -> Callable[[Any], Any]:
     from ..schema.to_json import to_jsonable
 
     native, to_builtins, walk = shape.msgspec_type, msgspec.to_builtins, shape.check_level == WALK
-    convert = converter(native)
+    convert = make_converter(native)
 
     def quick(value: Any) -> Any:
         made = (
@@ -216,14 +216,14 @@ def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
     """
     bared = unwrap_annotation(hint, names).hint
     # Also where the function is no generator itself: it may return that of another one.
-    if is_generator or (origin_of(bared) or bared) in _GENERATORS:
+    if is_generator or (get_origin(bared) or bared) in _GENERATORS:
         hint = _of_generator(bared, names)
         bared = unwrap_annotation(hint, names).hint
     if bared in (Any, object, Never, NoReturn):
         return Returns("undeclared")
     if bared is str:
         return Returns("text")
-    if (plan := basic(bared, "output")) is not None and evaluate(hint, names) is bared:
+    if (plan := plan_basic(bared, "output")) is not None and evaluate(hint, names) is bared:
         return Returns(
             "structured", wrap_schema(plan.schema), wraps=True, shape=plan, is_basic=True
         )
@@ -243,7 +243,7 @@ def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
         schema = SchemaGraph(definitions).node(schema).target.schema
     if schema.get("type") == "object":
         return Returns("structured", {**schema, **definitions}, shape=shape)
-    is_tuple = (origin_of(bared) or bared) is tuple
+    is_tuple = (get_origin(bared) or bared) is tuple
     return Returns(
         "structured",
         {**wrap_schema(schema), **definitions},
@@ -297,13 +297,13 @@ def _of_generator(hint: Any, names: Names) -> Any:
     """Return the hint of the answer of a generator: its text, the list of its yields, or its return
     value.
     """
-    arguments = arguments_of(hint)
+    arguments = get_arguments(hint)
     if not arguments:
         return Any
-    if origin_of(hint) is collections.abc.Generator and len(arguments) == 3:
+    if get_origin(hint) is collections.abc.Generator and len(arguments) == 3:
         final = unwrap_annotation(arguments[2], names).hint
         if final not in (None, type(None)):
-            options = members(final, names) or (final,)
+            options = list_members(final, names) or (final,)
             # None means "no return value", and then the yields count: nothing can be promised.
             if type(None) in options or final is Any:
                 return Any

@@ -15,8 +15,8 @@ from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
 from toolwire_schemas.json_schema.lossless import generate_readings, list_unread
 
 from ..errors import ArgumentsError
-from ..schema.shape import NOT_CONVERTED, ValueRefused, refusal
-from ..schema.to_json import in_json
+from ..schema.shape import NOT_CONVERTED, ValueRefused, make_refusal
+from ..schema.to_json import map_enum_values
 from ..schema.validator import explain_failure
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def read_again(arguments: ReadableArguments, value: Any, strict: bool, log: Log 
         if not strict and (bound := _without_loss(arguments, value, errors, log)):
             return bound
     except (*NOT_CONVERTED, ValueRefused) as error:
-        refused = error if isinstance(error, ValueRefused) else refusal(error)
+        refused = error if isinstance(error, ValueRefused) else make_refusal(error)
         fault = place("arguments", refused.path), refused.sentence
         raise ArgumentsError([fault], private=refused.private) from refused.__cause__
     except (CannotJudge, RecursionError) as error:
@@ -95,7 +95,7 @@ def _without_loss(
 
 def _values_of(cls: type[Enum]) -> dict[str, Any]:
     """Return the JSON values of the members of *cls* by their names, and by aliases of these."""
-    values = in_json(cls)
+    values = map_enum_values(cls)
     return {name: values[member] for name, member in cls.__members__.items()}
 
 

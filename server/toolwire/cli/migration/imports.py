@@ -65,7 +65,7 @@ def find_place(system: str, name: str) -> str | None:
     if system == "lagent":
         if name in lagent.__all__:
             return lagent.__name__
-        return missing_names.other_place_of(name)
+        return missing_names.find_other_place(name)
     if system == "groot":
         from toolwire_agent import groot
 
@@ -75,7 +75,7 @@ def find_place(system: str, name: str) -> str | None:
 
 def remedy_for(system: str, name: str) -> str:
     """Return what to do about *name* of a *system*, which Toolwire has not."""
-    remedy = missing_names.remedy_for(name) if system == "lagent" else None
+    remedy = missing_names.find_remedy(name) if system == "lagent" else None
     if remedy is not None:
         return remedy
     return explain_unknown_name("name", name, _list_names(system))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any, NamedTuple
 
-from toolwire_tools.discovery import Offer, tools_in
+from toolwire_tools.discovery import Offer, find_offer
 
 from ...errors import LoadError
 from .. import importing
@@ -40,7 +40,7 @@ def explain(text: str) -> list[UnofferedName]:
 
 
 def _explain_module(module: ModuleType) -> list[UnofferedName]:
-    offer = tools_in(module)
+    offer = find_offer(module)
     reasons = {skipped.name: skipped.reason for skipped in offer.skipped}
     offered = {id(_function_of(tool.entry.function)) for tool in offer.tools}
     found = []

@@ -20,7 +20,7 @@ from toolwire_compat.lagent import (
     ParseError,
     TupleParser,
 )
-from toolwire_tools import ArgumentsError, RegistrationError, Tool, ToolError, tool_api, tools_of
+from toolwire_tools import ArgumentsError, RegistrationError, Tool, ToolError, find_tools, tool_api
 
 
 class Double(BaseAction):
@@ -240,7 +240,7 @@ def test_classes_and_settings_become_actions_without_a_list() -> None:
 def test_disabled_and_uncallable_actions_are_omitted() -> None:
     env = Env([Double(enable=False), BaseAction({"name": "described", "parameters": []})])
     assert env.get_actions_info() == []
-    assert tools_of([env, add])[0].name == "add"
+    assert find_tools([env, add])[0].name == "add"
 
 
 def test_environment_may_contain_executors_and_environments() -> None:
@@ -307,7 +307,7 @@ def call(tool: Tool, **arguments: Any) -> dict[str, Any]:
 
 
 def test_the_tools_of_an_environment_are_those_of_its_parts() -> None:
-    tools = {tool.name: tool for tool in tools_of(everything())}
+    tools = {tool.name: tool for tool in find_tools(everything())}
     assert list(tools) == [NAMES[0], NAMES[1], "Weather_today", "Search_find", *NAMES[4:]]
     assert tools["add"].entry.function is add
     assert tools["later"].is_async
@@ -320,7 +320,7 @@ def test_the_tools_of_an_environment_are_those_of_its_parts() -> None:
 
 
 def test_tool_of_a_connected_server_returns_its_result() -> None:
-    plus_one, tell = tools_of(Env([Mapping()]))
+    plus_one, tell = find_tools(Env([Mapping()]))
     assert call(plus_one, a=1) == {
         "content": [{"type": "text", "text": '{"result":2}'}],
         "structuredContent": {"result": 2},
@@ -332,5 +332,5 @@ def test_tool_of_a_connected_server_returns_its_result() -> None:
             call(tool, a=-1)
         with pytest.raises(ArgumentsError):
             call(tool, a="one")
-    (pictures,) = tools_of(Env([Attributes()]))
+    (pictures,) = find_tools(Env([Attributes()]))
     assert [block["type"] for block in call(pictures, a=1)["content"]] == ["text", "image"]

@@ -35,8 +35,8 @@ from toolwire_tools import (
     ResourceLink,
     Text,
     ToolError,
+    find_tools,
     tool_api,
-    tools_of,
 )
 
 TEXT = {"name": "text", "type": "STRING", "description": "input text"}
@@ -253,7 +253,7 @@ def test_abstract_class_is_not_registered() -> None:
         Abstract()  # type: ignore[abstract]
 
 
-@pytest.mark.parametrize("use", [lambda action: action({}), lambda action: action.name, tools_of])
+@pytest.mark.parametrize("use", [lambda action: action({}), lambda action: action.name, find_tools])
 def test_action_without_super_init_is_an_error_with_the_remedy(use: Any) -> None:
     class Forgetful(Shout):
         def __init__(self) -> None:
@@ -347,7 +347,7 @@ def test_handwritten_description_may_name_undecorated_methods() -> None:
     assert str(action("{}", "_hidden").errmsg).startswith(
         "invalid API: _hidden; Plain is only described"
     )
-    assert [tool.name for tool in tools_of(action)] == ["Plain_find"]
+    assert [tool.name for tool in find_tools(action)] == ["Plain_find"]
 
 
 def test_current_description_of_an_action_is_used() -> None:
@@ -366,7 +366,10 @@ def test_current_description_of_an_action_is_used() -> None:
         (info["name"], info["description"]) for info in ActionExecutor([quiet]).get_actions_info()
     ]
     assert (name, text) == ("QuietShout", "Quiet shouting.")
-    assert (tools_of(quiet)[0].name, tools_of(quiet)[0].describe()["description"]) == (name, text)
+    assert (find_tools(quiet)[0].name, find_tools(quiet)[0].describe()["description"]) == (
+        name,
+        text,
+    )
     assert outcome(ActionExecutor([quiet])("QuietShout", {"text": "a"})) == said("A")
 
 

@@ -23,7 +23,7 @@ import orjson
 import pydantic
 import pytest
 from toolwire_tools import AsyncContext, Context, RegistrationError, make_tool, tool_api
-from toolwire_tools.api_description import description_of, type_name
+from toolwire_tools.api_description import describe_api, name_type
 
 
 def describe(function: Any) -> dict[str, Any]:
@@ -141,7 +141,7 @@ def test_a_run_that_is_not_decorated_is_described_on_demand() -> None:
             return "**" + text + "**"
 
     assert_same(
-        description_of(Bold.run, name="Bold"),
+        describe_api(Bold.run, name="Bold"),
         {
             "name": "Bold",
             "description": "make text bold",
@@ -149,7 +149,7 @@ def test_a_run_that_is_not_decorated_is_described_on_demand() -> None:
             "required": ["text"],
         },
     )
-    assert description_of(Bold().run) == {**description_of(Bold.run, name="Bold"), "name": "run"}
+    assert describe_api(Bold().run) == {**describe_api(Bold.run, name="Bold"), "name": "run"}
     assert not hasattr(Bold.run, "api_description")
 
 
@@ -169,7 +169,7 @@ def test_description_of_arxiv_matches_lagents_documentation() -> None:
             return {"content": ""}
 
     assert_same(
-        description_of(
+        describe_api(
             ArxivSearch.get_arxiv_article_information,
             name="ArxivSearch.get_arxiv_article_information",
         ),
@@ -307,7 +307,7 @@ TYPES: list[tuple[Any, str]] = [
 
 @pytest.mark.parametrize(("hint", "name"), TYPES, ids=str)
 def test_types_have_one_of_five_names(hint: Any, name: str) -> None:
-    assert type_name(hint, globals()) == name
+    assert name_type(hint, globals()) == name
 
 
 @pytest.mark.parametrize(
@@ -445,7 +445,7 @@ def test_partials_and_callable_objects_are_described() -> None:
 
 
 def test_function_without_a_signature_is_described_without_parameters() -> None:
-    assert description_of(min)["parameters"] == []
+    assert describe_api(min)["parameters"] == []
     assert describe(tool_api(lambda a: a))["name"] == "<lambda>"
 
 

@@ -27,14 +27,16 @@ def public_names() -> list[str]:
 
 
 def without_place() -> list[str]:
-    return [name for replacement in missing_names._names().replaced for name in replacement.names]
+    return [
+        name for replacement in missing_names._load_names().replaced for name in replacement.names
+    ]
 
 
 def table() -> str:
     lines = ["| Lagent | instead |", "|---|---|"]
-    for name, place in missing_names._names().moved.items():
+    for name, place in missing_names._load_names().moved.items():
         lines.append(f"| `{name}` | `from {place} import {name}` |")
-    for replacement in missing_names._names().replaced:
+    for replacement in missing_names._load_names().replaced:
         names = ", ".join(f"`{name}`" for name in replacement.names)
         instead = replacement.instead.replace("{twin}", "the class without `Async`")
         lines.append(f"| {names} | {instead} |")
@@ -50,10 +52,10 @@ def test_both_versions_are_recorded() -> None:
 
 @pytest.mark.parametrize("name", public_names())
 def test_each_public_name_has_a_place_or_an_error_that_says_what_to_use(name: str) -> None:
-    place = lagent.__name__ if name in lagent.__all__ else missing_names.other_place_of(name)
+    place = lagent.__name__ if name in lagent.__all__ else missing_names.find_other_place(name)
     if place is not None:
         assert hasattr(importlib.import_module(place), name)
-        assert missing_names.remedy_for(name) is None
+        assert missing_names.find_remedy(name) is None
         return
     with pytest.raises(
         ImportError, match=f"^{name} of Lagent has no counterpart: (use|pass|leave|subclass) "
@@ -62,13 +64,13 @@ def test_each_public_name_has_a_place_or_an_error_that_says_what_to_use(name: st
 
 
 def test_table_has_each_name_of_lagent_once() -> None:
-    listed = [*missing_names._names().moved, *without_place()]
+    listed = [*missing_names._load_names().moved, *without_place()]
     assert len(listed) == len(set(listed))
     assert set(listed) <= set(public_names())
 
 
 @pytest.mark.parametrize(
-    "sentence", [replacement.instead for replacement in missing_names._names().replaced]
+    "sentence", [replacement.instead for replacement in missing_names._load_names().replaced]
 )
 def test_remedies_name_existing_objects(sentence: str) -> None:
     for module, name in re.findall(r"\b(toolwire_\w+(?:\.[a-z]\w*)*)\.([A-Za-z]\w+)", sentence):

@@ -32,9 +32,9 @@ from toolwire_tools import (
     OutputError,
     Tool,
     ToolError,
+    find_offer,
+    find_tools,
     tool_api,
-    tools_in,
-    tools_of,
 )
 
 
@@ -97,7 +97,7 @@ class Maps(BaseAction):
 
 
 def by_name(thing: Any) -> dict[str, Tool]:
-    return {tool.name: tool for tool in tools_of(thing)}
+    return {tool.name: tool for tool in find_tools(thing)}
 
 
 def call(tool: Tool, **arguments: Any) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def call(tool: Tool, **arguments: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("thing", [Bold, Bold(), [Bold()], ActionExecutor([Bold()])])
 def test_an_action_is_a_tool_with_the_schema_of_its_signature(thing: Any) -> None:
-    (tool,) = tools_of(thing)
+    (tool,) = find_tools(thing)
     assert tool.describe() == {
         "name": "Bold",
         "description": "Make it bold.",
@@ -145,7 +145,7 @@ def test_class_docstring_describes_an_undocumented_run_of_a_tool() -> None:
 
         def run(self) -> None: ...
 
-    assert tools_of(Quiet)[0].describe()["description"] == "Says nothing."
+    assert find_tools(Quiet)[0].describe()["description"] == "Says nothing."
 
 
 def test_undocumented_api_has_no_description() -> None:
@@ -154,7 +154,7 @@ def test_undocumented_api_has_no_description() -> None:
         def open_url(self, url: str) -> dict:  # type: ignore[type-arg]
             return {"url": url}
 
-    assert "description" not in tools_of(Pages())[0].describe()
+    assert "description" not in find_tools(Pages())[0].describe()
 
 
 def test_members_of_a_returned_dict_are_in_the_output_schema() -> None:
@@ -188,7 +188,7 @@ def test_dict_with_described_members_needs_no_schema_validator() -> None:
     script = """if True:
         import sys
         from toolwire_compat.lagent import BaseAction
-        from toolwire_tools import tool_api, tools_of
+        from toolwire_tools import tool_api, find_tools
         from toolwire_tools.context.context import NULL_CALLER
 
         class Map(BaseAction):
@@ -202,7 +202,7 @@ def test_dict_with_described_members_needs_no_schema_validator() -> None:
                 '''
                 return {"distance": 3.2, 7: end} if end else None
 
-        (tool,) = tools_of(Map())
+        (tool,) = find_tools(Map())
         told = tool.describe()["outputSchema"]
         assert told == {"type": "object", "properties": {"distance": {"description": "in km"}}}, told
         answer = tool.call({"end": "Rome"}, NULL_CALLER)
@@ -228,7 +228,7 @@ def test_result_that_breaks_the_hinted_schema_is_refused() -> None:
         def run(self, right: bool) -> Point:
             return Point(1) if right else ActionReturn(result=[])  # type: ignore[return-value]
 
-    (tool,) = tools_of(Points)
+    (tool,) = find_tools(Points)
     assert call(tool, right=True)["structuredContent"] == {"x": 1}
     with pytest.raises(OutputError):
         call(tool, right=False)
@@ -240,7 +240,7 @@ def test_exception_reaches_the_server_unchanged() -> None:
             raise LookupError("lost")
 
     with pytest.raises(LookupError, match="lost"):
-        call(tools_of(Failing)[0])
+        call(find_tools(Failing)[0])
 
 
 def test_handwritten_description_is_served() -> None:
@@ -254,7 +254,7 @@ def test_handwritten_description_is_served() -> None:
         "parameters": [{"name": "a", "type": "NUMBER", "description": "any"}],
         "required": ["a"],
     }
-    (tool,) = tools_of(Anything(described))
+    (tool,) = find_tools(Anything(described))
     assert tool.describe() == {
         "name": "anything",
         "description": "Takes it.",
@@ -289,7 +289,7 @@ def _abstract() -> type[BaseAction]:
 )
 def test_action_that_is_not_served_is_reported_with_the_reason(thing: Any, words: str) -> None:
     with pytest.raises(NotOffered, match=words):
-        tools_of(thing)
+        find_tools(thing)
 
 
 def test_class_that_needs_arguments_is_refused_with_the_remedy() -> None:
@@ -300,7 +300,7 @@ def test_class_that_needs_arguments_is_refused_with_the_remedy() -> None:
     with pytest.raises(
         NotOffered, match=r"cannot be created without key; .*__tools__ = \[Keyed\(key=...\)\]"
     ):
-        tools_of(Keyed)
+        find_tools(Keyed)
 
 
 def test_an_action_that_cannot_be_made_is_left_out_and_the_others_are_served(
@@ -330,7 +330,7 @@ def test_an_action_with_a_call_of_its_own_sees_the_calls_of_its_tools() -> None:
         async def __call__(self, inputs: Any = None, name: str = "run") -> Any:
             return super().__call__({**inputs, "stars": 1}, name)
 
-    guarded, (awaited,) = by_name(Guarded())["Guarded_at"], tools_of(Awaited())
+    guarded, (awaited,) = by_name(Guarded())["Guarded_at"], find_tools(Awaited())
     assert guarded.describe()["inputSchema"] == by_name(Maps())["Maps_at"].describe()["inputSchema"]
     with pytest.raises(ToolError, match="nobody goes there"):
         call(guarded, city="Atlantis")
@@ -414,7 +414,9 @@ def test_a_description_by_hand_keeps_the_types_of_parameters_without_a_hint() ->
         {"name": "kinds", "type": "Array"},
         {"name": "days", "type": "STRING"},
     ]
-    (tool,) = tools_of(Finder({"name": "Finder", "parameters": parameters, "required": ["query"]}))
+    (tool,) = find_tools(
+        Finder({"name": "Finder", "parameters": parameters, "required": ["query"]})
+    )
     assert tool.describe()["inputSchema"]["properties"] == {
         "query": {"type": "string", "description": "what"},
         "limit": {"type": "number", "description": "how many", "default": 10},
@@ -504,8 +506,8 @@ class Censoring(Hook):
 @pytest.mark.parametrize("kind", [ActionExecutor, AsyncActionExecutor])
 def test_the_hooks_of_an_executor_see_the_calls_of_its_tools(kind: Any) -> None:
     executor = kind([Bold()], hooks=[Censoring()])
-    (tool,) = tools_of(executor)
-    assert tool.describe() == tools_of(Bold)[0].describe()
+    (tool,) = find_tools(executor)
+    assert tool.describe() == find_tools(Bold)[0].describe()
     assert call(tool, text="damn")["content"] == [{"type": "text", "text": "**...**"}]
     with pytest.raises(ArgumentsError):
         call(tool, text=5)
@@ -551,7 +553,7 @@ def offer(source: str, monkeypatch: pytest.MonkeyPatch) -> Offer:
     module = types.ModuleType("offering")
     monkeypatch.setitem(sys.modules, "offering", module)
     exec(source, vars(module))
-    return tools_in(module)
+    return find_offer(module)
 
 
 def test_a_module_offers_actions_next_to_functions_and_says_what_it_leaves_out(

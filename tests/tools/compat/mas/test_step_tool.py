@@ -14,7 +14,7 @@ from toolwire_compat.mas import Executor
 from toolwire_compat.yaml import load_tool_config, load_tool_configs
 from toolwire_compat.yaml.model import ConfigError
 from toolwire_schemas.did_you_mean import explain_unknown_name
-from toolwire_tools import ArgumentsError, NotOffered, Tool, ToolError, tools_in, tools_of
+from toolwire_tools import ArgumentsError, NotOffered, Tool, ToolError, find_offer, find_tools
 
 MODULE = '''
 from toolwire_tools import Context, tool_api
@@ -71,7 +71,7 @@ def tool(folder: Path, text: str, name: str = "tool.yaml") -> Tool:
     (folder / name).write_text(
         "use_guide: {tool_name: tool, description: Does it.}\n" + text, "utf-8"
     )
-    (made,) = tools_of(load_tool_config(folder / name))
+    (made,) = find_tools(load_tool_config(folder / name))
     return made
 
 
@@ -168,7 +168,7 @@ def test_file_next_to_a_module_uses_its_executor(folder: Path) -> None:
     with pytest.raises(
         ConfigError, match=r"things registers no executor 'things'\. Known: Echo, later"
     ):
-        tools_of(load_tool_config(folder / "things_config.yaml"))
+        find_tools(load_tool_config(folder / "things_config.yaml"))
 
 
 @pytest.mark.parametrize(
@@ -231,14 +231,14 @@ def test_executor_classes_and_objects_are_served_without_yaml(folder: Path) -> N
     sys.path.append(str(folder))
     import things  # type: ignore[import-not-found]
 
-    offered = {made.name: made for made in tools_in(things).tools}
-    (of_object,) = tools_of(things.Echo())
+    offered = {made.name: made for made in find_offer(things).tools}
+    (of_object,) = find_tools(things.Echo())
 
     assert list(offered) == ["add", "Echo", "later"]
     assert offered["Echo"].describe()["description"] == "Say it again."
     assert call_tool(of_object, instruction="x") == {"said": "x", "text": "x"}
     with pytest.raises(NotOffered, match="the class is not registered"):
-        tools_of(type("Nobody", (things.Echo,), {}))
+        find_tools(type("Nobody", (things.Echo,), {}))
 
 
 @pytest.mark.process
@@ -250,7 +250,7 @@ def test_folder_of_configs_is_a_list_of_tools(folder: Path) -> None:
         "use_guide: {tool_name: b, description: d}\ncommand: [cat]\nstdin: '{*}'", "utf-8"
     )
 
-    made = tools_of(list(load_tool_configs(folder).values()))
+    made = find_tools(list(load_tool_configs(folder).values()))
 
     assert [one.name for one in made] == ["a", "b"]
     assert [call_tool(one, instruction="x") for one in made] == ['{"instruction":"x"}'] * 2

@@ -23,7 +23,7 @@ def command(*words: str | list[str], **more: Any) -> ToolCommand:
 
 
 def words(made: ToolCommand, **arguments: Any) -> list[str]:
-    return made.invocation(arguments).argv[1:]
+    return made.make_invocation(arguments).argv[1:]
 
 
 # --- places ---
@@ -120,7 +120,7 @@ def test_default_replaces_an_absent_argument() -> None:
 @pytest.mark.parametrize("value", ["-rf", "--output=x", "-", -5, -0.5])
 def test_value_cannot_start_an_option(word: str, value: Any) -> None:
     with pytest.raises(ArgumentsError) as caught:
-        command(word).invocation({"a": value, "b": ""})
+        command(word).make_invocation({"a": value, "b": ""})
 
     ((where, problem),) = caught.value.faults
     assert where == "arguments.a"
@@ -135,10 +135,10 @@ def test_leading_dash_is_accepted_if_allowed_or_after_text() -> None:
 
 def test_nul_character_is_refused_in_words_and_environment() -> None:
     with pytest.raises(ArgumentsError) as caught:
-        command("{a}", env={"B": parse_word("{b}")}).invocation({"a": "x\0y", "b": "\0"})
+        command("{a}", env={"B": parse_word("{b}")}).make_invocation({"a": "x\0y", "b": "\0"})
     assert [where for where, _ in caught.value.faults] == ["arguments.a", "arguments.b"]
 
-    assert command(stdin=parse_word("{a}")).invocation({"a": "x\0y"}).stdin == b"x\0y"
+    assert command(stdin=parse_word("{a}")).make_invocation({"a": "x\0y"}).stdin == b"x\0y"
 
 
 def test_standard_input_and_environment_have_places() -> None:
@@ -148,11 +148,11 @@ def test_standard_input_and_environment_have_places() -> None:
         defaults={"c": 1},
     )
 
-    invocation = made.invocation({"a": "ä"})
+    invocation = made.make_invocation({"a": "ä"})
 
     assert json.loads(invocation.stdin) == {"a": "ä", "c": 1}
     assert invocation.env == {"A": "<ä>"}
-    assert command(stdin=parse_word("{a?}")).invocation({}).stdin == b""
+    assert command(stdin=parse_word("{a?}")).make_invocation({}).stdin == b""
 
 
 # --- outcomes ---
@@ -165,21 +165,21 @@ def make_result(
 
 
 def test_text_output_loses_its_last_newline() -> None:
-    assert command().outcome(make_result(output="  größer\n\n".encode())) == "  größer"
+    assert command().read_outcome(make_result(output="  größer\n\n".encode())) == "  größer"
 
 
 def test_cut_text_has_a_note_and_ends_with_a_whole_character() -> None:
     made = command(max_output_bytes=1024)
 
-    text = made.outcome(make_result(output="ü".encode()[:1], more=5000))
+    text = made.read_outcome(make_result(output="ü".encode()[:1], more=5000))
 
     assert text == "\n(The output was cut after 1 KiB; 5,000 more bytes followed.)"
 
 
 def test_numbers_in_json_output_are_exact() -> None:
-    assert command(output="json").outcome(make_result(output=b'{"n": 18446744073709551617}')) == {
-        "n": 2**64 + 1
-    }
+    assert command(output="json").read_outcome(
+        make_result(output=b'{"n": 18446744073709551617}')
+    ) == {"n": 2**64 + 1}
 
 
 @pytest.mark.parametrize(
@@ -223,12 +223,12 @@ def test_failure_has_the_status_and_the_end_of_stderr(
     made: ToolCommand, ended: CommandResult, told: str
 ) -> None:
     with pytest.raises(ToolError) as caught:
-        made.outcome(ended)
+        made.read_outcome(ended)
     assert str(caught.value) == told
 
 
 def test_status_listed_as_success_is_no_failure() -> None:
     assert (
-        command(success=frozenset([0, 1])).outcome(make_result(1, b"nothing found\n"))
+        command(success=frozenset([0, 1])).read_outcome(make_result(1, b"nothing found\n"))
         == "nothing found"
     )

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_compat.mas.yaml_tool import tool_of
+from toolwire_compat.mas.yaml_tool import make_config_tool
 from toolwire_compat.yaml.command import ToolCommand, parse_word
 from toolwire_compat.yaml.document import read_documents
 from toolwire_compat.yaml.files import load_tool_config, load_tool_configs
@@ -551,7 +551,7 @@ def test_any_document_is_a_tool_or_a_list_of_faults(said: dict[str, Any], with_g
         and isinstance(config.binding, ToolCommand)
     ):
         with suppress(ConfigError):
-            assert tool_of(config).describe()["name"] == "tool"
+            assert make_config_tool(config).describe()["name"] == "tool"
 
 
 def test_missing_file_is_named(tmp_path: Path) -> None:

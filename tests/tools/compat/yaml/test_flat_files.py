@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from toolwire_compat.mas.yaml_tool import tool_of
+from toolwire_compat.mas.yaml_tool import make_config_tool
 from toolwire_compat.yaml.files import load_tool_config, load_tool_configs
 from toolwire_compat.yaml.model import ConfigError
 
@@ -54,7 +54,7 @@ def test_command_without_parameters_takes_none_unless_it_has_a_place_for_the_ins
     write: Any,
 ) -> None:
     def parameters(command: str) -> list[str]:
-        tool = tool_of(load_tool_config(write(f"name: a\ndescription: A.\n{command}")))
+        tool = make_config_tool(load_tool_config(write(f"name: a\ndescription: A.\n{command}")))
         return list(tool.describe()["inputSchema"]["properties"])
 
     assert parameters("command: [date]") == []

@@ -47,7 +47,7 @@ def test_each_parameter_is_a_variable_and_an_absent_one_is_unset(read: Any, tmp_
 
     made = read(script, parameters, env={"SIZE": "{max-size}"}, stdin="{*}")
 
-    assert made.invocation({"a": "x y", "max-size": 3}) == Invocation(
+    assert made.make_invocation({"a": "x y", "max-size": 3}) == Invocation(
         argv=["sh", "-c", script],
         cwd=str(tmp_path),
         env={"a": "x y", "b": None, "SIZE": "3"},
@@ -59,22 +59,24 @@ def test_each_parameter_is_a_variable_and_an_absent_one_is_unset(read: Any, tmp_
 def test_argument_may_be_used_in_the_script_and_elsewhere(read: Any) -> None:
     made = read('wc -c; echo "$a" "$b"', stdin="{a}", env={"b": "<{b}>"})
 
-    invocation = made.invocation({"a": "x", "b": 1})
+    invocation = made.make_invocation({"a": "x", "b": 1})
 
     assert (invocation.stdin, invocation.env) == (b"x", {"a": "x", "b": "<1>"})
-    assert read("cat", {"max-size": "integer"}, stdin="{*}").invocation({"max-size": 1}).env == {}
+    assert (
+        read("cat", {"max-size": "integer"}, stdin="{*}").make_invocation({"max-size": 1}).env == {}
+    )
 
 
 def test_value_with_a_leading_dash_is_refused_unless_allowed(read: Any) -> None:
     with pytest.raises(ArgumentsError) as caught:
-        read('grep "$a" -m $b').invocation({"a": "--file=/etc/passwd", "b": -1})
+        read('grep "$a" -m $b').make_invocation({"a": "--file=/etc/passwd", "b": -1})
 
     assert [str(fault[1]) for fault in caught.value.faults] == [
         '"--file=/etc/passwd" begins with "-", so the script could read it as an option',
         '-1 begins with "-", so the script could read it as an option',
     ]
     allowed = read('grep -e "$a" -m $b', allow_leading_dash=["a"])
-    assert allowed.invocation({"a": "-x", "b": 1}).env == {"a": "-x", "b": "1"}
+    assert allowed.make_invocation({"a": "-x", "b": 1}).env == {"a": "-x", "b": "1"}
 
 
 @pytest.mark.parametrize(
@@ -172,7 +174,7 @@ def test_shell_passes_any_value_unchanged(read: Any, tmp_path: Path) -> None:
         ]
     )
     def check(values: list[str]) -> None:
-        done = anyio.run(run, made.invocation(dict(zip(NAMES, values, strict=True))))
+        done = anyio.run(run, made.make_invocation(dict(zip(NAMES, values, strict=True))))
         assert done.output == b"ok\n" + b"".join(value.encode() + b"\0" for value in values)
 
     check()

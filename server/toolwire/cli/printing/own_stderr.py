@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ...log import LEVELS
 from ...mounting.foreign_stderr import ForeignStderr
 from .terminal import print_failure
 
@@ -15,6 +14,8 @@ class OwnStderr(ForeignStderr):
     """
 
     def _write_line(self, text: str) -> None:
+        from ...log import LEVELS  # most servers write nothing
+
         sentence = text.removeprefix(_PREFIX)
         level, _, _ = sentence.partition(": ")
         is_failure = sentence != text and level not in LEVELS

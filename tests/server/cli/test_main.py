@@ -187,7 +187,8 @@ def test_call_saves_what_is_no_text(command_line: CommandLine, folder: Path) -> 
         ),
         (
             ["replay", "--html", "x"],
-            "replay has no option --html: that is one of ask, chat, transcript, check",
+            "replay has no option --html: that is one of ask, chat, transcript, inspect, check,"
+            " bench, diff",
         ),
         (
             ["serve", "tools.py", "--max-workers", "3"],

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from support.command_line import CommandLine, Done
+from support.sandbox_runs import need_sandbox
 from support.server_process import call, request, running
 from support.shared_processes import SharedProcesses, shared_processes
 from toolwire.hosts import jsonc_edit, yaml_edit
@@ -59,6 +60,16 @@ def hub(command_line: CommandLine, tmp_path: Path, config: Path) -> Hub:
 def servers_in(config: Path) -> dict[str, Any]:
     found: dict[str, Any] = jsonc_edit.loads(config.read_text())["mcpServers"]
     return found
+
+
+def test_programs_call_the_moved_servers(hub: Hub, config: Path) -> None:
+    need_sandbox()
+    assert hub("--show", "code").returncode == 0
+    own = servers_in(config)["toolwire"]
+    with running(*own["args"]) as process:
+        listed = process.ask(request("tools/list"))["result"]["tools"]
+
+    assert [tool["name"] for tool in listed] == ["search_tools", "run_program"]
 
 
 def test_servers_move_behind_one_entry_that_serves_them(hub: Hub, config: Path) -> None:

@@ -28,7 +28,8 @@ COMMAND = Command(
     usage=("toolwire hub HOST... [OPTIONS]",),
     details=(
         "Moves the servers in the config of each HOST (see `config`) behind one entry of Toolwire,"
-        " which lists a search in place of their tools and starts a server with its first call."
+        " which lists a search in place of their tools, or programs that call them, and starts a"
+        " server with its first call."
         " Each server is started once, for a lock; one that does not start stays where it is, as do"
         " remote servers. With --share, all hosts and sessions that start a server in the same way"
         " use one process of it. The entries move to a file that only you can read, and a backup is"
@@ -37,7 +38,11 @@ COMMAND = Command(
     ),
     options=(
         Option("--file FILE", "the config of the host (default: the one for all projects)"),
-        Option("--show search|auto|all", "what the list shows", one_of("search", "auto", "all")),
+        Option(
+            "--show search|code|auto|all",
+            "what the list shows: as `serve --show` (default: search)",
+            one_of("search", "code", "auto", "all"),
+        ),
         Option("--share", "have all sessions use one process of each server, as `wrap --share`"),
         Option("--dry-run", "print the change of the config, and write and start nothing"),
         Option("--undo", "put the servers back, and remove the entry of Toolwire"),
@@ -63,6 +68,8 @@ def run(words: Words) -> int:
         raise UsageError("--share needs Unix sockets, which Windows lacks")
     if "file" in words.options and len(words.words) > 1:
         raise UsageError("--file goes with one host")
+    if words.options.get("show") == "code":
+        _check_sandbox()
     status = 0
     for name in words.words:
         place = _Place(name, words.options.get("file"))
@@ -75,6 +82,16 @@ def run(words: Words) -> int:
             print_remark(f"{place.path} was left as it was: {error}")
             status = 1
     return status
+
+
+def _check_sandbox() -> None:
+    """Raise a `UsageError` if `serve --show code` would be refused here."""
+    from toolwire_bundled.programs.program import NoSandbox, find_sandbox
+
+    try:
+        find_sandbox("auto")
+    except NoSandbox as error:
+        raise UsageError(f"--show code: {error}; or use --show search") from None
 
 
 class _Place:

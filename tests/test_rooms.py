@@ -143,7 +143,7 @@ ROOMS: dict[str, list[str]] = {
         "agent",
         "instructions groot servers",
         "presentation",
-        "terminal run_page run_times",
+        "terminal run_page run_times run_text",
         "toolwire_agent",
     ],
     "toolwire_check": [

@@ -925,7 +925,7 @@ def test_the_transcript_of_a_run_is_a_timeline(
     run([sys.executable, "-m", "toolwire", "ask", "How much is 12 * (3 + 4)?", *options], tmp_path)
     page = open_page("run.jsonl")
     expect(page.locator("#views").get_by_role("link")).to_have_text(["Run", "Time"])
-    events = page.locator("#run > li")
+    events = page.locator("#events > li")
     expect(events.filter(has_text="multiply").first).to_be_visible()
     expect(events.last).to_contain_text("84")
 

@@ -22,10 +22,10 @@ from .traffic import encode
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-SAVED_VIEWS = ("traffic", "run", "time")
+SAVED_VIEWS = ("traffic", "run", "time", "compare")
 """The views that need no server."""
 
-SAVED_EVENTS = ("message", "stderr", "gap", "run")
+SAVED_EVENTS = ("message", "stderr", "gap", "run", "comparison")
 """The events that these views show."""
 
 _STATIC = Path(__file__).with_name("static")

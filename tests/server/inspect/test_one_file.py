@@ -90,3 +90,21 @@ def test_a_recording_is_written_as_a_page_by_the_command(tmp_path: Path) -> None
 def run(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "toolwire", "inspect", *words]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.process
+def test_two_transcripts_are_compared_and_nothing_else(tmp_path: Path) -> None:
+    at = "2026-01-02T03:04:05Z"
+    asked = {"type": "QuestionAsked", "at": at, "content": "How much?"}
+    lines = [{"type": "Started", "at": at, "model": "m"}, asked]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (tmp_path / "a.jsonl").write_text(text, "utf-8")
+    (tmp_path / "b.jsonl").write_text(text.replace("much", "many"), "utf-8")
+    assert run(tmp_path, "a.jsonl", "b.jsonl", "--html", "page.html").returncode == 0
+    page = (tmp_path / "page.html").read_text("utf-8")
+    assert "How much?" in page
+    assert "How many?" in page
+    entry = {"type": "Started", "at": at, "version": 1, "command": ["x"]}
+    (tmp_path / "c.jsonl").write_text(json.dumps(entry) + "\n", "utf-8")
+    assert "c.jsonl is a recording" in run(tmp_path, "a.jsonl", "c.jsonl").stderr
+    assert "two transcripts" in run(tmp_path, "a.jsonl", "b.jsonl", "a.jsonl").stderr

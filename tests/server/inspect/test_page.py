@@ -24,7 +24,7 @@ def test_the_state_has_the_server_and_its_tools_with_findings(tmp_path: Path) ->
     with tools_page(tmp_path) as page:
         state = page.get("state")
         assert (state["title"], state["target"]) == (str(tmp_path / "tools.py"),) * 2
-        assert state["views"] == ["tools", "traffic", "check"]
+        assert state["views"] == ["tools", "history", "traffic", "time", "check"]
         assert state["server"]["name"] == "tools"
         assert state["server"]["revision"] == "2026-07-28"
         assert is_running(state["server"]["pid"])
@@ -483,9 +483,10 @@ def test_a_transcript_is_shown_as_a_run(tmp_path: Path) -> None:
     ]
     (tmp_path / "run.jsonl").write_text("".join(json.dumps(event) + "\n" for event in events))
     with inspected(str(tmp_path / "run.jsonl")) as (page, _):
-        assert page.get("state")["views"] == ["run"]
+        assert page.get("state")["views"] == ["run", "time"]
         with page.open("GET", "events") as response:
-            html = Parsed(response.until(type="run")["html"])
+            shown = [response.until(type="run")["html"] for _ in events]
+        html = Parsed("".join(shown))
         assert "<b>How much</b> is 2 + 2?" in html.text
 
 

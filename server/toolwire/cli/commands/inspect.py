@@ -8,7 +8,9 @@ import math
 import os
 import shlex
 import shutil
+from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
@@ -21,6 +23,8 @@ from . import Command
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from toolwire_agent.agent.transcripts.transcript import Loaded
+
     from ...inspect.traffic import Feed
     from ..options import Words
 
@@ -28,14 +32,14 @@ COMMAND = Command(
     usage=(
         "toolwire inspect TARGET... [OPTIONS]",
         "toolwire inspect [OPTIONS] -- COMMAND",
-        "toolwire inspect FILE.jsonl [OPTIONS]",
+        "toolwire inspect FILE.jsonl [OTHER.jsonl] [OPTIONS]",
         "toolwire inspect --attach KEY",
     ),
     details=(
         "Opens a page in the browser, served to this machine only, at an address that is printed:"
         " call tools with a form, read all messages, check the server. FILE.jsonl is a recording of"
-        " `wrap --record`, or a transcript of `ask --transcript`. The page loads nothing from"
-        " elsewhere. Ctrl-C ends it, and the server."
+        " `wrap --record`, or a transcript of `ask --transcript`; two transcripts are"
+        " compared. The page loads nothing from elsewhere. Ctrl-C ends it, and the server."
     ),
     options=(
         *LOADING,
@@ -81,10 +85,9 @@ def run(words: Words) -> int:
     # Then the name says it all.
     is_plain = is_ours and len(names) == 1 and not format_loading_options(words.options)
     state: dict[str, Any]
-    if is_plain and names[0].endswith(".jsonl"):
+    if is_ours and names and all(name.endswith(".jsonl") for name in names):
         feed = Feed(math.inf, math.inf)  # all of it is in memory already
-        view, replay = _read_recording(names[0], feed)
-        state = {"title": names[0], "views": [view, "time"], "status": "ended", "replay": replay}
+        state = _read_files(names, feed)
         if "html" in words.options:
             return _write_page(words, feed, state)
     else:
@@ -127,6 +130,15 @@ def run(words: Words) -> int:
     return MainThread(ended.set, ended.set).run(serve)
 
 
+def _read_files(names: list[str], feed: Feed) -> dict[str, Any]:
+    """Add what the files hold to *feed*, and return the state of a page for them."""
+    if len(names) == 1:
+        return _read_file(names[0], feed)
+    if len(names) == 2:
+        return _compare_files(names, feed)
+    raise UsageError("one recording or transcript is shown, or two transcripts are compared")
+
+
 def _write_page(words: Words, feed: Feed, state: dict[str, Any]) -> int:
     """Write the page of a file as a file that needs no server."""
     from ...inspect.one_file import SAVED_EVENTS, write_one_file
@@ -160,36 +172,72 @@ def _check_program(name: str) -> None:
         raise UsageError(f"cannot start {name!r}: no such program, or it may not be run")
 
 
-def _read_recording(name: str, feed: Feed) -> tuple[str, str]:
-    """Add the events in the file *name* to *feed*, and return the view that shows them, and the
-    command that replays them.
-    """
-    from toolwire_agent.agent.events import QuestionAsked
-    from toolwire_agent.agent.transcripts.transcript import BrokenTranscript, load
-    from toolwire_agent.run_page import event_html
-    from toolwire_agent.run_times import RunTimes
+def _read_file(name: str, feed: Feed) -> dict[str, Any]:
+    """Add the events in the file *name* to *feed*, and return the state of a page for them.
 
+    Raises:
+        UsageError: if it is neither a recording nor a transcript.
+    """
     from ...wrapping.recording import BadRecording, read
 
+    state = {"title": name, "status": "ended"}
     try:
         for _, entry in read(name):
             feed.add("message", entry=entry)
     except BadRecording as problem:
-        try:
-            events = load(name)
-        except BrokenTranscript as error:
-            raise UsageError(
-                f"{name} is no recording ({problem}) and no transcript ({error})"
-            ) from None
-        before = None
-        times = RunTimes()
-        questions = []
-        for event in events:
-            if isinstance(event, QuestionAsked):
-                questions.append(shlex.quote(event.content))
-            feed.add("run", html=event_html(event, before), span=times.add(event))
-            before = event
-        question = questions[0] if questions else "QUESTION"
-        model = shlex.quote(f"replay:{name}")
-        return "run", f"toolwire ask {question} --model {model} --tools TARGET"
-    return "traffic", f"toolwire replay {shlex.quote(name)}"
+        replay = _add_run(name, _load(name, problem), feed)
+        return {**state, "views": ["run", "time"], "replay": replay}
+    return {**state, "views": ["traffic", "time"], "replay": f"toolwire replay {shlex.quote(name)}"}
+
+
+def _compare_files(names: list[str], feed: Feed) -> dict[str, Any]:
+    """Add the comparison of two transcripts to *feed*, and return the state of a page for it.
+
+    Raises:
+        UsageError: if one is not a transcript.
+    """
+    from toolwire_agent.run_text import run_text
+
+    from ...wrapping.recording import BadRecording, read
+
+    for name in names:
+        with suppress(BadRecording):
+            read(name)
+            raise UsageError(f"{name} is a recording: two transcripts are compared")
+    texts = [run_text(_load(name).events) for name in names]
+    feed.add("comparison", names=names, texts=texts)
+    title = " and ".join(names)
+    return {"title": title, "status": "ended", "views": ["compare"], "replay": ""}
+
+
+def _load(name: str, problem: ValueError | None = None) -> Loaded:
+    from toolwire_agent.agent.transcripts.transcript import BrokenTranscript, load_session
+
+    try:
+        return load_session(name)
+    except BrokenTranscript as error:
+        reason = f"no transcript ({error})"
+        if problem is not None:
+            reason = f"no recording ({problem}) and {reason}"
+        raise UsageError(f"{name} is {reason}") from None
+
+
+def _add_run(name: str, session: Loaded, feed: Feed) -> str:
+    """Add the events of a run, and return the command that repeats it."""
+    from toolwire_agent.agent.events import QuestionAsked
+    from toolwire_agent.run_page import event_html
+    from toolwire_agent.run_times import RunTimes
+
+    lines = Path(name).read_bytes().split(b"\n")
+    before = None
+    times = RunTimes()
+    questions = []
+    for event, line in zip(session.events, session.lines, strict=True):
+        if isinstance(event, QuestionAsked):
+            questions.append(shlex.quote(event.content))
+        record = {"line": line, "text": lines[line - 1].decode(errors="replace")}
+        html = event_html(event, before)
+        feed.add("run", html=html, span=times.add(event), record=record)
+        before = event
+    question = questions[0] if questions else "QUESTION"
+    return f"toolwire ask {question} --model {shlex.quote(f'replay:{name}')} --tools TARGET"

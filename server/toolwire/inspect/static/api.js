@@ -5,6 +5,7 @@ import { parse, write } from "./json.js";
  * @import { Edit } from "./edits.js"
  * @import { FormNodes } from "./form.js"
  * @import { RunSpan } from "./spans.js"
+ * @import { RunRecord } from "./steps.js"
  * @import { Prompt, RecordingEntry, Resource, ResourceTemplate, Tool } from "toolwire"
  * @typedef {"starting" | "ready" | "ended"} Status
  * @typedef {Record<"tool" | "where" | "problem" | "remedy" | "severity" | "concerns", string>} Finding
@@ -15,8 +16,9 @@ import { parse, write } from "./json.js";
  *   resources: Resource[], templates: ResourceTemplate[], prompts: Prompt[], edit: Edit | null }} State
  *   The forms are those of the tools.
  * @typedef {{ type: "message", entry: RecordingEntry } | { type: "stderr", at: string, text: string }
- *   | { type: "gap", dropped: number } | { type: "history" } | { type: "run", html: string, span?: RunSpan }
- *   | { type: "process", html: string }
+ *   | { type: "gap", dropped: number } | { type: "history" } | { type: "process", html: string }
+ *   | { type: "run", html: string, span?: RunSpan, record?: RunRecord }
+ *   | { type: "comparison", names: [string, string], texts: [string, string] }
  *   | { type: "status", status: Status, problem: string }} PageEvent
  * @typedef {{ question: string, message: string, form: FormNodes }} Question
  */

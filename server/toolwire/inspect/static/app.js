@@ -1,9 +1,11 @@
 // The page: its views, the server's status, and the events that keep both up to date.
 import { get, saved, stream } from "./api.js";
+import { comparison } from "./compare.js";
 import { alerted, byId, fragment, make, put } from "./dom.js";
 import { history } from "./history.js";
 import { parse, write } from "./json.js";
 import { run } from "./run.js";
+import { steps } from "./steps.js";
 import { time } from "./time.js";
 import { tools } from "./tools.js";
 import { traffic } from "./traffic.js";
@@ -30,6 +32,7 @@ async function load() {
   put(byId("facts"), facts.filter(Boolean).join(" · "));
   byId("facts").title = command?.join(" ") ?? target ?? "";
   for (const link of links) link.hidden = !state.views.includes(link.hash.slice(1));
+  steps.name(state.title);
   showReplay(state);
   showStatus(state.status, state.problem);
   tools.show(state);
@@ -64,11 +67,10 @@ function navigate() {
 
 /** @param {import("./api.js").PageEvent} event */
 function take(event) {
-  if (event.type === "run") {
-    const view = byId("run");
-    const isAtEnd = view.scrollTop > view.scrollHeight - view.clientHeight - 50;
-    view.append(fragment(event.html));
-    if (isAtEnd && byId("status").textContent !== "ended") view.scrollTop = view.scrollHeight;
+  if (event.type === "run") steps.add(event);
+  if (event.type === "comparison") {
+    const { names, texts } = event;
+    put(byId("compare"), comparison("The second run", ...texts, names));
   }
   if (event.type === "process") put(byId("process"), fragment(event.html));
   if (event.type === "history") history.load().catch(() => {});

@@ -2,7 +2,7 @@
 import { get } from "./api.js";
 import { comparison, textOf } from "./compare.js";
 import { alerted, badge, button, byId, fragment, hint, make, put, tree } from "./dom.js";
-import { bytes, duration, write } from "./json.js";
+import { bytes, duration, quoted, write } from "./json.js";
 import { tools } from "./tools.js";
 
 /**
@@ -141,8 +141,7 @@ function showSaved(saved) {
     change("forget", { name: saved.name });
   });
   const controls = make("div", { class: "controls" }, ...senders(saved.tool, saved.arguments), remove);
-  const word = /^[\w.-]+$/.test(saved.name) ? saved.name : `'${saved.name.replaceAll("'", String.raw`'\''`)}'`;
-  const command = make("pre", {}, `toolwire call --saved ${word}`);
+  const command = make("pre", {}, `toolwire call --saved ${quoted(saved.name)}`);
   const head = [make("h2", { tabindex: -1 }, saved.name), hint(saved.tool), make("h3", {}, "Arguments")];
   put(detail, back(), ...head, tree(saved.arguments), controls, make("h3", {}, "In a terminal"), command);
 }

@@ -24,6 +24,9 @@ export const isObject = (value) =>
 /** The member of an object, never one that it inherits. @param {unknown} object @param {string} name */
 export const member = (object, name) => (isObject(object) && Object.hasOwn(object, name) ? object[name] : undefined);
 
+/** A text as a word of a shell. @param {string} text */
+export const quoted = (text) => (/^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`);
+
 export const bytes = (/** @type {number} */ count) =>
   count < 1e3 ? `${count} B` : count < 1e6 ? `${(count / 1e3).toFixed(1)} kB` : `${(count / 1e6).toFixed(1)} MB`;
 export const duration = (/** @type {number} */ seconds) =>

@@ -169,7 +169,7 @@ def test_whatever_the_loader_of_a_tool_in_yaml_takes_the_schema_takes(tmp_path: 
 
 
 def test_the_yaml_in_our_pages_is_as_the_schema_says() -> None:
-    pages = [ROOT / "README.md", ROOT / "MIGRATING.md", ROOT / "docs" / "writing-tools.md"]
+    pages = [ROOT / "README.md", ROOT / "MIGRATING.md", ROOT / "docs" / "yaml-tools.md"]
     blocks = [
         block.split("```")[0]
         for page in pages

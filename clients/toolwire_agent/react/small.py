@@ -1,8 +1,9 @@
 """The structured protocol for small models, of up to about a billion parameters.
 
-Strategy. Measured with a model of 135 million parameters (docs/models.md), which imitates: it takes
-the form of a reply from the messages before it rather than from rules. So each tool has a call as
-an example, with values that are copied from the question, and one exchange goes on to the answer.
+Strategy. Measured with a model of 135 million parameters (docs/small-models.md), which imitates: it
+takes the form of a reply from the messages before it rather than from rules. So each tool has a
+call as an example, with values that are copied from the question, and one exchange goes on to the
+answer.
 The model answers from memory if it may, so its first reply is an action or a question. It repeats
 itself without end, so texts are short. `result` comes before `ok`: the model judges its answer when
 it has written it.

@@ -294,7 +294,7 @@ class _Questions(ElicitationHandler):
             return
         elicitations = self._call.host.elicitations()
         try:
-            reply = elicitations.ask(self._call, params, asked.method)
+            reply = elicitations.ask(self._call, params, method=asked.method)
         except NotAnswered as error:
             refuse_request(connection, asked, error)
             return
@@ -334,7 +334,7 @@ class _Questions(ElicitationHandler):
                     "requestedSchema" not in params
                 ):
                     elicitations = self._call.host.elicitations()
-                    responses[name] = elicitations.ask(self._call, params, name, method)
+                    responses[name] = elicitations.ask(self._call, params, name, method=method)
                 case _:  # a form, or nothing that can be asked, which raises
                     responses |= await super().responses({name: request}, tool)
         return responses

@@ -114,7 +114,7 @@ class Elicitor(Protocol):
     """
 
     def ask(
-        self, call: Any, params: dict[str, Any], input_key: str = ..., method: str = ...
+        self, call: Any, params: dict[str, Any], input_key: str = ..., *, method: str = ...
     ) -> dict[str, Any]:
         """Send the client a request, by default to ask its user; blocks until the reply.
 

@@ -65,6 +65,7 @@ class OpenElicitations:
         call: Call,
         params: dict[str, Any],
         input_key: str = "answer",
+        *,
         method: str = "elicitation/create",
     ) -> dict[str, Any]:
         """Send the client a request of *method*; blocks the worker of *call* until the reply."""

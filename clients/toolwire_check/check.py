@@ -13,6 +13,7 @@ import threading
 import time
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import closing
+from functools import partial
 from typing import TYPE_CHECKING
 
 from toolwire_client.redaction.redactor import Redactor
@@ -21,6 +22,7 @@ from toolwire_schemas.threads import restore_hooks
 
 from . import baseline
 from .facts.check_settings import CheckSettings
+from .facts.control import find_control, mark_shared_gaps
 from .facts.sdks import mark_sdk_gaps
 from .facts.server_facts import find_facts
 from .facts.server_process import ServerUnderTest
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.cases import Case, Framing
 
+    from .facts.control import Control
     from .facts.server_facts import Facts
     from .fuzz import Fuzzing
     from .judging.costs import TimedCall
@@ -51,6 +54,8 @@ if TYPE_CHECKING:
     """Plays for one thread, by their places in the plan."""
 
 _MAX_JOBS = 4
+
+_MAX_SECONDS_OF_CONTROL = 30.0
 
 # All repeats that fail again together; after that a server is known to be slow, not the machine.
 _MAX_SECONDS_OF_REPEATS = 120.0
@@ -77,11 +82,12 @@ def check(
     It is started several times, up to *jobs* at once. *env* is its whole environment, by default
     ours. Each wait for an expected message lasts at most *timeout_seconds*. A case that may have
     failed for lack of time is repeated at the end, while nothing else of the check runs, with waits
-    three times as long. *fuzzing* adds calls with generated arguments. Known failures of its SDK
-    count as known gaps unless *fold_sdk* is false. *on_verdict* receives each verdict, and the
-    total number, as soon as it is decided; on any thread, one at a time. *early_end* may end the
-    check before all cases are played; a KeyboardInterrupt ends it so, too, and a second one is
-    raised.
+    three times as long. If the server answers slowly from the start, all waits are longer.
+    *fuzzing* adds calls with generated arguments. Known failures of its SDK, and those that a bare
+    server of that SDK shows too, count as known gaps unless *fold_sdk* is false. *on_verdict*
+    receives each verdict, and the total number, as soon as it is decided; on any thread, one at a
+    time. *early_end* may end the check before all cases are played; a KeyboardInterrupt ends it so,
+    too, and a second one is raised.
 
     *replays* reproduces a failure, even one that needs another case before it: the *cases* are
     played in sequence, in one process where possible, with all messages. Expectations on the whole
@@ -116,7 +122,7 @@ def check(
             opening_seconds=settings.start_seconds,
             start_seconds=facts.start_seconds,
             call_seconds=find_slowest_calls(calls),
-        )
+        ).scale(facts.answer_seconds)
         run_plays = {} if replays else _select_for_run(plays)
         run_judge = RunJudge(run_plays, facts.tools)
         context = CheckContext(start, facts, limits, run_judge, sdk, is_replay=replays)
@@ -129,6 +135,15 @@ def check(
         run.judge_whole()
         verdicts = run.list_verdicts()
     verdicts, outdated = baseline.apply(verdicts, gaps)
+    verdicts = mark_sdk_gaps(verdicts, sdk)
+    has_control = fold_sdk and not replays and (early_end is None or not early_end.is_interrupted)
+    if has_control and any(map(is_bad, verdicts)):
+        control = find_control(facts, partial(ServerUnderTest, env=env, cwd=cwd))
+        if control is not None:
+            check_control = partial(
+                check, control.command, env=env, cwd=cwd, timeout_seconds=timeout_seconds, jobs=jobs
+            )
+            verdicts = _compare(verdicts, control, check_control, settings)
     return Report(
         command=Redactor().value(list(command)),
         server=facts.name,
@@ -136,12 +151,36 @@ def check(
         framings=list(facts.framings),
         tools=len(facts.tools),
         seconds=time.monotonic() - start_time,
-        verdicts=mark_sdk_gaps(verdicts, sdk),
+        verdicts=verdicts,
         sdk=facts.sdk.name if facts.sdk else "",
         outdated=outdated,
         seed=None if fuzzing is None else fuzzing.seed,
         costs=measure_costs(facts.tools, calls),
     )
+
+
+def _compare(
+    verdicts: list[Verdict],
+    control: Control,
+    check_control: Callable[..., Report],
+    settings: CheckSettings,
+) -> list[Verdict]:
+    """Return *verdicts*, where failures that the bare server has too are known gaps."""
+    bad = [verdict for verdict in verdicts if is_bad(verdict)]
+    failed = {verdict.case for verdict in bad}
+    framings = {verdict.framing for verdict in bad}
+    report = check_control(
+        cases=[case for case in all_cases() if case.id in failed],
+        settings=CheckSettings(
+            start_seconds=settings.start_seconds,
+            any_tool=True,
+            eras=settings.eras,
+            framings=[each for each in settings.framings if each in framings] or ["lines"],
+        ),
+        fold_sdk=False,
+        early_end=EarlyEnd(_MAX_SECONDS_OF_CONTROL),
+    )
+    return mark_shared_gaps(verdicts, control, report.verdicts)
 
 
 def _select_for_run(plays: Sequence[Play]) -> Task:

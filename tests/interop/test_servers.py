@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,10 @@ from support.client_backends import FACES, WAIT, ask, nothing_leaks
 from support.running_processes import running_in_group
 from support.server_process import wait_until
 from toolwire_agent import Toolbox
+from toolwire_check import CheckSettings
+from toolwire_check.facts.control import find_control
+from toolwire_check.facts.server_facts import find_facts
+from toolwire_check.facts.server_process import ServerUnderTest
 from toolwire_client import (
     AsyncClient,
     Elicitation,
@@ -249,3 +254,19 @@ def test_a_server_that_refuses_its_arguments_is_an_error_with_its_own_words(tmp_
     with pytest.raises(ServerGone) as caught, npm("server-filesystem", str(tmp_path / "nowhere")):
         pass
     assert (caught.value.exit_status, "nowhere" in str(caught.value)) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("environment", "title"),
+    [("mcp1", "FastMCP 1."), ("mcp2", "MCPServer 2."), ("fastmcp", "FastMCP 4.")],
+)
+def test_bare_server_of_the_same_sdk_is_found(environment: str, title: str) -> None:
+    [python, _] = python_driver(environment, "")
+    command = [python, str(SERVERS / f"{environment}_server.py")]
+    facts = find_facts(partial(ServerUnderTest, command), CheckSettings(framings=["lines"]))
+
+    control = find_control(facts, ServerUnderTest)
+
+    assert control is not None
+    assert control.title.startswith(title)
+    assert control.command[0] == python

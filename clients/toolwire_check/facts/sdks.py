@@ -69,9 +69,9 @@ def load_sdks() -> tuple[Sdk, ...]:
     return tuple(msgspec.json.decode(data, type=list[Sdk]))
 
 
-def identify_sdk(server: ServerUnderTest, revision: str) -> Sdk | None:
-    """Return the SDK of a server right after its handshake in this *revision*; `None` if it is
-    unknown.
+def ask_for_signs(server: ServerUnderTest, revision: str) -> dict[str, Message]:
+    """Return the responses to `_REQUESTS` of a server right after its handshake in this *revision*;
+    empty if it does not answer.
     """
     if not is_modern(revision):
         server.send(INITIALIZED)
@@ -79,10 +79,17 @@ def identify_sdk(server: ServerUnderTest, revision: str) -> Sdk | None:
     for name, request in _REQUESTS.items():
         answer = server.request(complete_message(request, revision), _ANSWER_SECONDS)
         if answer is None:
-            return None
+            return {}
         answers[name] = answer
+    return answers
+
+
+def identify_sdk(answers: dict[str, Message]) -> Sdk | None:
+    """Return the SDK of a server that gives these *answers* to `_REQUESTS`; `None` if it is
+    unknown.
+    """
     for sdk in load_sdks():
-        if sdk.is_recognized_by(answers):
+        if answers and sdk.is_recognized_by(answers):
             return sdk
     return None
 

@@ -9,8 +9,10 @@ answer.
 
 from __future__ import annotations
 
+import shutil
 import time
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -31,7 +33,7 @@ from .handshake import (
     make_initialize,
     open_session,
 )
-from .sdks import Sdk, identify_sdk
+from .sdks import Sdk, ask_for_signs, identify_sdk
 from .tool_doors import add_doors
 from .trial_calls import find_calls
 
@@ -54,6 +56,9 @@ _HANDSHAKES = {
 }
 _SILENCE = "it answers neither initialize nor server/discover in {:g} s (--start-timeout)"
 
+# A library in C that the SDKs for Python import.
+_LIBRARY_OF_SDKS = "pydantic_core"
+
 # Of a handshake, once the time of the first one is known.
 _MIN_SECONDS = 3.0
 _TIMES_THE_FIRST = 3
@@ -71,6 +76,16 @@ class UnknownTool(ValueError):
         self.known = known
 
 
+class Signs(msgspec.Struct, frozen=True):
+    """What shows which SDK a server is made with: its *answers* to the requests of `sdks.py` in an
+    *era*, and the *interpreter* that runs it, if that is known.
+    """
+
+    era: str
+    answers: dict[str, Any]
+    interpreter: str | None
+
+
 class Facts(msgspec.Struct, frozen=True):
     """The facts about a server. *values* are what cases put into messages; *lacks* says why some
     are missing.
@@ -85,6 +100,11 @@ class Facts(msgspec.Struct, frozen=True):
     name: str = ""
     sdk: Sdk | None = None
     """The SDK it is made with, if recognized."""
+    signs: Signs | None = None
+    answer_seconds: float = 0.0
+    """How long its answer to a request takes that never reaches its code: the calibration of
+    limits, since it also depends on the machine.
+    """
     start_seconds: float = 0.0
     """How long it may take to start, derived from its first start."""
     trouble: str = ""
@@ -106,7 +126,7 @@ def find_facts(start: Start, settings: CheckSettings) -> Facts:
         trouble = handshakes.problem or silence
         return Facts([], [], [], {}, {}, trouble=trouble, events=handshakes.events)
     eras = [era for era in ("modern", "legacy") if era in openings]
-    revisions = [_find_revision(openings[era], era) for era in eras]
+    revisions = [find_revision(openings[era], era) for era in eras]
     framings = _find_framings(start, settings, eras[0], handshakes.patience)
     with closing(start(settings.framings[0])) as server:
         # The server has answered before, so it gets the full time.
@@ -125,8 +145,10 @@ def find_facts(start: Start, settings: CheckSettings) -> Facts:
         tools=tools,
         values=needs.values,
         lacks=needs.lacks,
-        name=_find_name(opening),
+        name=find_server_name(opening),
         sdk=handshakes.sdk,
+        signs=handshakes.signs,
+        answer_seconds=handshakes.answer_seconds,
         start_seconds=handshakes.patience,
     )
 
@@ -143,6 +165,8 @@ class _Handshakes(msgspec.Struct):
     last_words: str = ""
     events: Sequence[Event] = ()
     sdk: Sdk | None = None
+    signs: Signs | None = None
+    answer_seconds: float = 0.0
 
 
 def _shake_hands(start: Start, settings: CheckSettings) -> _Handshakes:
@@ -150,12 +174,19 @@ def _shake_hands(start: Start, settings: CheckSettings) -> _Handshakes:
     for era in settings.eras:
         start_time = time.monotonic()
         with closing(start(settings.framings[0])) as server:
-            opening = _try_handshake(server, era, found.patience)
+            opening = try_handshake(server, era, found.patience)
             if opening is not None:
                 found.openings[era] = opening
                 seconds = time.monotonic() - start_time
                 found.patience = max(_MIN_SECONDS, _TIMES_THE_FIRST * seconds)
-                found.sdk = found.sdk or identify_sdk(server, _find_revision(opening, era))
+                start_time = time.monotonic()
+                answers = ask_for_signs(server, find_revision(opening, era))
+                if answers:
+                    mean = (time.monotonic() - start_time) / len(answers)
+                    found.answer_seconds = max(found.answer_seconds, mean)
+                if found.sdk is None:
+                    found.sdk = identify_sdk(answers)
+                    found.signs = Signs(era, answers, find_interpreter(server))
             elif not found.problem:
                 found.problem = find_trouble(server) or _describe_refusal(server, era)
                 found.events = list(server.conversation.events)
@@ -163,7 +194,7 @@ def _shake_hands(start: Start, settings: CheckSettings) -> _Handshakes:
     return found
 
 
-def _try_handshake(server: ServerUnderTest, era: str, patience: float) -> dict[str, Any] | None:
+def try_handshake(server: ServerUnderTest, era: str, patience: float) -> dict[str, Any] | None:
     """Return the server's result of the handshake of this *era*; `None` if it does not speak it."""
     answer = server.request(_HANDSHAKES[era], patience) or {}
     result = answer.get("result")
@@ -185,12 +216,12 @@ def _find_framings(
     framings = [first]
     for framing in others:
         with closing(start(framing)) as server:
-            if _try_handshake(server, era, patience) is not None:
+            if try_handshake(server, era, patience) is not None:
                 framings.append(framing)
     return framings
 
 
-def _find_revision(opening: dict[str, Any], era: str) -> str:
+def find_revision(opening: dict[str, Any], era: str) -> str:
     if era == "modern":
         return _MODERN
     revision = opening.get("protocolVersion")
@@ -291,7 +322,17 @@ def _find_capability(opening: dict[str, Any], name: str) -> Any:
     return capabilities.get(name) if isinstance(capabilities, dict) else None
 
 
-def _find_name(opening: dict[str, Any]) -> str:
+def find_interpreter(server: ServerUnderTest) -> str | None:
+    """Return the Python that runs *server*; `None` if it is not made with an SDK for Python, or the
+    system does not show it.
+    """
+    command = server.find_command_with(_LIBRARY_OF_SDKS)
+    if command and Path(command[0]).name.startswith("python"):
+        return shutil.which(command[0])
+    return None
+
+
+def find_server_name(opening: dict[str, Any]) -> str:
     """Return the name and the version of the server; empty if it does not say them."""
     info = opening.get("serverInfo")
     meta = opening.get("_meta")

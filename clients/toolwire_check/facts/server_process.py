@@ -161,6 +161,17 @@ class ServerUnderTest:
             parents.add(self._process.pid)
         return found | list_children(parents)
 
+    def find_command_with(self, library: str) -> list[str]:
+        """Return the command line of the server, or else of a descendant, that has loaded a file
+        with *library* in its path; empty if none has, or where that cannot be found.
+        """
+        if not _HAS_PROC:
+            return []
+        for pid in (self._process.pid, *sorted(self.descendants())):
+            if library.encode() in _read(pid, "maps"):
+                return _read(pid, "cmdline").decode(errors="replace").split("\0")[:-1]
+        return []
+
     def last_words(self) -> str:
         """Return the end of the server's stderr as the end of a sentence; empty if it is empty."""
         words = self._process.stderr_tail()

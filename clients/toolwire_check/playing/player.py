@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 _TIMES_ALONE = 3.0  # how much longer than usual each wait of a repeated case may last
 _IDLE_SECONDS_ALONE = 0.5
+_USUAL_SECONDS = 0.05  # the answer of the slowest SDK on an idle machine takes a fifth of that
+_MOST_TIMES = 3.0  # a check of a server that answers nothing must end, too
 _TIMES_A_CALL = 2.0  # how much longer than before a call may take
 
 # Which of two responses is first, and whether a call ends before its cancellation, also depends on
@@ -57,6 +59,18 @@ class Limits(msgspec.Struct, frozen=True):
     exit_times: float = 1.0
     """How many times as long as a case says an exit may take."""
 
+    def scale(self, seconds: float) -> Limits:
+        """Return the limits for a server whose simplest answers take *seconds*: on a busy machine,
+        all else takes longer by as much.
+        """
+        times = min(max(1.0, seconds / _USUAL_SECONDS), _MOST_TIMES)
+        return msgspec.structs.replace(
+            self,
+            answer_seconds=times * self.answer_seconds,
+            idle_seconds=times * self.idle_seconds,
+            exit_times=times * self.exit_times,
+        )
+
     def for_repeating(self) -> Limits:
         """Return the limits for a case that is repeated alone, after it failed and time may have
         been the reason.
@@ -69,8 +83,8 @@ class Limits(msgspec.Struct, frozen=True):
             answer_seconds=_TIMES_ALONE * self.answer_seconds,
             opening_seconds=_TIMES_ALONE * self.opening_seconds,
             call_seconds=call_seconds,
-            idle_seconds=_IDLE_SECONDS_ALONE,
-            exit_times=_TIMES_ALONE,
+            idle_seconds=max(_IDLE_SECONDS_ALONE, self.idle_seconds),
+            exit_times=_TIMES_ALONE * self.exit_times,
         )
 
 

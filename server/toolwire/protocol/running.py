@@ -121,8 +121,10 @@ class Elicitor(Protocol):
         *input_key* is that of the request among the `inputRequests` of a modern client.
         """
 
-    async def ask_async(self, call: Any, params: dict[str, Any], input_key: str) -> dict[str, Any]:
-        """Ask the client's user, on the event loop."""
+    async def ask_async(
+        self, call: Any, params: dict[str, Any], input_key: str, method: str = ...
+    ) -> dict[str, Any]:
+        """As `ask`, on the event loop."""
 
 
 class CallServices(Protocol):

@@ -79,8 +79,14 @@ class OpenElicitations:
             reply = replies.get()
         return _unwrap_reply(reply)
 
-    async def ask_async(self, call: Call, params: dict[str, Any], input_key: str) -> dict[str, Any]:
-        """Ask the user, on the event loop."""
+    async def ask_async(
+        self,
+        call: Call,
+        params: dict[str, Any],
+        input_key: str,
+        method: str = "elicitation/create",
+    ) -> dict[str, Any]:
+        """Send the client a request of *method*, on the event loop."""
         from anyio import Event
 
         replies: list[Reply] = []
@@ -91,7 +97,7 @@ class OpenElicitations:
             replies.append(reply)
             loop.soon(replied.set)
 
-        pending = PendingElicitation(call, params, wake, input_key=input_key)
+        pending = PendingElicitation(call, params, wake, method, input_key=input_key)
         self._check_connected()
         message = self._elicitations.request(pending)
         with self._waiting(pending):

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from toolwire_tools.handler import Gate
 
     from ..protocol.catalog import Catalog
-    from ..protocol.lifecycle import Identity
+    from ..protocol.lifecycle import Capabilities, Identity
     from ..settings import Settings
     from ..tasks.session_tasks import SessionTasks
     from ..watchdog.board import Board
@@ -255,7 +255,7 @@ class Session:
         return self._protocol.methods
 
     @property
-    def client_capabilities(self) -> dict[str, Any]:
+    def client_capabilities(self) -> Capabilities:
         """The capabilities of a legacy client; empty for others."""
         return self._protocol.eras.capabilities
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -361,12 +362,12 @@ async def test_an_elicitation_ends_as_in_fastmcp(
             "server.py:3: Toolwire does not support tool(task=)",
         ),
         (
-            "@mcp.tool\nasync def f(c: Context):\n\n    return await c.sample('x')",
-            "server.py:6: Toolwire does not support c.sample; few hosts have sampling",
+            "@mcp.tool\nasync def f(c: Context):\n\n    return await c.sample_step('x')",
+            "server.py:6: Toolwire does not support c.sample_step; use ctx.sample",
         ),
         (
-            "@mcp.tool\ndef f(c: Context):\n    return c.session.list_roots()",
-            "server.py:5: Toolwire does not support c.session.list_roots",
+            "@mcp.tool\ndef f(c: Context):\n    return c.session.send_ping()",
+            "server.py:5: Toolwire does not support c.session.send_ping",
         ),
         (
             "from fastmcp.server.auth import Provider\nProvider()",
@@ -902,3 +903,138 @@ def test_the_completer_of_the_file_completes_arguments(
 
     with Server(load([write(SERVER + COMPLETION)])) as server:
         assert server.request("completion/complete", params) == {"completion": expected}
+
+
+# Requests to the host
+
+ASKING = """
+from fastmcp import Context, FastMCP
+from mcp.types import SamplingMessage, TextContent
+
+mcp = FastMCP("demo")
+
+
+@mcp.tool
+async def sample(c: Context) -> str:
+    result = await c.sample(
+        "Say hi", system_prompt="Be kind", max_tokens=9, model_preferences=["small"]
+    )
+    return result.text
+
+
+@mcp.tool
+async def create_message(c: Context) -> str:
+    message = SamplingMessage(role="user", content=TextContent(type="text", text="Say hi"))
+    result = await c.session.create_message([message], max_tokens=9, system_prompt="Be kind")
+    return f"{result.model} {result.content.text}"
+
+
+@mcp.tool
+async def roots(c: Context) -> str:
+    found = await c.list_roots()
+    same = await c.session.list_roots()
+    return " ".join(str(root.uri) for root in [*found, *same.roots])
+
+
+@mcp.tool
+async def link(c: Context) -> str:
+    return (await c.elicit_url("Log in", "https://example.org/", "e")).action
+"""
+SAID = {"role": "assistant", "content": {"type": "text", "text": "hi"}, "model": "m"}
+MESSAGE = {"role": "user", "content": {"type": "text", "text": "Say hi"}}
+
+
+def ask_host(
+    path: str, name: str, answers: list[Any], capabilities: Any
+) -> tuple[list[Any], dict[str, Any]]:
+    """Return the requests of the tool *name* to a host that answers with *answers*, and its
+    result.
+    """
+    asked: list[Any] = []
+    results: list[Any] = []
+    ended = threading.Event()
+    pending = iter(answers)
+
+    def write(message: bytes) -> None:
+        received = json.loads(message)
+        if "method" in received:
+            asked.append((received["method"], received.get("params")))
+            reply = {"jsonrpc": "2.0", "id": received["id"], **next(pending)}
+            threading.Thread(target=send, args=[reply]).start()
+        elif received["id"] == 2:
+            results.append(received["result"])
+            ended.set()
+
+    with Server(load([path])) as server:
+        session = server.open_session(write)
+
+        def send(message: Any) -> None:
+            session.feed(json.dumps(message).encode() + b"\n")
+
+        declared = {"protocolVersion": "2025-11-25", "capabilities": capabilities}
+        send(request("initialize", {**declared, "clientInfo": {}}, id=1))
+        send(call(name, id=2))
+        assert ended.wait(60)
+    return asked, results[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "text"),
+    [
+        (
+            "sample",
+            {
+                "messages": [MESSAGE],
+                "maxTokens": 9,
+                "systemPrompt": "Be kind",
+                "modelPreferences": {"hints": [{"name": "small"}]},
+            },
+            "hi",
+        ),
+        (
+            "create_message",
+            {"messages": [MESSAGE], "maxTokens": 9, "systemPrompt": "Be kind"},
+            "m hi",
+        ),
+    ],
+)
+def test_sample_comes_from_the_model_of_the_host(
+    write: Callable[..., str], name: str, params: Any, text: str
+) -> None:
+    asked, result = ask_host(write(ASKING), name, [{"result": SAID}], {"sampling": {}})
+
+    assert asked == [("sampling/createMessage", params)]
+    assert result["content"] == [{"type": "text", "text": text}]
+
+
+def test_folders_and_links_are_those_of_the_host(write: Callable[..., str]) -> None:
+    path = write(ASKING)
+    answer = {"result": {"roots": [{"uri": "file:///a", "name": "A"}]}}
+    url = {"result": {"action": "decline"}}
+    _, roots = ask_host(path, "roots", [answer, answer], {"roots": {}})
+    asked, link = ask_host(path, "link", [url], {"elicitation": {"url": {}}})
+
+    assert roots["content"][0]["text"] == "file:///a file:///a"
+    assert link["content"][0]["text"] == "decline"
+    (_, params) = asked[0]
+    assert params["url"] == "https://example.org/"
+
+
+@pytest.mark.parametrize("name", ["sample", "create_message", "roots", "link"])
+def test_host_without_the_capability_gets_a_failed_call_that_says_so(
+    write: Callable[..., str], name: str
+) -> None:
+    asked, result = ask_host(write(ASKING), name, [], {})
+
+    assert asked == []
+    assert result["isError"] is True
+    assert "does not support" in result["content"][0]["text"]
+
+
+def test_option_of_sample_that_would_change_its_result_is_refused(
+    write: Callable[..., str],
+) -> None:
+    text = ASKING.replace("max_tokens=9, model", "result_type=int, model")
+    _, result = ask_host(write(text), "sample", [], {"sampling": {}})
+
+    assert "does not support ctx.sample(result_type=...)" in result["content"][0]["text"]

@@ -198,6 +198,79 @@ class Context(AsyncContext):
         except Dismissed:
             return CancelledElicitation()
 
+    def sample(
+        self, messages: Any, system_prompt: str | None = None, **options: Any
+    ) -> Coroutine[Any, Any, Any]:
+        """Return what the model of the host says to *messages*, as fastmcp's `SamplingResult`.
+
+        *options* are `temperature`, `max_tokens`, `model_preferences` and `include_context`.
+        """
+        unknown = options.keys() - _SAMPLING_OPTIONS
+        if unknown:
+            raise NotSupported(f"ctx.sample({min(unknown)}=...)", _REMEDY)
+        return self._begin_pending(
+            "sample", partial(self._sample, messages, system_prompt, options)
+        )
+
+    async def _sample(
+        self, messages: Any, system_prompt: str | None, options: dict[str, Any]
+    ) -> Any:
+        from .host_requests import read_text
+
+        limit = options.get("max_tokens")
+        given = {**options, "system_prompt": system_prompt, "max_tokens": None}
+        return read_text(await self._create_message(messages, limit, given))
+
+    def create_message(
+        self, messages: Any, max_tokens: int | None = None, **options: Any
+    ) -> Coroutine[Any, Any, Any]:
+        """Return what the model of the host says to *messages*, as a method of the SDK's session.
+
+        *options* are members of MCP's request, such as `system_prompt`.
+        """
+        options.pop("related_request_id", None)
+        return self._begin_pending(
+            "create_message", partial(self._create_message, messages, max_tokens, options)
+        )
+
+    async def _create_message(
+        self, messages: Any, max_tokens: int | None, options: dict[str, Any]
+    ) -> Any:
+        from .host_requests import make_sampling_params, read_sample, request
+
+        params = make_sampling_params(messages, max_tokens, options)
+        return read_sample(await request(self._caller, "sampling/createMessage", params))
+
+    def list_roots(self) -> Coroutine[Any, Any, Any]:
+        """Return the folders of the host: a list that is also its `roots`."""
+        return self._begin_pending("list_roots", self._list_roots)
+
+    async def _list_roots(self) -> Any:
+        from .host_requests import read_roots, request
+
+        return read_roots(await request(self._caller, "roots/list", {}))
+
+    def elicit_url(
+        self, message: str, url: str, elicitation_id: str, **_: Any
+    ) -> Coroutine[Any, Any, Any]:
+        """Have the user open *url*; return the action."""
+        params = {
+            "mode": "url",
+            "message": message,
+            "url": url,
+            "elicitationId": elicitation_id,
+        }
+        return self._begin_pending("elicit_url", partial(self._elicit_url, params))
+
+    async def _elicit_url(self, params: dict[str, Any]) -> Any:
+        from .host_requests import request
+
+        answer = await request(self._caller, "elicitation/create", params)
+        action = answer.get("action")
+        if action == "accept":
+            return AcceptedElicitation(data=None)
+        return DeclinedElicitation() if action == "decline" else CancelledElicitation()
+
     def read_resource(self, uri: Any) -> Coroutine[Any, Any, Contents]:
         """Return the contents of a resource of this server.
 
@@ -279,8 +352,5 @@ def _is_context(node: Any, name: str) -> bool:
 
 
 _REMEDY = "leave this tool out, or serve the file with the package it was written for"
-_REMEDIES = dict.fromkeys(
-    ("sample", "sample_step", "create_message"),
-    "few hosts have sampling, and MCP 2026-07-28 removes it: call a model's API from the tool, or"
-    " leave it out",
-)
+_REMEDIES = {"sample_step": "use ctx.sample, whose result is the whole text"}
+_SAMPLING_OPTIONS = {"temperature", "max_tokens", "model_preferences", "include_context"}

@@ -158,7 +158,6 @@ _REFUSED = {
     "mcp.server.streamable_http_manager": _NO_HTTP,
     "mcp.server.websocket": _NO_HTTP,
     "mcp.shared": OWN_PACKAGE,
-    "mcp.types.SamplingMessage": OWN_PACKAGE,
 }
 """Modules with all their names, and names, that may be imported but not used, and what to do
 instead.

@@ -5,31 +5,44 @@
     python tests/strangers/compare.py --record      write down the outcomes: outcomes.json and docs
 
 Each server of servers.txt is installed from PyPI, in its version, into a virtual environment of its
-own below `.peers/strangers`. Neither start gets a network, keys or arguments.
-"""
+own below `.peers/strangers`. No start gets keys or arguments. If the lists are the same, each tool is
+called once with the arguments that it requires, in processes without a network: those of the original
+have to be the same in two runs, so that clocks and chance count for nothing.
+"""  # noqa: E501
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import venv
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE.parent))
+
+from interop.adopted import value_for  # noqa: E402 - this file is a program, too
+
 ROOT = HERE.parents[1]
 INSTALLED = Path(os.environ.get("TOOLWIRE_STRANGERS", ROOT / ".peers" / "strangers"))
 SERVERS = HERE / "servers.txt"
 OUTCOMES = HERE / "outcomes.json"
 PAGE = ROOT / "docs" / "mcp-2.md"
 TABLE = re.compile(r"(?<=<!-- strangers -->\n).*?(?=<!-- /strangers -->)", re.DOTALL)
-PATIENCE_SECONDS = 60
+PATIENCE_SECONDS = 90
+MAX_CALLS = 30
+"""How many tools of a server are called."""
+
+JOBS = 2
 LISTS = {
     "tools/list": "tools",
     "resources/list": "resources",
@@ -128,7 +141,7 @@ class Server:
 
 def install(spec: str) -> None:
     """Install the server that *spec* names, from wheels, unless it is there."""
-    name, _ = _read_spec(spec)
+    name, _ = read_spec(spec)
     folder = INSTALLED / name
     if (folder / "ok").exists():
         return
@@ -144,7 +157,7 @@ def compare(spec: str) -> str:
     `same`; `differs: …`; `refused: …` if only the original starts, `rescued: …` if only ours does,
     `neither: …`.
     """
-    name, command = _read_spec(spec)
+    name, command = read_spec(spec)
     folder = INSTALLED / name
     words = command.split()
     own = [str(folder / "bin" / words[0]), *words[1:]]
@@ -169,10 +182,95 @@ def compare(spec: str) -> str:
     if reason:
         return f"rescued: {reason}"
     differences = find_differences(original, here)
-    return f"differs: {'; '.join(differences)}" if differences else "same"
+    if differences:
+        return f"differs: {'; '.join(differences)}"
+    calls = [
+        ("tools/call", {"name": tool["name"], "arguments": value_for(tool["inputSchema"])})
+        for tool in original["tools/list"][:MAX_CALLS]
+    ]
+    responses = [call_all(own, calls), call_all(own, calls)]
+    responses.append(call_all(ours, calls, PYTHONPATH=str(site)))
+    return describe_calls(calls, *responses)
 
 
-def _read_spec(spec: str) -> tuple[str, str]:
+def call_all(
+    command: list[str], calls: list[tuple[str, dict[str, Any]]], **env: str
+) -> list[dict[str, Any]]:
+    """Return the responses to *calls*, without those that do not come."""
+    responses = []
+    try:
+        with Server([*_without_network(), *command], **env) as server:
+            server.start()
+            for method, params in calls:
+                responses.append(server.ask(method, params))
+    except NotStarted:
+        pass
+    return responses
+
+
+@cache
+def _without_network() -> list[str]:
+    """Return the words before a command that runs without a network; none where there is no
+    `unshare`, and then no tool is called.
+    """
+    words = ["unshare", "--map-root-user", "--net"]
+    if shutil.which(words[0]) is None or subprocess.run([*words, "true"], check=False).returncode:
+        raise SystemExit("the calls need `unshare --map-root-user --net`")
+    return words
+
+
+def describe_calls(
+    calls: list[tuple[str, dict[str, Any]]],
+    first: list[dict[str, Any]],
+    second: list[dict[str, Any]],
+    here: list[dict[str, Any]],
+) -> str:
+    """Return the outcome of *calls*, which the original has answered with *first* and *second*."""
+    number = 0
+    differences = []
+    for index, (call, expected, again) in enumerate(zip(calls, first, second, strict=False)):
+        if read_content(expected) != read_content(again):
+            continue
+        number += 1
+        if index >= len(here):
+            differences.append(f"no response to {call[1]['name']}")
+            continue
+        texts = [json.dumps(read_content(each))[:300] for each in (here[index], expected)]
+        if read_content(here[index]) != read_content(expected):
+            differences.append(f"{json.dumps(call[1])}: {texts[0]}, not {texts[1]}")
+    if differences:
+        return f"differs: calls: {'; '.join(differences)}"
+    return f"same: {number} calls"
+
+
+def read_servers() -> list[str]:
+    """Return the lines of servers.txt that name a server."""
+    lines = SERVERS.read_text("utf-8").splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def read_content(response: dict[str, Any]) -> Any:
+    """Return what a model reads of a result, in one form: JSON in texts is decoded, and the items
+    of a list are the same in one text and in a text each. Failures are alike.
+    """
+    result = response.get("result", {})
+    if "error" in response or result.get("isError"):
+        return "failed"
+    values = []
+    for block in result.get("content", []):
+        if block.get("type") != "text":
+            values.append({key: block.get(key) for key in ("type", "data", "mimeType", "uri")})
+            continue
+        try:
+            values.append(json.loads(block["text"]))
+        except ValueError:
+            values.append(block["text"])
+    if len(values) == 1 and isinstance(values[0], list):
+        return values[0]
+    return values
+
+
+def read_spec(spec: str) -> tuple[str, str]:
     """Return the name of the distribution, and the command that starts it, of a line of
     servers.txt.
     """
@@ -239,18 +337,23 @@ def format_table(outcomes: dict[str, str]) -> str:
     """
     lines = ["| server | with its own package | here | remark |", "| --- | --- | --- | --- |"]
     kinds: Counter[str] = Counter()
+    calls = 0
     for requirement, outcome in sorted(outcomes.items()):
         kind, _, remark = outcome.partition(": ")
         kinds[kind] += 1
+        if kind == "same" and remark:
+            calls += int(remark.split()[0])
         if kind in _CELLS:
             original, here = _CELLS[kind]
             lines.append(f"| `{requirement}` | {original} | {here} | {_shorten(remark)} |")
     starts = kinds["same"] + kinds["differs"] + kinds["refused"]
     lines.append("")
+    same_calls = f", and so are {calls} calls of their tools" if calls else ""
     lines.append(
         f"Of {sum(kinds.values())} servers, {starts} start with their own package; {kinds['same']}"
-        f" of these are the same here. {kinds['rescued']} start only here. {kinds['neither']} start"
-        " nowhere without arguments, a key, a database or the network, and are left out."
+        f" of these are the same here{same_calls}. {kinds['rescued']}"
+        f" start only here. {kinds['neither']} start nowhere without arguments, a key, a database"
+        " or the network, and are left out."
     )
     return "\n".join(lines) + "\n"
 
@@ -273,16 +376,22 @@ def record(outcomes: dict[str, str]) -> None:
 
 def main(words: list[str]) -> None:
     names = [word for word in words if not word.startswith("--")]
-    specs = [line for line in SERVERS.read_text("utf-8").splitlines() if line and line[0] != "#"]
+    specs = read_servers()
+    if "--install" in words:
+        for spec in specs:
+            install(spec)
+        return
     outcomes: dict[str, str] = {}
-    for spec in specs:
-        name, _ = _read_spec(spec)
-        if names and name not in names:
-            continue
+
+    def compare_one(spec: str) -> None:
         install(spec)
         requirement = spec.partition(" ")[0]
         outcomes[requirement] = compare(spec)
-        print(f"{name:45}{outcomes[requirement]}", flush=True)
+        print(f"{requirement:50}{outcomes[requirement]}", flush=True)
+
+    with ThreadPoolExecutor(JOBS) as pool:
+        chosen = [spec for spec in specs if not names or read_spec(spec)[0] in names]
+        list(pool.map(compare_one, chosen))
     if "--record" in words:
         record(outcomes)
 

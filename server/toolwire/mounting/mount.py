@@ -355,7 +355,7 @@ class Mount:
         """Return the sessions of legacy clients with *capability*: others take no requests."""
         hosts = []
         for session in self._sessions():
-            if isinstance(session.client_capabilities.get(capability), dict):
+            if isinstance(session.eras.capabilities.get(capability), dict):
                 hosts.append(session)
         return hosts
 

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from toolwire_tools.handler import Gate
 
     from ..protocol.catalog import Catalog
-    from ..protocol.lifecycle import Capabilities, Identity
+    from ..protocol.lifecycle import Identity
     from ..settings import Settings
     from ..tasks.session_tasks import SessionTasks
     from ..watchdog.board import Board
@@ -105,6 +105,7 @@ class Session:
         self.timers = Timers()
         self._protocol = ServerProtocol(catalog, identity, settings, host=self)
         self.in_flight = self._protocol.in_flight
+        self.eras = self._protocol.eras
         self.is_idle = self.in_flight.is_idle
         self.writer = MessageWriter(
             write, self._framing, self.timers, settings.max_unsent_bytes, self._make_room
@@ -253,11 +254,6 @@ class Session:
     def methods(self) -> Collection[str]:
         """All methods that this server has."""
         return self._protocol.methods
-
-    @property
-    def client_capabilities(self) -> Capabilities:
-        """The capabilities of a legacy client; empty for others."""
-        return self._protocol.eras.capabilities
 
     def filter_with(self, client_filter: ClientFilter) -> None:
         """Pass all frames to *client_filter* from now on."""

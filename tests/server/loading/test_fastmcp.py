@@ -1038,3 +1038,21 @@ def test_option_of_sample_that_would_change_its_result_is_refused(
     _, result = ask_host(write(text), "sample", [], {"sampling": {}})
 
     assert "does not support ctx.sample(result_type=...)" in result["content"][0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("start", "is_promise"),
+    [
+        ("from mcp.server.fastmcp import FastMCP", False),
+        ("from mcp.server import MCPServer as FastMCP", False),
+        ("from fastmcp import FastMCP", True),
+    ],
+)
+def test_hint_dict_promises_an_object_in_fastmcp_and_nothing_in_the_sdk(
+    write: Callable[..., str], start: str, is_promise: bool
+) -> None:
+    path = write(f"{start}\nmcp = FastMCP('x')\n@mcp.tool()\ndef f() -> dict: return []\n")
+    (tool,) = load([path])
+
+    assert ("outputSchema" in tool.describe()) is is_promise
+    assert is_promise or tool.call({}, RecordingCaller())["isError"] is False

@@ -99,6 +99,10 @@ _PLACES = {
     **dict.fromkeys((*_ELICITATION.split(), "Context"), (".context", "")),
     **dict.fromkeys(("FastMCP", "MCPServer", "TextResource"), (".server", "")),
     **dict.fromkeys(
+        ("mcp.server.fastmcp.FastMCP", "mcp.server.fastmcp.server.FastMCP"),
+        (".server", "SdkServer"),
+    ),
+    **dict.fromkeys(
         ("FunctionResource", "FunctionTool", "Prompt", "Resource", "Tool"), (".server", "Component")
     ),
     **dict.fromkeys(
@@ -127,7 +131,9 @@ _PLACES = {
     ),
     "get_logger": ("logging", "getLogger"),
 }
-"""The modules that hold the names, and how they are called there, if otherwise."""
+"""The modules that hold the names, by the name or its whole path, and how they are called there, if
+otherwise.
+"""
 
 _NO_HTTP = (
     "Toolwire serves standard input and output alone, and a host starts the server itself:"
@@ -240,7 +246,7 @@ def find_member(place: str, name: str) -> Any:
         if found is not None:
             return found
     if name in NAMES.get(place, "").split():
-        file, attribute = _PLACES[name]
+        file, attribute = _PLACES.get(path) or _PLACES[name]
         return getattr(import_module(file, __package__), attribute or name)
     if path in NAMES:
         return find_module(path)

@@ -19,7 +19,7 @@ from .mcp_types import Tool as McpTool
 from .mcp_types import plain
 from .refusals import OWN_PACKAGE, NotSupported, find_users_line, note_without_effect
 from .starting import hand_over, hand_over_async, is_program_running
-from .tools import adopt_prompt, adopt_resource, adopt_tool
+from .tools import adopt_prompt, adopt_resource, adopt_tool, returns_any_dict
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -141,6 +141,11 @@ class FastMCP(metaclass=_Refusing):
         NotSupported: for an argument or, when it is used, a method that Toolwire does not have.
     """
 
+    _describes_dicts = True
+    """Whether the hint `dict` promises an object. The SDK reads no promise in it, so that its tools
+    may return anything.
+    """
+
     def __init__(
         self, name: str | None = None, instructions: str | None = None, **options: Any
     ) -> None:
@@ -243,6 +248,8 @@ class FastMCP(metaclass=_Refusing):
         structured = options.pop("structured_output", None)
         # FastMCP: output_schema=None turns structured results off, which is not its default.
         if structured is None and options.get("output_schema", "") is None:
+            structured = False
+        if structured is None and not self._describes_dicts and returns_any_dict(code):
             structured = False
         if options.pop("enabled", None) is not False:
             own = _complete("tool", find_options(code), options)
@@ -409,7 +416,16 @@ def _note_transport(transport: str | None) -> None:
         note_without_effect(f"transport={transport!r}")
 
 
-class MCPServer(FastMCP):
+class SdkServer(FastMCP):
+    """`FastMCP` of the SDK's version 1, on Toolwire."""
+
+    _describes_dicts = False
+
+
+SdkServer.__name__ = "FastMCP"  # as messages call it
+
+
+class MCPServer(SdkServer):
     """A server of the SDK's version 2, on Toolwire."""
 
     def __init__(

@@ -230,6 +230,11 @@ def _returns(function: Callable[..., Any], structured: bool | None) -> Returns:
         return Returns("undeclared")
 
 
+def returns_any_dict(function: Callable[..., Any]) -> bool:
+    """Return whether the hint of the results of *function* is `dict` alone."""
+    return annotations_of(unwrap_function(function)).get("return") in (dict, "dict")
+
+
 def _text_returns() -> Returns:
     """Return the plan for a text, which is structured content too."""
     plan = plan_basic(str, "output")

@@ -232,7 +232,7 @@ def _returns(function: Callable[..., Any], structured: bool | None) -> Returns:
 
 def returns_any_dict(function: Callable[..., Any]) -> bool:
     """Return whether the hint of the results of *function* is `dict` alone."""
-    return annotations_of(unwrap_function(function)).get("return") in (dict, "dict")
+    return get_annotations(unwrap_function(function)).get("return") in (dict, "dict")
 
 
 def _text_returns() -> Returns:

@@ -411,7 +411,11 @@ def test_a_downloaded_recording_can_be_opened_and_replayed(tmp_path: Path) -> No
     (tmp_path / "recording.jsonl").write_bytes(recording)
     with inspected(str(tmp_path / "recording.jsonl")) as (page, _):
         state = page.get("state")
-        assert (state["views"], state["status"], state["command"]) == (["traffic"], "ended", None)
+        assert (state["views"], state["status"], state["command"]) == (
+            ["traffic", "time"],
+            "ended",
+            None,
+        )
         with page.open("GET", "recording.jsonl") as response:
             assert response.read() == recording
         assert page.refused("call", tool="echo", arguments={}) == (409, "no server runs")

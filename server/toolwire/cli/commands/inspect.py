@@ -83,9 +83,10 @@ def run(words: Words) -> int:
     names = words.words
     is_ours = words.command is None
     # Then the name says it all.
-    is_plain = is_ours and len(names) == 1 and not format_loading_options(words.options)
+    has_no_options = is_ours and not format_loading_options(words.options)
+    is_plain = has_no_options and len(names) == 1
     state: dict[str, Any]
-    if is_ours and names and all(name.endswith(".jsonl") for name in names):
+    if has_no_options and names and all(name.endswith(".jsonl") for name in names):
         feed = Feed(math.inf, math.inf)  # all of it is in memory already
         state = _read_files(names, feed)
         if "html" in words.options:

@@ -2,10 +2,12 @@
 import { get, stream } from "./api.js";
 import { alerted, badge, button, fragment, make, put } from "./dom.js";
 import { fieldsOf } from "./form.js";
-import { bytes, duration, worded } from "./json.js";
+import { bytes, duration, member, worded } from "./json.js";
 import { resultOf } from "./results.js";
 
 const MOST_LOGS = 500;
+/** How it ended: a sign and a word, so that it is seen without colour. */
+const OUTCOMES = { good: "✓ succeeded", bad: "✗ failed", muted: "– done" };
 
 /**
  * Asks, unless the last time goes on; the value is the event of the result, if there is one.
@@ -28,12 +30,18 @@ export async function run(path, body, output) {
     if (one.contains(document.activeElement)) output.focus();
     one.remove();
   };
-  /** @param {string} text @param {Node} [child] */
-  const end = (text, child) => {
-    remove(working);
-    put(state, text);
-    output.append(child ?? "");
+  const mark = (/** @type {string} */ how) => {
+    output.dataset.state = how;
+    output.dispatchEvent(new Event("state"));
   };
+  /** @param {keyof typeof OUTCOMES} how @param {string} text @param {Node} [child] */
+  const end = (how, text, child) => {
+    remove(working);
+    put(state, badge(OUTCOMES[how], how), ` ${text}`);
+    output.append(child ?? "");
+    mark(how);
+  };
+  mark("running");
   const takers = /** @type {Record<string, (event: any) => unknown>} */ ({
     progress({ progress, total, message }) {
       if (total) Object.assign(bar, { max: total, value: progress });
@@ -54,22 +62,24 @@ export async function run(path, body, output) {
       takers.progress?.({ progress: number, total, message: verdict.case });
       if (/fail|warn/.test(verdict.outcome)) cards.append(fragment(html));
     },
-    report: ({ html }) => end("Checked", fragment(html)),
+    report: ({ html }) => end("muted", "Checked", fragment(html)),
     result(event) {
       const read = (/** @type {string} */ uri, /** @type {HTMLElement} */ place) => run("read", { uri }, place);
-      end(`Result after ${duration(event.seconds)} · ${bytes(event.bytes)}`, resultOf(event, read));
+      const isBad = event.problems.length > 0 || member(event.result, "isError") === true;
+      const text = `Result after ${duration(event.seconds)} · ${bytes(event.bytes)}`;
+      end(isBad ? "bad" : "good", text, resultOf(event, read));
     },
-    failure: ({ message }) => end("Failed", alerted(message)),
+    failure: ({ message }) => end("bad", "No result", alerted(message)),
   });
   try {
     for await (const event of stream(path, body, abort.signal)) {
       takers[event.type]?.(event);
       if (event.type === "result") result = event;
     }
-    if (bar.isConnected) end("Ended without a result");
+    if (bar.isConnected) end("bad", "Ended without a result");
   } catch (error) {
-    if (abort.signal.aborted) end(`Cancelled after ${duration((performance.now() - start) / 1000)}`);
-    else end("Failed", alerted(error));
+    if (abort.signal.aborted) end("muted", `Cancelled after ${duration((performance.now() - start) / 1000)}`);
+    else end("bad", "No result", alerted(error));
   }
   return result;
 }

@@ -1,9 +1,10 @@
 // The tools, resources and prompts of the server: a list to search, and for each one its form and its result.
 import { get } from "./api.js";
-import { alerted, badge, button, byId, hint, make, put, tree, visible } from "./dom.js";
+import { alerted, badge, button, byId, hint, make, put, tree } from "./dom.js";
 import { definitionChange, edits, send } from "./edits.js";
 import { fieldsOf } from "./form.js";
 import { member, write } from "./json.js";
+import { drawList, redraw } from "./list.js";
 import { KINDS } from "./requests.js";
 
 /**
@@ -17,13 +18,13 @@ import { KINDS } from "./requests.js";
  *   The panel is kept, with its form and what was called; before is the item until its definition changed.
  */
 
-const MOST_LISTED = 500;
+const MOST_FINDINGS = 500;
 const SNIPPETS = { command: "Command", python: "Python", typescript: "TypeScript" };
 const MARKS = { readOnlyHint: "good", destructiveHint: "bad", idempotentHint: "muted", openWorldHint: "muted" };
 
 let items = /** @type {Item[]} */ ([]);
 let chosen = "";
-const [aside, search, list, detail] = ["aside", "search", "list", "detail"].map(byId);
+const [aside, list, detail] = ["aside", "list", "detail"].map(byId);
 
 function show(/** @type {State} */ state) {
   const known = new Map(items.map((item) => [item.href, item]));
@@ -53,33 +54,13 @@ function choose(href) {
   const item = items.find((one) => one.href === chosen);
   aside.parentElement.classList.toggle("open", item !== undefined);
   const isFromList = list.contains(document.activeElement);
-  drawList(item ? undefined : before);
+  drawList(items, chosen, item ? undefined : before);
   if (!item) put(detail, make("p", { class: "empty" }, "Nothing is chosen, or the server does not have it."));
   if (!item || item.panel?.parentNode === detail) return;
   put(detail, (item.panel ??= panelOf(item)));
   detail.scrollTop = document.documentElement.scrollTop = 0;
   list.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest" });
   if (isFromList) detail.querySelector("h2").focus();
-}
-
-function drawList(focused = document.activeElement?.getAttribute("href")) {
-  const matches = (/** @type {Item} */ { one }) =>
-    [one.name, one.title, one.description].join("\n").toLowerCase().includes(search.value.toLowerCase());
-  const drawn = [...new Set(items.map((item) => item.kind))].flatMap((kind) => {
-    const found = items.filter((item) => item.kind === kind && matches(item));
-    const hidden = Math.max(0, found.length - MOST_LISTED);
-    const more = hidden > 0 && make("p", { class: "hint" }, `${hidden} more: search for them`);
-    return [make("h2", {}, `${kind}s `, hint(found.length)), ...found.slice(0, MOST_LISTED).map(rowOf), more];
-  });
-  put(list, ...drawn, !drawn.length && make("p", { class: "empty" }, "No tools, resources or prompts."));
-  for (const row of list.querySelectorAll("a")) if (row.getAttribute("href") === focused) row.focus();
-}
-
-function rowOf(/** @type {Item} */ { href, one, findings }) {
-  const name = make("b", {}, visible(one.name, 200));
-  const count = findings.length > 0 && make("span", { class: "badge warn", title: "Findings" }, findings.length);
-  const about = make("small", {}, visible(one.title ?? one.description ?? "", 200));
-  return make("a", { href, class: "listed", "aria-current": href === chosen && "page" }, name, count, about);
 }
 
 /** What an item is, its form, and the place of its result. @param {Item} item */
@@ -97,8 +78,9 @@ function panelOf(item) {
   const output = before?.output ?? make("section", { class: "output", "aria-label": "Result", tabindex: -1 });
   if (!before) put(output, make("p", { class: "empty" }, "The result appears here."));
   if (before?.read) fields.fill(before.read());
+  if (!before) output.addEventListener("state", redraw);
   Object.assign(item, { read: fields.read, fill: fields.fill, output, last: before?.last });
-  const controls = make("div", { class: "controls" }, make("button", { class: "primary" }, verb));
+  const controls = make("div", { class: "controls execute" }, make("button", { class: "primary" }, verb));
   const parts = [fields.node, uriOf && make("label", {}, "URI", address), controls, path === "call" && copiesOf(given)];
   const form = make("form", { submit: () => send(item, path, given()) }, ...parts);
   form.addEventListener("keydown", (event) => {
@@ -115,7 +97,7 @@ function headOf(one, findings) {
   const marks = Object.entries(MARKS).filter(([key]) => member(member(one, "annotations"), key) === true);
   const badges = marks.map(([key, look]) => badge(key.replace("Hint", ""), look));
   const description = one.description && make("p", { class: "description" }, one.description);
-  const lint = findings.slice(0, MOST_LISTED).map(({ severity, where, problem, remedy, concerns }) => {
+  const lint = findings.slice(0, MOST_FINDINGS).map(({ severity, where, problem, remedy, concerns }) => {
     const look = badge(severity, severity === "error" ? "bad" : "warn");
     return make("li", {}, look, ` ${problem}; ${remedy} `, make("code", {}, where), " ", hint(concerns));
   });
@@ -153,15 +135,5 @@ function recall(name, given, isSent) {
   if (isSent) send(item, "call", { tool: name, arguments: given });
   return true;
 }
-
-search.addEventListener("input", () => drawList());
-aside.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-  const stops = [search, ...list.querySelectorAll("a")];
-  const here = stops.indexOf(document.activeElement);
-  const to = event.key === "ArrowDown" ? stops[here + 1] : event.key === "ArrowUp" ? stops[here - 1] : undefined;
-  if (!to) return;
-  event.preventDefault();
-  to.focus();
-});
 
 export const tools = { show, choose, recall };

@@ -28,6 +28,7 @@ from toolwire_client.session.elicitation import NoAnswer, misfit
 from toolwire_client.waiting.event_loop import OnEventLoop, loop_scheduler
 from toolwire_dialects.lint.audit import audit, name_entry
 from toolwire_schemas.output import make_printable
+from toolwire_schemas.tokens import estimate_tokens, write_text_for_models
 from toolwire_schemas.wire.codec import EncodingError, decode, encode
 
 from .. import log
@@ -204,7 +205,8 @@ class InspectedServer:
         lists["tools"] = tools
         forms = await anyio.to_thread.run_sync(_write_forms, tools)
         # All at once: the page may ask in between.
-        self._state.update(lists, forms=forms, findings=findings)
+        tokens = [estimate_tokens(write_text_for_models(tool)) for tool in tools]
+        self._state.update(lists, forms=forms, findings=findings, tokens=tokens)
         return "; ".join(problems)
 
     async def call(self, tool: str, arguments: Object) -> Work:

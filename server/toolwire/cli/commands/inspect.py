@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import UsageError
 from ..local_page import OPTIONS, local_page
+from ..mounting import list_prefixes
 from ..open_client import choose_command, format_loading_options
 from ..options import LOADING, Option
 from ..printing.output_files import check_folders, write_pages
@@ -64,6 +65,7 @@ COMMAND = Command(
         "toolwire inspect tools.py",
         "toolwire inspect -- npx -y some-mcp-server",
         "toolwire inspect recording.jsonl",
+        "toolwire inspect --mount-config .mcp.json",
     ),
 )
 
@@ -107,6 +109,7 @@ def run(words: Words) -> int:
             "views": ["tools", "history", "traffic", "time", "check"],
             "command": command,
             "target": names[0] if is_plain and is_ours else None,
+            "servers": list_prefixes(words.options),
             "reloads": _choose_reloads(names, words.options) if is_ours else [],
         }
     ended = anyio.Event()

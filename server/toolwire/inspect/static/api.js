@@ -12,7 +12,8 @@ import { parse, write } from "./json.js";
  * @typedef {{ name: string, version: string, revision: string, pid?: number | null }} Server
  * @typedef {{ title: string, replay: string, command: string[] | null, target: string | null, views: string[],
  *   status: Status,
- *   problem: string, server: Server | null, tools: Tool[], forms: FormNodes[], findings: Finding[],
+ *   problem: string, server: Server | null, tools: Tool[], forms: FormNodes[],
+ *   findings: Finding[], tokens: number[], servers: string[],
  *   resources: Resource[], templates: ResourceTemplate[], prompts: Prompt[], edit: Edit | null }} State
  *   The forms are those of the tools.
  * @typedef {{ type: "message", entry: RecordingEntry } | { type: "stderr", at: string, text: string }

@@ -4,6 +4,7 @@ import { comparison } from "./compare.js";
 import { alerted, byId, fragment, make, put } from "./dom.js";
 import { history } from "./history.js";
 import { parse, write } from "./json.js";
+import { focusIn } from "./keys.js";
 import { run } from "./run.js";
 import { steps } from "./steps.js";
 import { time } from "./time.js";
@@ -11,6 +12,8 @@ import { tools } from "./tools.js";
 import { traffic } from "./traffic.js";
 
 const links = /** @type {HTMLAnchorElement[]} */ ([...byId("views").children]);
+
+let isByKey = false; // whether a key has chosen the view, so that the focus follows
 
 /** @param {import("./api.js").Status | "not connected"} status @param {string | Node} problem */
 function showStatus(status, problem) {
@@ -63,6 +66,8 @@ function navigate() {
   tools.choose(location.hash);
   traffic.draw();
   time.draw();
+  if (isByKey && view) focusIn(byId(view.hash.slice(1)));
+  isByKey = false;
 }
 
 /** @param {import("./api.js").PageEvent} event */
@@ -108,6 +113,7 @@ byId("ask").onsubmit = () => {
   run("check", body, byId("report"));
 };
 window.addEventListener("hashchange", navigate);
+for (const link of links) link.addEventListener("click", (event) => (isByKey = event.detail === 0));
 load()
   .then(navigate)
   .then(follow)

@@ -17,7 +17,7 @@ const MARKS = /** @type {Record<string, [string, string]>} */ ({
   muted: ["–", "cancelled"],
 });
 
-const [search, order, list] = ["search", "order", "list"].map(byId);
+const [search, server, order, list] = ["search", "server", "order", "list"].map(byId);
 /** @type {WeakMap<Item, Words>} */
 const known = new WeakMap();
 /** The groups that the user has opened or closed. @type {Map<string, boolean>} */
@@ -66,6 +66,7 @@ function found(all) {
     return scored.sort((one, other) => other.score - one.score).map(({ item }) => item);
   }
   if (order.value === "name") return all.toSorted((one, other) => one.one.name.localeCompare(other.one.name));
+  if (order.value === "tokens") return all.toSorted((one, other) => other.tokens - one.tokens);
   if (order.value === "findings") return all.toSorted((one, other) => other.findings.length - one.findings.length);
   return all;
 }
@@ -117,7 +118,8 @@ export function drawList(all, current, focused = document.activeElement?.getAttr
   const place = list.parentElement.scrollTop;
   order.hidden = items.length <= MOST_UNGROUPED;
   const drawn = [...new Set(items.map((item) => item.kind))].flatMap((kind) => {
-    const matches = found(items.filter((item) => item.kind === kind));
+    const here = items.filter((item) => item.kind === kind && (!server.value || item.server === server.value));
+    const matches = found(here);
     const hidden = Math.max(0, matches.length - MOST_LISTED);
     const more = hidden > 0 && make("p", { class: "hint" }, `${hidden} more: search for them`);
     const heading = make("h2", {}, `${kind}s `, hint(matches.length));
@@ -128,11 +130,20 @@ export function drawList(all, current, focused = document.activeElement?.getAttr
   for (const row of list.querySelectorAll("a")) if (row.getAttribute("href") === focused) row.focus();
 }
 
+/** The servers of which one can be chosen. @param {string[]} names The beginnings of the names of their tools. */
+export function showServers(names) {
+  const now = server.value;
+  server.hidden = names.length < 2;
+  const options = names.map((name) => make("option", { value: name }, name.replace(/_$/, "")));
+  put(server, make("option", { value: "" }, `all ${names.length} servers`), ...options);
+  server.value = names.includes(now) ? now : "";
+}
+
 export const redraw = () => drawList(items, chosen);
 
-for (const control of [search, order]) control.addEventListener("input", redraw);
+for (const control of [search, server, order]) control.addEventListener("input", redraw);
 byId("aside").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
-  if (event.target === order) return;
+  if (event.target instanceof HTMLSelectElement) return;
   const stops = [search, ...list.querySelectorAll("a, summary")].filter((stop) => stop.checkVisibility());
   const here = stops.indexOf(document.activeElement);
   const to = event.key === "ArrowDown" ? stops[here + 1] : event.key === "ArrowUp" ? stops[here - 1] : undefined;

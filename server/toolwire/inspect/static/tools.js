@@ -4,7 +4,8 @@ import { alerted, badge, button, byId, hint, make, put, tree } from "./dom.js";
 import { definitionChange, edits, send } from "./edits.js";
 import { fieldsOf } from "./form.js";
 import { member, write } from "./json.js";
-import { drawList, redraw } from "./list.js";
+import { drawList, redraw, showServers } from "./list.js";
+import { modelPanel } from "./model.js";
 import { KINDS } from "./requests.js";
 
 /**
@@ -12,7 +13,8 @@ import { KINDS } from "./requests.js";
  * @import { Call } from "./edits.js"
  * @import { Request } from "./requests.js"
  * @typedef {{ name: string, title?: string, description?: string }} Named
- * @typedef {{ kind: string, href: string, one: Named, request: Request, findings: Finding[], panel?: Node,
+ * @typedef {{ kind: string, href: string, one: Named, request: Request, findings: Finding[], tokens: number,
+ *   server: string, panel?: Node,
  *   before?: Item, read?: () => unknown, fill?: (value: unknown) => void, output?: HTMLElement,
  *   last?: Call | undefined }} Item
  *   The panel is kept, with its form and what was called; before is the item until its definition changed.
@@ -38,9 +40,12 @@ function show(/** @type {State} */ state) {
       const isSame = before && write([before.one, before.findings]) === write([one, findings]);
       if (isSame) return before;
       const request = requestOf(one, state.forms[index]);
-      return { kind, href, one, findings, request, before: before?.panel && before };
+      const tokens = (kind === "tool" && state.tokens[index]) || 0;
+      const server = state.servers.find((name) => String(one.name).startsWith(name)) ?? "";
+      return { kind, href, one, findings, request, tokens, server, before: before?.panel && before };
     }),
   );
+  showServers(state.servers);
   for (const item of items) if (item.before) item.panel = panelOf(item);
   choose(chosen);
   edits.take(state.edit, items);
@@ -69,7 +74,10 @@ function panelOf(item) {
   const { verb, path, form: nodes, ref, uriOf, body } = request;
   /** @param {string} argument @param {string} value */
   const propose = async (argument, value) => (await get("complete", { name: ref, argument, value })).values;
-  const fields = fieldsOf(nodes, ref === undefined ? undefined : propose, ["Definition", tree(one)]);
+  const model = /** @type {[string, HTMLElement][]} */ (
+    item.kind === "tool" ? [["Model", modelPanel(item, () => items)]] : []
+  );
+  const fields = fieldsOf(nodes, ref === undefined ? undefined : propose, ["Definition", tree(one)], ...model);
   const address = make("input", { required: true });
   const fill = () => (address.value = uriOf?.(fields.read()) ?? "");
   fields.node.addEventListener("input", fill);

@@ -24,9 +24,9 @@ from .models import DoubaoAPI
 from .models.model import as_model, keep_open
 from .react import BaseProtocol, DoubaoProtocol, Protocol, Tools, Unreadable
 from .react.prompt_protocol import merge_turns, rename_role
-from .react.prompts import language
+from .react.prompts import load_language
 from .react.result_text import limit_result
-from .react.tokens import CODE_TOOL_REMARKS, check_action, direct_code
+from .react.tokens import CODE_TOOL_REMARKS, check_action, redirect_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -84,7 +84,7 @@ class State:
 
     def add(self, role: str, content: Any) -> None:
         """Add a message; *content* that is not text is written as JSON."""
-        self.history.append({"role": role, "content": _text(content)})
+        self.history.append({"role": role, "content": _read_text(content)})
 
 
 class Finished(msgspec.Struct, frozen=True, kw_only=True):
@@ -145,7 +145,7 @@ class ReAct:
         self._roles = {"tool": "user", **(roles or {})}
         self._max_errors = max_errors
         self._on_message = on_message or (lambda who, text: None)
-        self._language = getattr(self.protocol, "language", None) or language()
+        self._language = getattr(self.protocol, "language", None) or load_language()
 
     def run(self, inputs: str | None = None) -> str:
         """Answer a question and return the model's final text; without *inputs*, continue the
@@ -160,7 +160,7 @@ class ReAct:
             self.state.add(role="user", content=inputs)
         model = self._model
         with start_blocking_portal() as portal, portal.wrap_async_context_manager(keep_open(model)):
-            return self._run(lambda: portal.call(model.reply, self._messages()))
+            return self._run(lambda: portal.call(model.reply, self._make_messages()))
 
     def as_tool(self, name: str | None = None, description: str | None = None) -> Any:
         """Return this agent as a function of one question, which starts a new state for each
@@ -190,9 +190,9 @@ class ReAct:
                 errors += 1
                 if errors > self._max_errors:
                     raise NoProtocolReply(
-                        self._language.join(str(error), self._advice(error))
+                        self._language.join(str(error), self._write_advice(error))
                     ) from None
-                self._answer("user", self._complaint(error))
+                self._answer("user", self._write_complaint(error))
                 continue
             errors = 0
             if action is None:
@@ -211,18 +211,18 @@ class ReAct:
             return self.protocol.parse_reply(reply, self._tools)
         message, action = self.protocol.parse(reply.text)
         if action is not None:
-            action = direct_code(check_action(action), self._tools)
+            action = redirect_code(check_action(action), self._tools)
         return message, action
 
     def _answer(self, role: str, content: Any) -> None:
         value, remarks = limit_result(content)
         self.state.add(
             role=role,
-            content=self._language.join(_text(value), self._language.format_remarks(*remarks)),
+            content=self._language.join(_read_text(value), self._language.format_remarks(*remarks)),
         )
         self._on_message("Environment", self.state.history[-1]["content"])
 
-    def _complaint(self, error: ValueError) -> str:
+    def _write_complaint(self, error: ValueError) -> str:
         fault = str(error)
         if isinstance(error, Unreadable):
             fault = self._language.format_remarks(error.remark)
@@ -231,7 +231,7 @@ class ReAct:
             how = self.protocol.describe_reply_format(self._tools)
         return self._language.join(fault, how)
 
-    def _advice(self, error: ValueError) -> str:
+    def _write_advice(self, error: ValueError) -> str:
         """Return what the program can do about *error*, which the model cannot fix: empty for
         most.
         """
@@ -240,15 +240,15 @@ class ReAct:
             return self._language.say("code_tool")
         return ""
 
-    def _messages(self) -> list[Message]:
+    def _make_messages(self) -> list[Message]:
         history = self.state.history
         if not any(message["role"] == "system" for message in history) and (
-            system := self._system_prompt()
+            system := self._write_system_prompt()
         ):
             history = [{"role": "system", "content": system}, *history]
         return merge_turns([rename_role(message, self._roles) for message in history])
 
-    def _system_prompt(self) -> str:
+    def _write_system_prompt(self) -> str:
         # Groot's default tokens, which are empty, cannot express an action.
         is_mute = (
             isinstance(self.protocol, BaseProtocol)
@@ -260,7 +260,7 @@ class ReAct:
 
     @cached_property
     def _tools(self) -> Tools:
-        return Tools(_entries(self.env))
+        return Tools(_list_entries(self.env))
 
 
 def print_message(who: str, text: str) -> None:
@@ -271,24 +271,24 @@ def print_message(who: str, text: str) -> None:
     Output(sys.stderr).line(f"{colour}{who}: {make_printable(text)}{PLAIN}")
 
 
-def _entries(env: object) -> list[dict[str, Any]]:
+def _list_entries(env: object) -> list[dict[str, Any]]:
     if callable(describe := getattr(env, "describe_actions", None)):
         entries: list[dict[str, Any]] = describe()
         return entries
     tell = getattr(env, "get_actions_info", None)
     if callable(tell):
-        return [_entry(info) for info in tell()]
+        return [_make_entry(info) for info in tell()]
     return []
 
 
-def _entry(info: dict[str, Any]) -> dict[str, Any]:
+def _make_entry(info: dict[str, Any]) -> dict[str, Any]:
     try:
         return to_entry(info)
     except Malformed:  # a custom environment may use any format
         return {**info, "inputSchema": info.get("parameters", {})}
 
 
-def _text(content: Any) -> str:
+def _read_text(content: Any) -> str:
     if isinstance(content, str):
         return content
     return msgspec.json.encode(content, enc_hook=str).decode()

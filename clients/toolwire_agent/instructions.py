@@ -93,11 +93,11 @@ async def use_tool(
     toolbox = AsyncToolbox([config], on_ask=on_ask)
     (tool,) = await toolbox.list_tools()
     return await toolbox.call_tool(
-        tool.name, _arguments(instruction, config), timeout_seconds=timeout_seconds
+        tool.name, _make_arguments(instruction, config), timeout_seconds=timeout_seconds
     )
 
 
-def _arguments(instruction: Any, config: Any) -> dict[str, Any]:
+def _make_arguments(instruction: Any, config: Any) -> dict[str, Any]:
     if config.input_schema is not None and isinstance(instruction, dict):
         return instruction
     text = (

@@ -160,7 +160,7 @@ def _present_question_asked(event: events.QuestionAsked) -> Presentation:
 def _present_model_asked(event: events.ModelAsked) -> Presentation:
     parts: list[Detail | Data | Block] = []
     for message in event.messages[:_MAX_MESSAGES]:
-        parts += _message_parts(message)
+        parts += _list_message_parts(message)
     count = len(event.messages)
     title = say("to the model, 1 new message")
     if count != 1:
@@ -168,7 +168,7 @@ def _present_model_asked(event: events.ModelAsked) -> Presentation:
     return Presentation("", (Folded(title, tuple(parts)),), is_for_pages=True)
 
 
-def _message_parts(message: dict[str, Any]) -> list[Detail | Data | Block]:
+def _list_message_parts(message: dict[str, Any]) -> list[Detail | Data | Block]:
     role, content = str(message.get("role")), message.get("content")
     parts: list[Detail | Data | Block] = []
     if isinstance(content, str):

@@ -245,7 +245,7 @@ class _Run:
     def repeat_doubts(self) -> None:
         """Repeat the plays that may have failed for lack of time, now that nothing else runs."""
         seconds_left = _MAX_SECONDS_OF_REPEATS
-        for place, doubt in sorted(self._doubts.items(), key=_by_severity):
+        for place, doubt in sorted(self._doubts.items(), key=_rank_by_severity):
             reason = self._early_end.reason
             if reason:
                 reason = f"it failed, maybe for lack of time, and was not repeated: {reason}"
@@ -289,7 +289,7 @@ class _Run:
                 self._on_verdict(verdict, self._total)
 
 
-def _by_severity(item: tuple[int, Doubt]) -> tuple[int, int]:
+def _rank_by_severity(item: tuple[int, Doubt]) -> tuple[int, int]:
     """Return the key that sorts the gravest doubts first."""
     place, doubt = item
     return SEVERITIES.index(doubt.verdict.severity), place

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from .session.elicitation import NoAnswer as NoAnswer
     from .session.pending_call import AsyncPendingCall as AsyncPendingCall
     from .session.task import AsyncTask as AsyncTask
-    from .transport.child_process import server_environment as server_environment
+    from .transport.child_process import make_server_environment as make_server_environment
 
 _MODULES = toolwire_schemas.map_names_to_modules(
     {
@@ -68,7 +68,7 @@ _MODULES = toolwire_schemas.map_names_to_modules(
         ".session.elicitation": "Elicitation NoAnswer",
         ".session.pending_call": "AsyncPendingCall",
         ".session.task": "AsyncTask",
-        ".transport.child_process": "server_environment",
+        ".transport.child_process": "make_server_environment",
     }
 )
 """Names imported at first use: a server that only reads a config file starts no client."""

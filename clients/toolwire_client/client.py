@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, Self, overload
 from .async_client import AsyncClient, Running, ServerDetails
 from .session.pending_call import AsyncPendingCall
 from .session.task import AsyncTask
-from .waiting.base import blocking, run
+from .waiting.base import make_blocking, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -30,7 +30,7 @@ class PendingCall:
         """As `AsyncPendingCall.id`."""
         return self._async.id
 
-    result = blocking(
+    result = make_blocking(
         AsyncPendingCall.result
     )  # callbacks for progress and questions run in this thread
 
@@ -58,9 +58,9 @@ class Task:
         """As `AsyncTask.status`."""
         return self._async.status
 
-    result = blocking(AsyncTask.result)
-    read_status = blocking(AsyncTask.read_status)
-    cancel = blocking(AsyncTask.cancel)
+    result = make_blocking(AsyncTask.result)
+    read_status = make_blocking(AsyncTask.read_status)
+    cancel = make_blocking(AsyncTask.cancel)
 
     def changes(self, timeout_seconds: float | None = None) -> Iterator[TaskStatus]:
         """As `AsyncTask.changes`."""
@@ -105,20 +105,20 @@ class Client(ServerDetails):
         """As `AsyncClient.pid`."""
         return self._async.pid
 
-    list_tools = blocking(AsyncClient.list_tools)
-    list_entries = blocking(AsyncClient.list_entries)
-    wait_for_task = blocking(AsyncClient.wait_for_task)
-    list_tasks = blocking(AsyncClient.list_tasks)
-    list_resources = blocking(AsyncClient.list_resources)
-    list_resource_templates = blocking(AsyncClient.list_resource_templates)
-    read_resource = blocking(AsyncClient.read_resource)
-    list_prompts = blocking(AsyncClient.list_prompts)
-    get_prompt = blocking(AsyncClient.get_prompt)
-    complete = blocking(AsyncClient.complete)
-    ping = blocking(AsyncClient.ping)
-    request = blocking(AsyncClient.request)
-    set_log_level = blocking(AsyncClient.set_log_level)
-    close = blocking(AsyncClient.close)
+    list_tools = make_blocking(AsyncClient.list_tools)
+    list_entries = make_blocking(AsyncClient.list_entries)
+    wait_for_task = make_blocking(AsyncClient.wait_for_task)
+    list_tasks = make_blocking(AsyncClient.list_tasks)
+    list_resources = make_blocking(AsyncClient.list_resources)
+    list_resource_templates = make_blocking(AsyncClient.list_resource_templates)
+    read_resource = make_blocking(AsyncClient.read_resource)
+    list_prompts = make_blocking(AsyncClient.list_prompts)
+    get_prompt = make_blocking(AsyncClient.get_prompt)
+    complete = make_blocking(AsyncClient.complete)
+    ping = make_blocking(AsyncClient.ping)
+    request = make_blocking(AsyncClient.request)
+    set_log_level = make_blocking(AsyncClient.set_log_level)
+    close = make_blocking(AsyncClient.close)
 
     @overload
     def call_tool(

@@ -12,7 +12,7 @@ from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 from .async_client import OWN_NAME, OWN_VERSION, START_TIMEOUT_SECONDS, AsyncClient, ClientSettings
 from .client import Client
 from .remote import RemoteServer, is_address, read_words
-from .transport.child_process import ServerProcess, server_environment
+from .transport.child_process import ServerProcess, make_server_environment
 from .waiting.base import Waiting, run
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def connect(
     if isinstance(server, RemoteServer):
         launch = partial(server.open, max_message_bytes)
     elif isinstance(server, Sequence):
-        environment = {**os.environ, **(env or {})} if inherit_env else server_environment(env)
+        environment = {**os.environ, **(env or {})} if inherit_env else make_server_environment(env)
         launch = partial(
             ServerProcess, [*server], env=environment, cwd=cwd, show_stderr=show_stderr
         )

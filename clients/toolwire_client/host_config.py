@@ -120,15 +120,15 @@ def without_comments(text: str) -> str:
     """Return *text* with blanks in place of comments, so that every other character keeps its
     place.
     """
-    return re.sub(_COMMENT, _blank, text)
+    return re.sub(_COMMENT, _mask_comment, text)
 
 
 def without_commas(text: str) -> str:
     """Return *text*, which has no comments, with blanks in place of trailing commas."""
-    return re.sub(_COMMA, _blank, text)
+    return re.sub(_COMMA, _mask_comment, text)
 
 
-def _blank(found: re.Match[str]) -> str:
+def _mask_comment(found: re.Match[str]) -> str:
     return found[1] or re.sub(_LETTER, " ", found[0])
 
 
@@ -151,16 +151,16 @@ class _Reader:
         given = _convert(entry, _Entry)
         # A null removes a variable in VS Code; here such variables are not passed on anyway.
         env = {
-            name: self._text(value)
+            name: self._expand_text(value)
             for name, value in (given.env or {}).items()
             if value is not None
         }
-        command = [os.path.expanduser(self._text(given.command))]
-        command += map(self._text, given.args or ())
+        command = [os.path.expanduser(self._expand_text(given.command))]
+        command += map(self._expand_text, given.args or ())
         cwd = None
         if given.cwd is not None:
-            cwd = os.path.join(self._folder, os.path.expanduser(self._text(given.cwd)))
-        return ServerConfig(command=command, env=self._file(given.env_file) | env, cwd=cwd)
+            cwd = os.path.join(self._folder, os.path.expanduser(self._expand_text(given.cwd)))
+        return ServerConfig(command=command, env=self._read_file(given.env_file) | env, cwd=cwd)
 
     def _read_remote(self, entry: Mapping[str, Any]) -> ServerConfig:
         if entry.get("type") in ("sse", "ws", "websocket"):
@@ -168,20 +168,20 @@ class _Reader:
                 f"its transport {entry['type']!r} is not used; only Streamable HTTP is"
             )
         given = _convert(entry, _RemoteEntry)
-        command = [self._text(given.url)]
+        command = [self._expand_text(given.url)]
         env: dict[str, str] = {}
         # Words of a command are visible to all users of a machine, its environment is not.
         for number, (name, value) in enumerate((given.headers or {}).items()):
             variable = f"TOOLWIRE_HEADER_{number}"
-            env[variable] = self._text(value)
+            env[variable] = self._expand_text(value)
             command += ["--header", f"{name}: ${{{variable}}}"]
         read_words(command, env)
         return ServerConfig(command, env, cwd=None)
 
-    def _file(self, given: str | None) -> dict[str, str]:
+    def _read_file(self, given: str | None) -> dict[str, str]:
         if given is None:
             return {}
-        path = os.path.join(self._folder, self._text(given))
+        path = os.path.join(self._folder, self._expand_text(given))
         try:
             lines = _read_text(path).splitlines()
         except OSError as error:
@@ -197,14 +197,14 @@ class _Reader:
                 variables[name.strip()] = _unquote(value.strip())
         return variables
 
-    def _text(self, value: _Scalar) -> str:
+    def _expand_text(self, value: _Scalar) -> str:
         if not isinstance(value, str):
             value = msgspec.json.encode(value).decode()
         if "${" not in value:
             return value
-        return re.sub(_VARIABLE, self._value, value)
+        return re.sub(_VARIABLE, self._expand_value, value)
 
-    def _value(self, found: re.Match[str]) -> str:
+    def _expand_value(self, found: re.Match[str]) -> str:
         kind, name, default = found["kind"], found["name"], found["default"]
         if kind is None and name == "userHome":
             return os.path.expanduser("~")

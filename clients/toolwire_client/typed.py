@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .errors import BrokenRules, ToolFailed
 from .session.request import OnProgress
-from .waiting.base import blocking, run
+from .waiting.base import make_blocking, run
 
 if TYPE_CHECKING:
     from .async_client import AsyncClient
@@ -84,7 +84,7 @@ class TypedTools:
     def __init__(self, client: Client) -> None:
         self._async = AsyncTypedTools(client._async)  # with a `Waiting` that blocks
 
-    _call = blocking(AsyncTypedTools._call)
+    _call = make_blocking(AsyncTypedTools._call)
 
     def _value(
         self,

@@ -17,7 +17,7 @@ from support.expensive_schemas import SCHEMAS, tool
 from toolwire.inspect.form_nodes import write_form
 from toolwire.loading.argument_text import read
 from toolwire_agent.react.replies.reply_schema import _Definitions
-from toolwire_agent.terminal.forms import fields
+from toolwire_agent.terminal.forms import read_fields
 from toolwire_dialects import lagent, markdown, python_stub, typescript
 from toolwire_dialects.compare.nodes import ComparedSchema
 from toolwire_dialects.definition_meanings import find_meanings
@@ -51,7 +51,7 @@ VISITORS: dict[str, Callable[[Entry], object]] = {
     "meanings": lambda entry: find_meanings(SchemaGraph(entry["inputSchema"])),
     "comparison": lambda entry: ComparedSchema(entry["inputSchema"]),
     "form on the page": lambda entry: write_form(entry["inputSchema"]),
-    "form at the terminal": lambda entry: fields(entry["inputSchema"]),
+    "form at the terminal": lambda entry: read_fields(entry["inputSchema"]),
     "argument on the command line": lambda entry: read(["a=x"], entry["inputSchema"]),
     "reply": lambda entry: _Definitions().move(entry["inputSchema"], "t"),
 }

@@ -176,7 +176,7 @@ class Agent:
         with start_blocking_portal() as portal:
             events = self.run(question, on_live=on_live)
             try:
-                while (event := portal.call(_next_event, events)) is not None:
+                while (event := portal.call(_get_next_event, events)) is not None:
                     yield event
             except GeneratorExit:
                 portal.call(events.aclose)
@@ -209,7 +209,7 @@ class Agent:
         """Return a new session, in which each question remembers those before it. *on_ask* replaces
         the agent's own.
         """
-        return self._session((), on_live, on_ask)
+        return self._make_session((), on_live, on_ask)
 
     # --- transcripts ---
 
@@ -233,13 +233,13 @@ class Agent:
             OSError: if it cannot be read.
         """
         if not isinstance(transcript, str | os.PathLike):
-            return self._session(transcript, on_live, on_ask)
+            return self._make_session(transcript, on_live, on_ask)
         read = load_session(transcript)
         end = None
         if self._writes_to(transcript):
             end = read.end
         names = [f"{transcript}, line {number}" for number in read.lines]
-        return self._session(read.events, on_live, on_ask, names=names, end=end)
+        return self._make_session(read.events, on_live, on_ask, names=names, end=end)
 
     def fork(
         self,
@@ -274,7 +274,7 @@ class Agent:
                 events=len(shared.events), transcript=os.fspath(transcript), line=shared.lines[-1]
             )
             names = [f"{transcript}, line {number}" for number in shared.lines]
-        return self._session(shared.events, on_live, on_ask, names=names, fork_of=origin)
+        return self._make_session(shared.events, on_live, on_ask, names=names, fork_of=origin)
 
     def _writes_to(self, path: str | os.PathLike[str]) -> bool:
         """Return whether the agent's own transcript is the file at *path*."""
@@ -313,7 +313,7 @@ class Agent:
         """
         if isinstance(transcript, str | os.PathLike):
             transcript = load(transcript)
-        for event in replay_session(self._new_state(), transcript, trims=self._trim is not None):
+        for event in replay_session(self._make_state(), transcript, trims=self._trim is not None):
             yield event
 
     # --- agents for agents ---
@@ -324,7 +324,7 @@ class Agent:
         """
         return AgentTool(self, name or self.name, description or self.description)
 
-    def _session(
+    def _make_session(
         self,
         events: Sequence[Recorded],
         on_live: OnLive | None,
@@ -349,18 +349,18 @@ class Agent:
         if any(name.startswith("OTEL_") for name in os.environ):
             from .tracing import add_tracing
 
-            effects = add_tracing(effects, self.name, _model_name(self._model))
+            effects = add_tracing(effects, self.name, _name_model(self._model))
         record = None
         if self._transcript is not None:
             record = Transcript(self._transcript, end=end).add
         begin = Started(
-            model=_model_name(self._model),
+            model=_name_model(self._model),
             protocol=f"{type(self._protocol).__name__}, {language.name}",
             instructions=self._protocol.instructions,
             fork_of=fork_of,
         )
         return AgentSession(
-            self._new_state(),
+            self._make_state(),
             effects,
             begin=begin,
             events=events,
@@ -369,7 +369,7 @@ class Agent:
             clock=self._clock,
         )
 
-    def _new_state(self) -> RunState:
+    def _make_state(self) -> RunState:
         return RunState(
             self._protocol,
             limits=self._limits,
@@ -401,7 +401,7 @@ class AgentTool:
     async def __call__(self, question: str) -> str:
         outcome = await self._agent.session().answer(question)
         if outcome.status not in ("answered", "unsolvable"):
-            raise NoAnswerFound(_failure(outcome))
+            raise NoAnswerFound(_describe_failure(outcome))
         return outcome.result or ""
 
     def describe(self) -> dict[str, Any]:
@@ -437,7 +437,10 @@ class AgentTool:
 
         outcome = await self._agent.session(on_ask=self._agent.on_ask or ask).answer(question)
         if outcome.status not in ("answered", "unsolvable"):
-            return {"content": [{"type": "text", "text": _failure(outcome)}], "isError": True}
+            return {
+                "content": [{"type": "text", "text": _describe_failure(outcome)}],
+                "isError": True,
+            }
         return {
             "content": [{"type": "text", "text": outcome.result or ""}],
             "isError": outcome.status == "unsolvable",
@@ -447,7 +450,7 @@ class AgentTool:
 _QUESTION = "The task or question, with all necessary details."
 
 
-def _failure(outcome: Outcome) -> str:
+def _describe_failure(outcome: Outcome) -> str:
     why = ", ".join(filter(None, (outcome.status, outcome.reason)))
     text = f"There is no answer ({why})"
     if outcome.result:
@@ -464,7 +467,7 @@ def _check_trust(names: bool | tuple[str, ...], tools: Any) -> None:
         )
 
 
-def _model_name(model: object) -> str:
+def _name_model(model: object) -> str:
     """Return a model's `name`, by which `model_from_name` makes it, or its type; never an address
     in memory.
     """
@@ -487,5 +490,5 @@ def _refuse_running_loop() -> None:
     )
 
 
-async def _next_event(events: AsyncGenerator[Recorded, None]) -> Recorded | None:
+async def _get_next_event(events: AsyncGenerator[Recorded, None]) -> Recorded | None:
     return await anext(events, None)

@@ -24,7 +24,7 @@ from .events import (
     Resumed,
     Started,
     ToolsListed,
-    outcome_of,
+    make_outcome,
 )
 from .result_type import ResultType
 from .steps import AskModel, AskUser, CallTools, RecordEvent
@@ -165,7 +165,7 @@ class AgentSession:
         async with aclosing(events):
             async for event in events:
                 if isinstance(event, Ended):
-                    outcome = outcome_of(event, self.events)
+                    outcome = make_outcome(event, self.events)
                     if self._result is None:
                         return outcome
                     return self._result.outcome(outcome)
@@ -237,7 +237,7 @@ class AgentSession:
         if isinstance(opening, QuestionAsked):
             yield self._record_event(opening)
         async with keep_open(self._effects.model):
-            while (step := self._next_step()) is not None:
+            while (step := self._choose_next_step()) is not None:
                 announced = await self._announce(step)
                 if announced is not None:
                     yield self._record_event(announced)
@@ -256,12 +256,12 @@ class AgentSession:
             return None
         return await self._effects.complete_start(self._begin, self._state.conversation.protocol)
 
-    def _next_step(self) -> Step | None:
+    def _choose_next_step(self) -> Step | None:
         if self._state.has_ended:
             return None
         if self._cancelled is not None:
             return RecordEvent(self._make_cancelled(self._cancelled))
-        return self._state.next_step()
+        return self._state.choose_next_step()
 
     async def _announce(self, step: Step) -> Recorded | None:
         """Return the event that precedes *step*, if any."""

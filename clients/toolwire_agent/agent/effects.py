@@ -24,7 +24,7 @@ from ..react import NativeProtocol
 from ..react.result_text import limit_result
 from . import events
 from .approvals import Allow, ApprovalRequest, Pause, Refuse
-from .prompt_size import many_tools_warning
+from .prompt_size import write_many_tools_warning
 from .steps import AskApproval, AskModel, AskUser
 from .trimming import trim_messages
 
@@ -107,7 +107,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         if len(entries) == self._last_count:
             return
         self._last_count = len(entries)
-        if warning := many_tools_warning(entries):
+        if warning := write_many_tools_warning(entries):
             logging.getLogger("toolwire").warning(warning)
 
     async def complete_start(self, begin: events.Started, protocol: Protocol) -> events.Started:
@@ -150,7 +150,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             list(state.sent),
             tools=state.conversation.native_tools or None,
             reply_schema=state.conversation.build_reply_schema(strict=strict),
-            on_text=self._text_reporter(state.conversation.protocol),
+            on_text=self._make_text_reporter(state.conversation.protocol),
             **limit,
         )
         try:
@@ -187,7 +187,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             if inspect.isawaitable(verdict):
                 verdict = await verdict
             if not isinstance(verdict, Allow) or not isinstance(verdict.params, dict):
-                return _event_of(verdict)
+                return _make_event(verdict)
             # Changed parameters are validated here, so that no event holds invalid ones.
             fitted, faults = state.conversation.tools.fit_params(action.tool, verdict.params)
             if not faults:
@@ -202,19 +202,19 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
     ) -> Recorded:
         """Call a tool; *aside* receives the events during the call."""
         tool = step.action.tool
-        limits = [self._max_seconds_of(tool), step.seconds]
+        limits = [self._find_max_seconds(tool), step.seconds]
         seconds = min([limit for limit in limits if limit is not None], default=None)
         if self.search.is_own(tool):
             if tool == self.search.program_tool:
                 return await self._run_program(state, step, seconds, aside)
             return self.search.answer(tool, step.action.params)
-        report = self._live_reporter(partial(events.ToolProgress, tool))
+        report = self._make_live_reporter(partial(events.ToolProgress, tool))
         has_task = step.task is None and not self._runs_here(tool)
         token = elicitation_observer.set(_Witness(here(aside), has_task=has_task))
         try:
             with use_language(state.conversation.protocol.language.name):  # tools of this process
                 result = await self._call(step, seconds, report)
-            value, note = _result_for_model(state, result)
+            value, note = _convert_result_for_model(state, result)
             return events.CallFinished(success=not result.is_error, result=value, note=note)
         except TimedOut:
             failure = state.say_to_model("timed_out", tool=tool, seconds=f"{seconds or 0:.3g}")
@@ -266,7 +266,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             seconds=seconds,
             aside=aside,
             observer=_Witness(here(aside), has_task=False),
-            report=self._live_reporter(partial(events.ToolProgress, action.tool)),
+            report=self._make_live_reporter(partial(events.ToolProgress, action.tool)),
         )
         finished = await program.run()
         limit = state.conversation.limits.max_result_chars - 1
@@ -276,7 +276,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
 
     async def call_for_program(self, tool: str, params: dict[str, Any]) -> CallResult:
         """Call *tool* for a program of the model."""
-        seconds = self._max_seconds_of(tool)
+        seconds = self._find_max_seconds(tool)
         return await self.toolbox.call_tool(tool, params, timeout_seconds=seconds)
 
     def entry_of(self, tool: str) -> dict[str, Any]:
@@ -289,20 +289,20 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         hints = annotations if isinstance(annotations, dict) else {}
         return self.approvals.judge(tool, hints, self._trust(tool))
 
-    def _max_seconds_of(self, tool: str) -> float | None:
+    def _find_max_seconds(self, tool: str) -> float | None:
         # `fnmatch` would ignore case on Windows, and names of tools do not.
         for pattern, limit in self.tool_seconds.items():
             if fnmatchcase(tool, pattern):
                 return limit
         return None
 
-    def _text_reporter(self, protocol: Protocol) -> _TextReporter | None:
-        report = self._live_reporter(events.TextArrived)
+    def _make_text_reporter(self, protocol: Protocol) -> _TextReporter | None:
+        report = self._make_live_reporter(events.TextArrived)
         if report is None:
             return None
         return _TextReporter(report, protocol)
 
-    def _live_reporter(self, live: Callable[..., Live]) -> Callable[..., None] | None:
+    def _make_live_reporter(self, live: Callable[..., Live]) -> Callable[..., None] | None:
         """Return what reports *live* of its arguments to `on_live`, from any thread; `None` without
         `on_live`.
         """
@@ -360,7 +360,7 @@ class _Witness(ElicitationObserver):
 _MOST_MISFITS = 3
 
 
-def _event_of(verdict: Verdict | bool) -> Recorded | None:
+def _make_event(verdict: Verdict | bool) -> Recorded | None:
     """Return the event of a verdict that leaves the parameters; `None` for a pause.
 
     Raises:
@@ -378,7 +378,7 @@ def _event_of(verdict: Verdict | bool) -> Recorded | None:
     raise TypeError(f"approval must return Allow, Refuse, Pause or a bool, not {verdict!r}")
 
 
-def _result_for_model(state: RunState, result: CallResult) -> tuple[Any, str]:
+def _convert_result_for_model(state: RunState, result: CallResult) -> tuple[Any, str]:
     """Return the value and the note that the model receives for a result."""
     value = result.structured
     if result.is_error or value is None:

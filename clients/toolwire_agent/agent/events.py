@@ -367,7 +367,7 @@ class Outcome(msgspec.Struct, Generic[T], frozen=True, kw_only=True):
         return next(waiting, None)
 
 
-def outcome_of(ended: Ended, transcript: Sequence[Recorded]) -> Outcome:
+def make_outcome(ended: Ended, transcript: Sequence[Recorded]) -> Outcome:
     """Return the outcome of a run that ended with *ended*."""
     shared = {
         name: getattr(ended, name) for name in ("status", "result", "reason", "turns", "usage")

@@ -18,7 +18,7 @@ MANY_TOKENS = 20_000
 """A tenth of a context of 200,000 tokens."""
 
 
-def many_tools_warning(entries: Sequence[dict[str, Any]]) -> str:
+def write_many_tools_warning(entries: Sequence[dict[str, Any]]) -> str:
     """Return a sentence if *entries* of `tools/list` are many, or long; "" if they are not."""
     tokens = estimate_list_tokens(entries)
     if len(entries) <= MANY_TOOLS and tokens <= MANY_TOKENS:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_client.redaction.hidden import whole
+from toolwire_client.redaction.hidden import repair_surrogates
 from toolwire_schemas.wire import codec
 
 from ..react import Unreadable
@@ -52,7 +52,7 @@ class ResultType:
         kept.
         """
         faults = []
-        for value in _readings(whole(text)):
+        for value in _iterate_readings(repair_surrogates(text)):
             try:
                 self._tool.call({"result": value}, None)
             except Exception as error:  # a type may be any user's code
@@ -78,7 +78,7 @@ class ResultType:
         return msgspec.structs.replace(outcome, result=None, reason=reason)
 
 
-def _readings(text: str) -> Iterator[Any]:
+def _iterate_readings(text: str) -> Iterator[Any]:
     """Return what *text* may mean, the most likely first: JSON, an object within prose, text, a
     plain value.
     """

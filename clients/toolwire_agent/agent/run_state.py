@@ -125,9 +125,9 @@ class RunState:
         self._max_chars = None
         self.context_tokens = event.context_tokens
         if event.context_tokens is not None:
-            self._max_chars = self._max_chars_for(event.context_tokens)
+            self._max_chars = self._compute_max_chars(event.context_tokens)
 
-    def _max_chars_for(self, context_tokens: int) -> int:
+    def _compute_max_chars(self, context_tokens: int) -> int:
         """Return the length of messages that leave room for a reply in a context of this size."""
         reply_tokens = self.spending.budgets.reply_tokens or context_tokens
         # A quarter is enough for an answer, and a small context has little to give.
@@ -185,7 +185,7 @@ class RunState:
         self._finished = {}
         self._make_pending(0)
         self._ahead = self._find_calls_ahead()
-        self._due = self._event_for(decision)
+        self._due = self._make_event_for(decision)
 
     def _find_calls_ahead(self) -> dict[int, Action]:
         """Return the calls of the last reply that are made before the others, by their numbers."""
@@ -193,7 +193,9 @@ class RunState:
         # A single call takes the usual way, with its events in the usual order.
         if len(actions) < 2:
             return {}
-        return {number: action for number, action in actions.items() if self._only_reads(action)}
+        return {
+            number: action for number, action in actions.items() if self._is_only_reading(action)
+        }
 
     def _apply_refused_reply(self, event: events.ReplyRefused) -> None:
         if not isinstance(self._due, events.Ended):
@@ -203,12 +205,12 @@ class RunState:
         decision = self.conversation.refuse_answer(event.reason)
         self._due = None
         if not isinstance(decision, Retry):
-            self._due = self._event_for(decision, misfit=event.reason)
+            self._due = self._make_event_for(decision, misfit=event.reason)
 
     def _apply_failure(self, event: events.ModelFailed) -> None:
-        self._due = self._event_after_failure(event)
+        self._due = self._make_event_after_failure(event)
 
-    def _event_after_failure(self, failed: events.ModelFailed) -> events.Recorded | None:
+    def _make_event_after_failure(self, failed: events.ModelFailed) -> events.Recorded | None:
         # With a shorter result the same request may fit.
         if failed.too_long and self.conversation.halve_result():
             return None
@@ -324,7 +326,7 @@ class RunState:
             return self._report_result()
         if decision is None or self._number in self.open:
             return None
-        return self._event_for(decision)
+        return self._make_event_for(decision)
 
     def _report_result(self) -> events.Recorded | None:
         """Report to the model the result of the pending call, and return what follows from the next
@@ -337,7 +339,7 @@ class RunState:
         self._has_result |= finished.success
         return self._take_next_call()
 
-    def _only_reads(self, action: Action) -> bool:
+    def _is_only_reading(self, action: Action) -> bool:
         """Whether nothing depends on when the call is made, and it needs no approval."""
         annotations = self._annotations.get(action.tool, {})
         is_trusted = action.tool in self._trust
@@ -383,7 +385,7 @@ class RunState:
 
     # --- the event that a decision leads to ---
 
-    def _event_for(self, decision: Decision, misfit: str = "") -> events.Recorded:
+    def _make_event_for(self, decision: Decision, misfit: str = "") -> events.Recorded:
         """Return the event that *decision* leads to; *misfit* says why an answer does not have its
         type.
         """
@@ -406,7 +408,7 @@ class RunState:
         if not isinstance(retry.message, Error):
             return events.ReplyRefused(reason=str(retry.message.result), action=retry.action)
         # Without a readable action a person sees the beginning of the reply instead.
-        said = self._excerpt_reply() if retry.action is None else ""
+        said = self._make_reply_excerpt() if retry.action is None else ""
         return events.ReplyRefused(reason=retry.message.msg, action=retry.action, said=said)
 
     def _end_with_answer(self, answer: FinalAnswer) -> events.Ended:
@@ -429,10 +431,10 @@ class RunState:
         if misfit:
             reason = self.say_to_model("no_type", faults=misfit)
         else:
-            reason = self.say_to_model("no_form", said=self._excerpt_reply())
+            reason = self.say_to_model("no_form", said=self._make_reply_excerpt())
         return self.make_end("model_error", reason=reason)
 
-    def _excerpt_reply(self) -> str:
+    def _make_reply_excerpt(self) -> str:
         """Return the beginning of the model's last reply, for people."""
         text = self._last_text.strip()
         if len(text) <= _MAX_EXCERPT_CHARS:
@@ -463,7 +465,7 @@ class RunState:
                 return asked
         return None
 
-    def next_step(self) -> Step | None:
+    def choose_next_step(self) -> Step | None:
         """Return the next step; `None` if the run is over."""
         if self.has_ended:
             return None
@@ -473,10 +475,10 @@ class RunState:
             case Ask() as ask:
                 return AskUser(ask)
             case Action() as action:
-                return self._next_of_calls(action)
-        return self._next_of_model()
+                return self._choose_calls_step(action)
+        return self._choose_model_step()
 
-    def _next_of_model(self) -> Step:
+    def _choose_model_step(self) -> Step:
         seconds = self.spending.seconds_left
         all_seconds = None
         if seconds is not None:
@@ -491,7 +493,7 @@ class RunState:
         may_take_all = self._forced is not None or not self.spending.turns
         return AskModel(all_seconds if may_take_all else seconds, self.spending.max_reply_tokens)
 
-    def _next_of_calls(self, pending: Action) -> Step:
+    def _choose_calls_step(self, pending: Action) -> Step:
         seconds = self.spending.seconds_left
         has_time = seconds is None or seconds > 0
         if self._ahead and has_time:
@@ -505,14 +507,14 @@ class RunState:
         if not has_time:
             undone = self.explain_undone("no_time")
             return RecordEvent(events.CallFinished(call=self._number, success=False, result=undone))
-        return self._next_of_call(pending)
+        return self._choose_call_step(pending)
 
     def _announce_or_start(self, number: int, action: Action) -> events.Recorded:
         if number == self._last_announced:
             return events.CallStarted(call=number, tool=action.tool, params=action.params)
         return events.ActionChosen(call=number, thought="", tool=action.tool, params=action.params)
 
-    def _next_of_call(self, action: Action) -> Step:
+    def _choose_call_step(self, action: Action) -> Step:
         tool, params = action.tool, action.params
         start = RecordEvent(events.CallStarted(call=self._number, tool=tool, params=params))
         # First, since not even an approval can bring the value back.

@@ -70,7 +70,7 @@ class TracedEffects(Effects, kw_only=True, eq=False):
 
         self.run = None
         facts = {"gen_ai.agent.name": self.agent, **self.about_model}
-        span = self._span("invoke_agent", self.agent, facts)
+        span = self._start_span("invoke_agent", self.agent, facts)
         # Active in each step, but not in the caller's code between two events.
         self.run = set_span_in_context(span)
         try:
@@ -86,14 +86,14 @@ class TracedEffects(Effects, kw_only=True, eq=False):
         failure = None
         if end.status in _FAILURES:
             failure = end.status
-        tracing.note(span, {"toolwire.outcome": end.status, **_tokens(end.usage)}, failure)
+        tracing.note(span, {"toolwire.outcome": end.status, **_count_tokens(end.usage)}, failure)
 
     async def _ask_model(self, state: RunState, step: AskModel) -> Recorded:
         model = self.about_model["gen_ai.request.model"] or ""
-        with self._step("chat", model, self.about_model) as span:
+        with self._trace_step("chat", model, self.about_model) as span:
             event = await super()._ask_model(state, step)
             if isinstance(event, events.ModelReplied):
-                facts: dict[str, Any] = {**_tokens(event.reply.usage)}
+                facts: dict[str, Any] = {**_count_tokens(event.reply.usage)}
                 reason = event.reply.finish_reason
                 if reason is not None:
                     facts["gen_ai.response.finish_reasons"] = [reason]
@@ -110,7 +110,7 @@ class TracedEffects(Effects, kw_only=True, eq=False):
     ) -> Recorded:
         """As `Effects.call`."""
         tool = step.action.tool
-        with self._step("execute_tool", tool, {"gen_ai.tool.name": tool}) as span:
+        with self._trace_step("execute_tool", tool, {"gen_ai.tool.name": tool}) as span:
             event = await super().call(state, step, aside)
             if isinstance(event, events.CallFinished) and not event.success:
                 tracing.note(span, {}, "tool_error")
@@ -118,13 +118,13 @@ class TracedEffects(Effects, kw_only=True, eq=False):
 
     async def call_for_program(self, tool: str, params: dict[str, Any]) -> CallResult:
         """As `Effects.call_for_program`."""
-        with self._step("execute_tool", tool, {"gen_ai.tool.name": tool}) as span:
+        with self._trace_step("execute_tool", tool, {"gen_ai.tool.name": tool}) as span:
             result = await super().call_for_program(tool, params)
             if result.is_error:
                 tracing.note(span, {}, "tool_error")
             return result
 
-    def _span(self, operation: str, name: str, facts: Mapping[str, Any]) -> Span:
+    def _start_span(self, operation: str, name: str, facts: Mapping[str, Any]) -> Span:
         from opentelemetry.trace import SpanKind
 
         kind = SpanKind.INTERNAL
@@ -134,17 +134,17 @@ class TracedEffects(Effects, kw_only=True, eq=False):
         tracing.note(span, {"gen_ai.operation.name": operation, **facts})
         return span
 
-    def _step(
+    def _trace_step(
         self, operation: str, name: str, facts: Mapping[str, Any]
     ) -> AbstractContextManager[Span]:
         from opentelemetry.trace import use_span
 
         return use_span(
-            self._span(operation, name, facts), end_on_exit=True, record_exception=False
+            self._start_span(operation, name, facts), end_on_exit=True, record_exception=False
         )
 
 
-def _tokens(usage: Any) -> dict[str, int | None]:
+def _count_tokens(usage: Any) -> dict[str, int | None]:
     if usage is None:
         return {}
     return {

@@ -51,10 +51,10 @@ def keep_last(max_chars: int) -> Trim:
     def trim(messages: list[Message]) -> list[Message]:
         system = [message for message in messages[:1] if message["role"] == "system"]
         rest = messages[len(system) :]
-        left = max_chars - sum(map(_size, system))
+        left = max_chars - sum(map(_measure_message, system))
         start = None
         for place, message in reversed(list(enumerate(rest))):
-            left -= _size(message)
+            left -= _measure_message(message)
             if message["role"] != "user":
                 continue
             if start is None or left >= 0:
@@ -64,5 +64,5 @@ def keep_last(max_chars: int) -> Trim:
     return trim
 
 
-def _size(message: Message) -> int:
+def _measure_message(message: Message) -> int:
     return len(json.dumps(message, ensure_ascii=False))

@@ -110,7 +110,7 @@ def read_question(text: str, previous: Value | None = None) -> Expression:
         (tokens,) = (run for run in _runs(text) if not _PRECEDENCE.keys().isdisjoint(run))
         if previous is not None and tokens[0] in _PRECEDENCE:
             tokens = ["(", str(previous), ")", *tokens]
-        return _expression(ast.parse(_as_python(tokens), mode="eval").body)
+        return _read_expression(ast.parse(_as_python(tokens), mode="eval").body)
     except (ValueError, SyntaxError):
         raise NotUnderstood(text.strip()[:40]) from None
 
@@ -147,30 +147,32 @@ def _as_python(tokens: list[str]) -> str:
     return text.strip()
 
 
-def _expression(node: ast.expr) -> Expression:
+def _read_expression(node: ast.expr) -> Expression:
     match node:
         case ast.Constant(value=value) if isinstance(value, int | float):
             return value
         case ast.BinOp(left=left, op=operator, right=right):
-            return Operation(_SIGNS[type(operator)], _expression(left), _expression(right))
+            return Operation(
+                _SIGNS[type(operator)], _read_expression(left), _read_expression(right)
+            )
         case ast.UnaryOp(op=ast.USub(), operand=operand):
-            inner = _expression(operand)
+            inner = _read_expression(operand)
             if isinstance(inner, Operation):
                 return Operation("-", 0, inner)
             return -inner
     raise ValueError
 
 
-def first_step(expression: Operation) -> tuple[Operation, Callable[[Value], Expression]]:
+def find_first_step(expression: Operation) -> tuple[Operation, Callable[[Value], Expression]]:
     """Return the leftmost operation on two numbers, and a function from its value to what is left
     of *expression*.
     """
     operator, left, right = expression.operator, expression.left, expression.right
     if isinstance(left, Operation):
-        step, rest = first_step(left)
+        step, rest = find_first_step(left)
         return step, lambda value: Operation(operator, rest(value), right)
     if isinstance(right, Operation):
-        step, rest = first_step(right)
+        step, rest = find_first_step(right)
         return step, lambda value: Operation(operator, left, rest(value))
     return expression, lambda value: value
 
@@ -239,11 +241,11 @@ class _Step(msgspec.Struct, frozen=True):
     rest: Callable[[Value], Expression]
 
 
-def _next_step(expression: Operation, tools: list[_Tool]) -> _Step | None:
+def _find_next_step(expression: Operation, tools: list[_Tool]) -> _Step | None:
     """Return the next call for *expression*; `None` if no tool computes its first operation or
     takes its numbers.
     """
-    part, rest = first_step(expression)
+    part, rest = find_first_step(expression)
     # Names first: a description often mentions other operations.
     texts = [(tool, " ".join(_NAME_PARTS.findall(tool.name))) for tool in tools]
     texts += [(tool, tool.description) for tool in tools]
@@ -307,7 +309,7 @@ def _read_stubs(messages: list[Message]) -> Iterator[_Tool]:
     """Yield the tools that the system prompt declares as Python functions. Parameters with a
     default are left out.
     """
-    prompts = [_text(one) for one in messages if one.get("role") in ("system", "developer")]
+    prompts = [_read_text(one) for one in messages if one.get("role") in ("system", "developer")]
     prompt = "\n".join(prompts)
     for name, function, parameters, description in _STUB.findall(prompt):
         types = {}
@@ -378,10 +380,10 @@ class _Plan:
         if isinstance(message, Question):
             self._start(message.content)
         elif isinstance(self._left, Operation) and not self._problem:
-            step = _next_step(self._left, self._tools)
+            step = _find_next_step(self._left, self._tools)
             if step is None or call not in (None, (step.tool, step.arguments)):
                 return  # The call was changed on its way, so its result answers another question.
-            value = _number_in(message.result) if message.success else None
+            value = _find_number(message.result) if message.success else None
             if value is not None:
                 self._left = step.rest(value)
             else:
@@ -403,7 +405,7 @@ class _Plan:
     def next(self) -> Action | FinalAnswer:
         if self._problem or not isinstance(self._left, Operation):
             return self.answer()
-        step = _next_step(self._left, self._tools)
+        step = _find_next_step(self._left, self._tools)
         if step is None:
             self._fail("没有工具能做下一步。", "there is no tool for its next operation.")
             return self.answer()
@@ -441,7 +443,7 @@ class _Plan:
         return english
 
 
-def _number_in(result: Any) -> Value | None:
+def _find_number(result: Any) -> Value | None:
     """Return the number that a tool's result is or contains; `None` if there is not exactly one."""
     match result:
         case int() | float() if not isinstance(result, bool):
@@ -452,11 +454,11 @@ def _number_in(result: Any) -> Value | None:
             try:
                 if re.fullmatch(r"\s*[+-]?\d+\s*", result):
                     return int(result)
-                return _number_in(float(result))
+                return _find_number(float(result))
             except ValueError:
                 return None
         case dict():
-            numbers = set(map(_number_in, result.values())) - {None}
+            numbers = set(map(_find_number, result.values())) - {None}
             if len(numbers) == 1:
                 return numbers.pop()
             return None
@@ -467,7 +469,7 @@ def _read_received(message: Message) -> list[Question | ActionResult]:
     """The questions and results in a message. Errors of the exchange are left out: they repeat the
     last decision.
     """
-    text = _text(message)
+    text = _read_text(message)
     try:
         found = [from_json(line) for line in text.splitlines()]
         return [each for each in found if isinstance(each, Question | ActionResult)]
@@ -480,7 +482,7 @@ def _read_received(message: Message) -> list[Question | ActionResult]:
         return [ActionResult(not text.lower().startswith("error"), text)]
 
 
-def _text(message: Message) -> str:
+def _read_text(message: Message) -> str:
     content = message.get("content")
     if isinstance(content, str):
         return content
@@ -499,7 +501,7 @@ def _read_call(message: Message) -> tuple[Any, Any] | None:
             if isinstance(arguments, str):
                 arguments = codec.decode(arguments)
             return function["name"], arguments
-        value = codec.decode(_text(message))
+        value = codec.decode(_read_text(message))
         value = value.get("reply", value)
         return value["tool"], value["params"]
     except (codec.DecodingError, KeyError, AttributeError, TypeError, IndexError):

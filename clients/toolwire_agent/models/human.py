@@ -51,7 +51,7 @@ class HumanModel:
             self._write(shown)
             return _read_typed(self._read)
         with ExitStack() as stack:
-            theirs_in, theirs_out = _terminal(stack)
+            theirs_in, theirs_out = _open_terminal(stack)
             theirs_out.write(shown)
             theirs_out.flush()
             return _read_typed(theirs_in.readline)
@@ -90,7 +90,7 @@ def _is_whole(text: str) -> bool:
         return False
 
 
-def _terminal(stack: ExitStack) -> tuple[IO[str], IO[str]]:
+def _open_terminal(stack: ExitStack) -> tuple[IO[str], IO[str]]:
     """Return the terminal's input and output, which *stack* closes."""
     reading, writing = map(
         Path, ("CONIN$", "CONOUT$") if os.name == "nt" else ("/dev/tty", "/dev/tty")

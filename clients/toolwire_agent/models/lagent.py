@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import anyio
 from anyio.lowlevel import current_token
-from toolwire_client.waiting.base import in_daemon_thread
+from toolwire_client.waiting.base import run_in_daemon_thread
 from toolwire_schemas.retries import Retries
 from toolwire_schemas.threads import restore_hooks
 
@@ -108,7 +108,7 @@ class BlockingModel:
     ) -> Iterator[tuple[ModelStatusCode, str, None]]:
         """Yield the answer so far after each piece, and finally the whole."""
         pieces: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        whole = in_daemon_thread(
+        whole = run_in_daemon_thread(
             partial(anyio.run, partial(self._answer, inputs, gen_params, on_text=pieces.put))
         )
         whole.add_done_callback(lambda _: pieces.put(None))
@@ -127,10 +127,10 @@ class BlockingModel:
     async def _reply(
         self, messages: Messages, gen_params: Mapping[str, Any], **options: Any
     ) -> ModelReply:
-        sent = [self._in_api_role(message) for message in messages]
-        settings = _settings({**self._gen_params, **gen_params})
+        sent = [self._convert_role(message) for message in messages]
+        settings = _make_settings({**self._gen_params, **gen_params})
         while True:
-            model, wait_seconds = self._next()
+            model, wait_seconds = self._take_next_model()
             await anyio.sleep(wait_seconds)
             try:
                 return await model.with_settings(**settings).reply(sent, **options)
@@ -138,7 +138,7 @@ class BlockingModel:
                 if error.code != "insufficient_quota" or not self._drop(model):
                     raise
 
-    def _next(self) -> tuple[OpenAIModel, float]:
+    def _take_next_model(self) -> tuple[OpenAIModel, float]:
         """The model of the next request, and the wait for its turn."""
         with self._lock:
             self._turn += 1
@@ -153,7 +153,7 @@ class BlockingModel:
             self._models = others or self._models
             return bool(others)
 
-    def _in_api_role(self, message: dict[str, Any]) -> Message:
+    def _convert_role(self, message: dict[str, Any]) -> Message:
         entry = self._template.get(message.get("role"))
         if entry is None:
             return message
@@ -254,7 +254,7 @@ class DoubaoAPI(BlockingModel):
         super().__init__([OpenAIModel(name, "doubao", base_url=base_url, key=key)], gen_params)
 
 
-def _settings(gen_params: Mapping[str, Any]) -> dict[str, Any]:
+def _make_settings(gen_params: Mapping[str, Any]) -> dict[str, Any]:
     """Return *gen_params* as `RemoteModel.with_settings` takes them."""
     named = {
         _SETTINGS.get(name, name): value for name, value in gen_params.items() if value is not None

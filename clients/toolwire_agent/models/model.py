@@ -118,7 +118,7 @@ class MethodModel:
         self._method = getattr(thing, name)
         self._accepted: frozenset[str] = frozenset()
         if name == "chat":
-            self._accepted = _parameters(self._method)
+            self._accepted = _list_parameters(self._method)
 
     async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
         """As `Model.reply`; tools are refused if the method has no parameter for them."""
@@ -269,7 +269,7 @@ def takes(function: Callable[..., Any], name: str) -> bool:
     return any(each.name == name or each.kind is each.VAR_KEYWORD for each in parameters)
 
 
-def _parameters(function: Callable[..., Any]) -> frozenset[str]:
+def _list_parameters(function: Callable[..., Any]) -> frozenset[str]:
     try:
         return frozenset(read_signature(function).parameters)
     except (ValueError, TypeError):  # written in C, without a signature

@@ -62,7 +62,7 @@ class ScriptedModel:
         tools, schema = copy.deepcopy(options.get("tools")), options.get("reply_schema")
         asked = AskedFor(messages=copy.deepcopy(messages), tools=tools, reply_schema=schema)
         self.asked.append(asked)
-        line = self._next(asked) if self._next else self._line(len(self.asked) - 1)
+        line = self._next(asked) if self._next else self._find_line(len(self.asked) - 1)
         if isinstance(line, Exception):
             raise line
         if isinstance(line, dict):
@@ -71,7 +71,7 @@ class ScriptedModel:
         await emit_text(options.get("on_text"), reply.text)
         return reply
 
-    def _line(self, number: int) -> Line:
+    def _find_line(self, number: int) -> Line:
         if number < len(self._lines):
             return self._lines[number]
         asked = self.asked[-1].messages
@@ -147,8 +147,8 @@ class ReplayModel:
             if same > place:
                 place, most_similar = same, recorded.messages
         return (
-            f"message {place + 1} is\n  asked:    {_excerpt(asked, place)}\n  recorded:"
-            f" {_excerpt(most_similar, place)}"
+            f"message {place + 1} is\n  asked:    {_make_excerpt(asked, place)}\n  recorded:"
+            f" {_make_excerpt(most_similar, place)}"
         )
 
 
@@ -231,7 +231,7 @@ def _count_same(messages: list[Message], others: list[Message]) -> int:
     return count
 
 
-def _excerpt(messages: list[Message], place: int) -> str:
+def _make_excerpt(messages: list[Message], place: int) -> str:
     if place >= len(messages):
         return "(no message)"
     message = messages[place]

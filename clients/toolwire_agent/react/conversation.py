@@ -20,7 +20,7 @@ from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, cast
 
 import msgspec
-from toolwire_client.redaction.hidden import whole
+from toolwire_client.redaction.hidden import repair_surrogates
 from toolwire_client.validation import join_errors
 from toolwire_schemas.did_you_mean import sort_closest_first
 from toolwire_schemas.language import use_language
@@ -98,7 +98,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 _Method = TypeVar("_Method", bound="Callable[..., Any]")
 
 
-def _in_its_language(method: _Method) -> _Method:
+def _speak_its_language(method: _Method) -> _Method:
     """Speak the language of the conversation during *method*: errors in arguments are worded by
     others.
     """
@@ -261,7 +261,7 @@ class Conversation:
         self._send(message)
         return message
 
-    @_in_its_language
+    @_speak_its_language
     def edit_action(self, params: Params) -> Action:
         """Change the parameters of the pending action and return it; the result's note reports the
         change.
@@ -297,7 +297,7 @@ class Conversation:
 
     # --- what comes from it ---
 
-    @_in_its_language
+    @_speak_its_language
     def take_reply(self, reply: str | ModelReply, finish_reason: str | None = None) -> Decision:
         """Take the model's reply and return the decision. `warnings` are about this reply.
 
@@ -307,13 +307,13 @@ class Conversation:
         self._expect("reply")
         if isinstance(reply, str):
             reply = ModelReply(text=reply, finish_reason=finish_reason)
-        reply = msgspec.structs.replace(reply, text=whole(reply.text))
+        reply = msgspec.structs.replace(reply, text=repair_surrogates(reply.text))
         read = self._read(reply)
         message = self.protocol.format_reply(reply, read)
         if isinstance(read, InvalidReply):
             self._add_reply({**message, "content": self._shorten_invalid(reply, message)})
             self.warnings = []
-            return self._refuse_invalid(read, _fingerprint(reply))
+            return self._refuse_invalid(read, _make_fingerprint(reply))
         self._add_reply(message)
         self.warnings = [self._language.format_remarks(warning) for warning in read.warnings]
         if isinstance(read.message, FinalAnswer):
@@ -365,13 +365,13 @@ class Conversation:
         for place, action in actions.items():
             params, refusal = self._fit_params(action)
             # The pending one is known, since it has been taken.
-            is_new = place == 0 or _key(action) not in known
+            is_new = place == 0 or _make_key(action) not in known
             if is_new and not refusal:
                 valid[place] = msgspec.structs.replace(action, params=params)
-            known.add(_key(action))
+            known.add(_make_key(action))
         return valid
 
-    @_in_its_language
+    @_speak_its_language
     def take_queued_action(self) -> Action | Retry | Stop | None:
         """Take the next action of the last reply, when the one before has its result; None without
         one.
@@ -383,7 +383,7 @@ class Conversation:
         self.warnings = []
         return self._act(action)
 
-    @_in_its_language
+    @_speak_its_language
     def refuse_answer(self, faults: str) -> Retry | Stop:
         """Ask again for the last final answer, whose result does not fit, and return the
         decision.
@@ -392,7 +392,7 @@ class Conversation:
         schema = json.dumps(self._state.result_schema, ensure_ascii=False)
         message = Error(self._language.say("misfit_result", faults=faults, schema=schema))
         answer = ModelReply(text=str(self._state.history[-1]["content"]))
-        return self._ask_again(message, _fingerprint(answer))
+        return self._ask_again(message, _make_fingerprint(answer))
 
     def halve_result(self) -> bool:
         """Halve the longest result in the history; return whether there is one long enough."""
@@ -461,7 +461,7 @@ class Conversation:
         return Retry(message)
 
     def _act(self, action: Action) -> Action | Retry | Stop:
-        key = _key(action)
+        key = _make_key(action)
         # Counted before it is fitted: a model also repeats what is refused.
         count = self._state.actions.get(key, 0) + 1
         if count >= self.limits.stop_at:
@@ -547,14 +547,14 @@ _CUT_CHARS = 500
 
 
 def _without_surrogates(message: Message) -> Message:
-    return {**message, "content": whole(message["content"])}
+    return {**message, "content": repair_surrogates(message["content"])}
 
 
-def _key(action: Action) -> str:
+def _make_key(action: Action) -> str:
     return json.dumps([action.tool, action.params], sort_keys=True)
 
 
-def _fingerprint(reply: ModelReply) -> str:
+def _make_fingerprint(reply: ModelReply) -> str:
     """Return what two replies have in common only if they say the same; the ids of calls always
     differ.
     """

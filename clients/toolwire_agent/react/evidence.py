@@ -58,7 +58,7 @@ class Evidence:
 
     def __init__(self, history: list[Message], common: str) -> None:
         messages = _read_back(history)
-        since = _since_last_question(messages)
+        since = _take_since_last_question(messages)
         self.is_first = len(history) == 1
         self.errors = _count_last_errors(messages)
         """Invalid replies in a row."""
@@ -68,8 +68,8 @@ class Evidence:
                 self.calls.append(CallRecord(message, following))
         self.results = [call.result.result for call in self.calls if call.result.success]
         self.has_asked = any(isinstance(message, Ask) for message in since)
-        self._texts = _texts_of_user(since)
-        self._by_user = "\n".join(_texts_of_user(messages)).casefold()
+        self._texts = _list_user_texts(since)
+        self._by_user = "\n".join(_list_user_texts(messages)).casefold()
         self._tried = self._collect_tried()
         self._tried_in_quotes = re.compile(
             rf"['\"“‘`](?:{'|'.join(map(re.escape, self._tried))})['\"”’`]", re.IGNORECASE
@@ -190,7 +190,7 @@ def _read_back(history: list[Message]) -> list[ToModel | FromModel]:
     return messages
 
 
-def _since_last_question(messages: list[ToModel | FromModel]) -> list[ToModel | FromModel]:
+def _take_since_last_question(messages: list[ToModel | FromModel]) -> list[ToModel | FromModel]:
     """Return the messages from the last question on, without errors about replies."""
     since: list[ToModel | FromModel] = []
     for message in messages:
@@ -210,7 +210,7 @@ def _count_last_errors(messages: list[ToModel | FromModel]) -> int:
     return count
 
 
-def _texts_of_user(messages: list[ToModel | FromModel]) -> list[str]:
+def _list_user_texts(messages: list[ToModel | FromModel]) -> list[str]:
     return [message.content for message in messages if isinstance(message, Question | UserResponse)]
 
 

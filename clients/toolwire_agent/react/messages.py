@@ -11,7 +11,7 @@ import json
 from typing import Any, Literal
 
 import msgspec
-from toolwire_client.redaction.hidden import whole
+from toolwire_client.redaction.hidden import repair_surrogates
 
 ResultKey = Literal["success", "ok", "both"]
 """The name of the flag in `ACTION_RESULT`: the prompt says `success`, some existing programs read
@@ -97,7 +97,7 @@ def to_json(
         if not message.note:
             del members["note"]
     json_object.update(members)
-    return whole(json.dumps(json_object, ensure_ascii=False))
+    return repair_surrogates(json.dumps(json_object, ensure_ascii=False))
 
 
 def from_json(text: str) -> ToModel | FromModel:

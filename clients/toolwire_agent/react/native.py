@@ -119,7 +119,7 @@ class NativeProtocol(Protocol):
         return messages
 
     def _read_call(self, call: ToolCall, thought: str, tools: Tools) -> Ask | Action:
-        params = _arguments(call)
+        params = _read_arguments(call)
         names = Names(tools.names, "openai")
         if self.can_ask and call.name == self._ask_tool(names)["name"]:
             content = params.get("content")
@@ -137,7 +137,7 @@ class NativeProtocol(Protocol):
         return {"name": name, "description": self.language.say("ask_tool"), "inputSchema": schema}
 
 
-def _arguments(call: ToolCall) -> dict[str, Any]:
+def _read_arguments(call: ToolCall) -> dict[str, Any]:
     """Return the arguments as an object. Empty text, which some servers send, means no
     arguments.
     """
@@ -151,7 +151,7 @@ def _arguments(call: ToolCall) -> dict[str, Any]:
 def _encode_call(call: ToolCall, place: int) -> dict[str, Any]:
     """Return the call as the model sees it later."""
     try:
-        arguments = _arguments(call)
+        arguments = _read_arguments(call)
     except Unreadable:
         arguments = {"unreadable": str(call.arguments)[:_UNREADABLE_CHARS]}
     function = {

@@ -65,7 +65,7 @@ class Protocol(ABC):
     def __init__(
         self, language: str | None = None, *, prompt: str | None = None, instructions: str = ""
     ) -> None:
-        self.language = prompts.language(language)
+        self.language = prompts.load_language(language)
         self.instructions = instructions
         text = prompt if prompt is not None else self.default_prompt
         self.template = Template(text, required=self.required_slots, optional=self.optional_slots)

@@ -18,7 +18,7 @@ def limit_result(value: Any, max_chars: int = MAX_CHARS) -> tuple[Any, list[Rema
 
     Values without a JSON form become text. Long values become the start and the end of their text.
     """
-    value, remarks = _plain(value)
+    value, remarks = _make_plain(value)
     text = to_text(value)
     if len(text) <= max_chars:
         return value, remarks
@@ -36,27 +36,25 @@ def to_text(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def _plain(value: Any) -> tuple[Any, list[Remark]]:
+def _make_plain(value: Any) -> tuple[Any, list[Remark]]:
     changed: dict[str, None] = {}
 
-    def by_type(unusual: Any) -> str:
+    def convert_by_type(unusual: Any) -> str:
         changed[type(unusual).__name__] = None
-        return _text(unusual)
+        return _write_text(unusual)
 
-    def converted(unusual: Any) -> Any:
+    def convert(unusual: Any) -> Any:
         if isinstance(unusual, _NOT_JSON):
-            return by_type(unusual)
+            return convert_by_type(unusual)
         try:  # dates and dataclasses have a usual form in JSON
-            return msgspec.to_builtins(unusual, str_keys=True, enc_hook=by_type)
+            return msgspec.to_builtins(unusual, str_keys=True, enc_hook=convert_by_type)
         except Exception:  # an object's own code may raise anything
-            return by_type(unusual)
+            return convert_by_type(unusual)
 
     try:
-        plain = json.loads(
-            json.dumps(value, ensure_ascii=False, allow_nan=False, default=converted)
-        )
+        plain = json.loads(json.dumps(value, ensure_ascii=False, allow_nan=False, default=convert))
     except (TypeError, ValueError, RecursionError):  # keys other than text, NaN, cycles
-        plain = by_type(value)
+        plain = convert_by_type(value)
     if not changed:
         return plain, []
     return plain, [remark("as_text", types=", ".join(changed))]
@@ -66,7 +64,7 @@ def _plain(value: Any) -> tuple[Any, list[Remark]]:
 _NOT_JSON = (bytes, bytearray, memoryview, set, frozenset)
 
 
-def _text(value: Any) -> str:
+def _write_text(value: Any) -> str:
     try:
         return str(value)
     except Exception:  # an object's own code may raise anything

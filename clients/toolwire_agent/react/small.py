@@ -64,7 +64,11 @@ class SmallProtocol(StructuredProtocol):
         max_chars: int = MAX_CHARS,
     ) -> None:
         super().__init__(
-            language, thought=thought, prompt=prompt, instructions=instructions, describe=_lines
+            language,
+            thought=thought,
+            prompt=prompt,
+            instructions=instructions,
+            describe=_write_lines,
         )
         self.max_chars = max_chars
 
@@ -74,7 +78,7 @@ class SmallProtocol(StructuredProtocol):
 
     def list_examples(self, tools: Tools) -> list[Message]:
         say = self.language.say
-        answer = self.encode_reply(FinalAnswer(self._thought(), True, "34"))
+        answer = self.encode_reply(FinalAnswer(self._write_thought(), True, "34"))
         made = self._make_call(say("example_question"), "get_age", {"name": say("example_name")})
         made += [
             *self.format_message(ActionResult(True, 34), []),
@@ -119,13 +123,13 @@ class SmallProtocol(StructuredProtocol):
         return self._make_call(question, entry["name"], params)
 
     def _make_call(self, question: str, tool: str, params: dict[str, Any]) -> list[Message]:
-        action = Action(self._thought(), tool, params)
+        action = Action(self._write_thought(), tool, params)
         return [
             *self.format_message(Question(question), []),
             {"role": "assistant", "content": self.encode_reply(action)},
         ]
 
-    def _thought(self) -> str:
+    def _write_thought(self) -> str:
         if self.thought == "none":
             return ""
         return self.language.say("example_thought")
@@ -147,13 +151,13 @@ def _make_sample(schema: Schema, place: int) -> Any:
     return values.get(str(schema.get("type")))
 
 
-def _lines(entries: list[Entry]) -> str:
+def _write_lines(entries: list[Entry]) -> str:
     """Return a line for each tool: its name, parameters and description."""
     return "\n".join(
-        f"- {entry['name']}{_parameters(entry)}: {on_one_line(describe(entry))}"
+        f"- {entry['name']}{_write_parameters(entry)}: {on_one_line(describe(entry))}"
         for entry in entries
     )
 
 
-def _parameters(entry: Entry) -> str:
+def _write_parameters(entry: Entry) -> str:
     return " ".join(line for line in python.format_signature(entry) if not line.startswith("->"))

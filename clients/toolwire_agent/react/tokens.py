@@ -81,7 +81,7 @@ class BaseProtocol(Protocol):
         at = text.find(start, find_end_of_thoughts(text)) if start else -1
         if at < 0:
             return text, None
-        action, end = self._action(text, at + len(start))
+        action, end = self._read_action(text, at + len(start))
         self._refuse_more(text[end:])
         return text[:at], action
 
@@ -101,7 +101,7 @@ class BaseProtocol(Protocol):
         if action is None:
             return text, None
         action = check_action(action)
-        return text, action if self.code_tool else direct_code(action, tools)
+        return text, action if self.code_tool else redirect_code(action, tools)
 
     @property
     def default_prompt(self) -> str:
@@ -141,23 +141,23 @@ class BaseProtocol(Protocol):
         start, end = tokens["action_start_token"], tokens["action_end_token"]
         return self.language.say("format_tokens", start=start, call=call, end=end)
 
-    def _action(self, text: str, at: int) -> tuple[dict[str, Any], int]:
+    def _read_action(self, text: str, at: int) -> tuple[dict[str, Any], int]:
         """Return the action that starts at *at*, and its end."""
         fence = _FENCE.match(text, at)
         if fence is None:
-            return self._object(text, at)
+            return self._read_object(text, at)
         language = (fence["language"] or "").lower()
         if language == "json":
-            action, end = self._object(text, fence.end())
+            action, end = self._read_object(text, fence.end())
             closing = _CLOSING_FENCE.match(text, end)
             return action, closing.end() if closing else end
         if language not in _PYTHON:
             raise Unreadable("code_language", language=format_value(language))
-        code, end = self._code(text, fence)
+        code, end = self._read_code(text, fence)
         tool, parameter = self.code_tool or _CODE
         return {"name": tool, "parameters": {parameter: code}}, end
 
-    def _object(self, text: str, at: int) -> tuple[dict[str, Any], int]:
+    def _read_object(self, text: str, at: int) -> tuple[dict[str, Any], int]:
         found = _OBJECT.match(text, at)
         if found is None:
             raise Unreadable("no_object")
@@ -169,7 +169,7 @@ class BaseProtocol(Protocol):
             end = closing.end()
         return check_action(members), end
 
-    def _code(self, text: str, fence: re.Match[str]) -> tuple[str, int]:
+    def _read_code(self, text: str, fence: re.Match[str]) -> tuple[str, int]:
         end_token = self.special_tokens["action_end_token"]
         start = fence.end()
         after = r"\n|\Z"
@@ -210,7 +210,7 @@ class DoubaoProtocol(BaseProtocol):
         super().__init__(special_tokens or tokens, **settings)
 
 
-def direct_code(action: dict[str, Any], tools: Tools) -> dict[str, Any]:
+def redirect_code(action: dict[str, Any], tools: Tools) -> dict[str, Any]:
     """Return *action*, with code in Groot's form redirected to the one tool that runs code.
 
     Raises:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from toolwire_client.waiting.main_thread import Interrupted, MainThread
 
-from .event_lines import Line, event_lines
+from .event_lines import Line, make_event_lines
 from .keyboard import Keyboard
 from .prompts import Person
 from .renderer_choice import choose_renderer
@@ -22,5 +22,5 @@ __all__ = [
     "Renderer",
     "TerminalRun",
     "choose_renderer",
-    "event_lines",
+    "make_event_lines",
 ]

@@ -58,18 +58,18 @@ class Line(msgspec.Struct, frozen=True):
     text: str
 
 
-def line(kind: Kind, text: str) -> Line:
+def make_line(kind: Kind, text: str) -> Line:
     """Return a line of foreign text, made safe to print."""
     return Line(kind, make_printable(text))
 
 
-def event_lines(event: events.Recorded) -> list[Line]:
+def make_event_lines(event: events.Recorded) -> list[Line]:
     """Return the lines that show *event*, without the answer."""
     shown = present(event)
     if shown is None or shown.is_for_pages:
         return []
     if shown.is_headline:
-        return [Line(_headline_kind(shown), _format_headline(shown))]
+        return [Line(_choose_headline_kind(shown), _format_headline(shown))]
     lines = []
     for part in shown.parts:
         line_of_part = _format_part(part, shown.tone)
@@ -82,24 +82,24 @@ def _format_part(part: Part, tone: Tone) -> Line | None:
     match part:
         case Thought(text):
             if text.strip():
-                return line("thought", text.strip())
+                return make_line("thought", text.strip())
             return None
         case Call(tool, params):
             return Line("action", format_call(tool, params))
         case Note(text):
-            return line("note", text)
+            return make_line("note", text)
         case Text(text, own_tone):
-            return line(_KINDS.get(own_tone or tone, "note"), text)
+            return make_line(_KINDS.get(own_tone or tone, "note"), text)
         case Quote(text):
             return Line(_KINDS.get(tone, "note"), format_excerpt(text))
         case Value(value):
             return Line(_KINDS.get(tone, "note"), format_excerpt(value))
         case Answer(text, is_final=False):
-            return line("failure", text)
+            return make_line("failure", text)
     return None
 
 
-def _headline_kind(shown: Presentation) -> Kind:
+def _choose_headline_kind(shown: Presentation) -> Kind:
     # An approval is no result, which is what the tone "good" means elsewhere.
     if shown.tone == "good":
         return "note"

@@ -51,7 +51,7 @@ class FormField(msgspec.Struct, frozen=True):
         return value
 
     def _read(self, text: str) -> Any:
-        if choices := _choices(self.schema):
+        if choices := _read_choices(self.schema):
             return _find_choice(text, choices)
         match self.schema.get("type"):
             case "string":
@@ -59,7 +59,7 @@ class FormField(msgspec.Struct, frozen=True):
             case "boolean":
                 return _SWITCHES.get(text.lower(), text)
             case "array":
-                choices = _choices(self.schema.get("items"))
+                choices = _read_choices(self.schema.get("items"))
                 return [_find_choice(part.strip(), choices) for part in text.split(",")]
         try:
             return codec.decode(text)
@@ -67,7 +67,7 @@ class FormField(msgspec.Struct, frozen=True):
             return text
 
 
-def fields(schema: Schema) -> list[FormField]:
+def read_fields(schema: Schema) -> list[FormField]:
     """Return the fields of a form in order."""
     properties, required = schema.get("properties"), schema.get("required")
     if not isinstance(properties, dict):
@@ -86,7 +86,7 @@ def fields(schema: Schema) -> list[FormField]:
 
 
 def _hint(schema: Schema) -> str:
-    choices = _choices(schema) or _choices(schema.get("items"))
+    choices = _read_choices(schema) or _read_choices(schema.get("items"))
     type_ = str(schema.get("type", ""))
     kind = (
         " | ".join(choices) if choices else {"boolean": "yes | no", "string": ""}.get(type_, type_)
@@ -99,7 +99,7 @@ def _hint(schema: Schema) -> str:
     return "; ".join(str(part) for part in (schema.get("description"), kind, usual) if part)
 
 
-def _choices(schema: Any) -> dict[str, Any]:
+def _read_choices(schema: Any) -> dict[str, Any]:
     """Return the values of a choice by label; empty if the field is not a choice."""
     node = SchemaGraph(schema).root.resolved
     return {choice.label: choice.value for choice in list_choices(node)}

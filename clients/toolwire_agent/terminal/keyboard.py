@@ -41,13 +41,13 @@ class Keyboard:
         line: str | None = None
         try:
             with self._typing():
-                line = self._line(make_printable(prompt), make_printable(prefill))
+                line = self._read_line(make_printable(prompt), make_printable(prefill))
         finally:
             if line is None and self._is_terminal:  # Enter was not pressed
                 Output(sys.stderr).prompt("\n")
         return line
 
-    def _line(self, prompt: str, prefill: str) -> str | None:
+    def _read_line(self, prompt: str, prefill: str) -> str | None:
         if not self._edits:
             if self._is_terminal:
                 Output(sys.stderr).prompt(prompt)

@@ -14,8 +14,8 @@ from toolwire_schemas.wire import codec
 
 from ..agent.approvals import MAX_GRANTED, Allow, ApprovalRequest, Pause, Refuse, Verdict
 from ..presentation import format_call, is_shortened, to_json
-from .event_lines import Line, line
-from .forms import FormField, fields
+from .event_lines import Line, make_line
+from .forms import FormField, read_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ class Person:
         """Ask whether a call is allowed; the end of input decides later."""
         if request.tool in self._always and not request.interrupted:
             return Allow()
-        text = self._misfit(request)
+        text = self._find_misfit(request)
         self._show_request(request, is_again=text is not None)
         choices = _CHOICES_IN_PROGRAM if request.program else _CHOICES
         while (typed := self._read(say(choices))) is not None:
@@ -81,12 +81,12 @@ class Person:
         """Show what no event has shown; *is_again* after arguments that do not fit."""
         if request.program:
             call = format_call(request.tool, request.params)
-            self._say(line("asked", say("Allow {call}?", call=call)))
-            self._say(line("action", f"{request.reason}\n{request.program}"))
+            self._say(make_line("asked", say("Allow {call}?", call=call)))
+            self._say(make_line("action", f"{request.reason}\n{request.program}"))
         if is_again:
-            self._say(line("failure", request.reason))
+            self._say(make_line("failure", request.reason))
         elif is_shortened(request.params):  # the user sees all that they allow
-            self._say(line("action", json.dumps(request.params, ensure_ascii=False, indent=2)))
+            self._say(make_line("action", json.dumps(request.params, ensure_ascii=False, indent=2)))
 
     def _explain_choices(self, request: ApprovalRequest) -> None:
         self._say(Line("note", say(_HOW)))
@@ -105,32 +105,32 @@ class Person:
     def fill_in(self, question: Elicitation) -> Answer:
         """Ask a tool's question; the end of input dismisses it."""
         by = say("{tool} asks: ", tool=question.tool) if question.tool else ""
-        self._say(line("asked", by + question.message))
-        form = fields(question.schema)
+        self._say(make_line("asked", by + question.message))
+        form = read_fields(question.schema)
         self._say(
             Line("note", say("{word} declines the question, Ctrl-D closes it", word=_DECLINE))
         )
         if not form and self._read(say("press Enter to agree > ")) is None:
             return NoAnswer.DISMISSED
-        while not isinstance(answer := self._values(form), NoAnswer) and (
+        while not isinstance(answer := self._ask_values(form), NoAnswer) and (
             wrong := misfit(answer, question)
         ):
-            self._say(line("failure", wrong))
+            self._say(make_line("failure", wrong))
             if not form:  # the form has no field to correct
                 return NoAnswer.DISMISSED
         return answer
 
-    def _values(self, form: list[FormField]) -> Answer:
+    def _ask_values(self, form: list[FormField]) -> Answer:
         values: dict[str, Any] = {}
         for field in form:
-            value = self._value(field)
+            value = self._ask_value(field)
             if isinstance(value, NoAnswer):
                 return value
             if value is not msgspec.UNSET:
                 values[field.name] = value
         return values
 
-    def _value(self, field: FormField) -> Any:
+    def _ask_value(self, field: FormField) -> Any:
         """Return the value typed for *field*, or the reason why the user gave no value."""
         hint = f" ({field.hint})" if field.hint else ""
         prompt = f"{field.label}{hint}".replace("\n", " ") + " > "
@@ -140,7 +140,7 @@ class Person:
             try:
                 return field.value(typed)
             except ValueError as error:
-                self._say(line("failure", str(error)))
+                self._say(make_line("failure", str(error)))
         return NoAnswer.DISMISSED
 
     def _edit(self, request: ApprovalRequest, text: str | None) -> Allow | None:
@@ -152,7 +152,7 @@ class Person:
             except codec.DecodingError as error:
                 fault = _explain_fault(text, error)
                 refusal = say("not JSON: {error}; an empty line keeps the arguments", error=fault)
-                self._say(line("failure", refusal))
+                self._say(make_line("failure", refusal))
                 continue
             if isinstance(params, dict):
                 self._edited = request, text
@@ -165,7 +165,7 @@ class Person:
             )
         return None
 
-    def _misfit(self, request: ApprovalRequest) -> str | None:
+    def _find_misfit(self, request: ApprovalRequest) -> str | None:
         """Return the rejected edit of the same call, if that is why it is asked again."""
         if self._edited is None:
             return None

@@ -20,7 +20,7 @@ from ..agent.events import (
     TextArrived,
 )
 from ..presentation import format_cost, format_end
-from .event_lines import MARKS, Line, event_lines, line
+from .event_lines import MARKS, Line, make_event_lines, make_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +58,7 @@ class Renderer:
     def recall(self, steps: Sequence[Recorded]) -> None:
         """Show the *steps* of an earlier run with which this one goes on."""
         for event in steps:
-            for each in event_lines(event):
+            for each in make_event_lines(event):
                 self.tell(each)
 
     def live(self, live: Live) -> None:
@@ -68,7 +68,7 @@ class Renderer:
         if not self._arrived:
             self.rest()
             if live.thought.strip():
-                self.tell(line("thought", live.thought.strip()))
+                self.tell(make_line("thought", live.thought.strip()))
         self._arrived.append(live.answer)
         self._is_in_line = True
         self._screen.prompt(live.answer)
@@ -101,7 +101,7 @@ class Renderer:
             return False
         if arrived and isinstance(event, ActionChosen) and event.thought.strip() == arrived.strip():
             event = msgspec.structs.replace(event, thought="")  # the text before a native call
-        for each in event_lines(event):
+        for each in make_event_lines(event):
             self.tell(each)
         return answer is not None
 

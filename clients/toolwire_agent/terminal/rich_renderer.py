@@ -119,12 +119,12 @@ class RichRenderer(Renderer):
         has_bar = self._progress is not None and self._progress.tasks[0].total is not None
         if self._progress is None or has_bar != (total is not None):
             self.rest()
-            self._progress = self._new_progress(text, total)
+            self._progress = self._make_progress(text, total)
         self._progress.update(
             self._progress.task_ids[0], description=text, completed=done, total=total
         )
 
-    def _new_progress(self, text: str, total: float | None) -> Progress:
+    def _make_progress(self, text: str, total: float | None) -> Progress:
         bar = () if total is None else (BarColumn(bar_width=24), TaskProgressColumn())
         label = TextColumn("{task.description}", markup=False)
         progress = Progress(

@@ -15,9 +15,9 @@ import anyio
 from toolwire_client.waiting.main_thread import Interrupted, MainThread
 from toolwire_schemas.language import say
 
-from ..agent.events import Ended, Resumed, outcome_of
+from ..agent.events import Ended, Resumed, make_outcome
 from ..presentation import find_open_steps
-from .event_lines import line
+from .event_lines import make_line
 from .keyboard import Keyboard
 from .prompts import Person
 
@@ -100,7 +100,7 @@ class TerminalRun:
                         await self._main.do(partial(self._renderer.recall, open_steps))
                     shown.append(event)
                     if isinstance(event, Ended):
-                        return outcome_of(event, shown)
+                        return make_outcome(event, shown)
         finally:
             self._running = None
             self.rest()
@@ -120,7 +120,7 @@ class TerminalRun:
 
     def tell(self, text: str) -> None:
         """Show a note that is not part of the run."""
-        self._main.soon(partial(self._renderer.tell, line("note", text)))
+        self._main.soon(partial(self._renderer.tell, make_line("note", text)))
 
     # --- the user ---
 
@@ -175,7 +175,7 @@ class TerminalRun:
     def _read_field(self, prompt: str, *, prefill: str = "") -> str | None:
         if self._answers:
             answer = self._answers.pop(0)
-            self._renderer.tell(line("note", f"{prompt}{answer}"))
+            self._renderer.tell(make_line("note", f"{prompt}{answer}"))
             return answer
         if self.is_attended:
             return self._keyboard.read(prompt, prefill=prefill)

@@ -47,7 +47,7 @@ class ToolLike(Protocol):
     async def call_async(self, arguments: dict[str, Any], caller: Any, /) -> dict[str, Any]: ...
 
 
-def tools_of(thing: Any) -> Iterable[ToolLike]:
+def find_tools(thing: Any) -> Iterable[ToolLike]:
     """Return the tools of *thing*.
 
     A `ToolLike`, or anything with `as_tool()`, describes itself. `toolwire_tools.tools_of`
@@ -60,7 +60,7 @@ def tools_of(thing: Any) -> Iterable[ToolLike]:
     if isinstance(thing, ToolLike):
         return [thing]
     if callable(as_tool := getattr(thing, "as_tool", None)):
-        return tools_of(as_tool())
+        return find_tools(as_tool())
     # The one import from the tools' shelf: only for objects of this process, so a client of servers
     # runs without it.
     from toolwire_tools import find_tools as described
@@ -82,7 +82,7 @@ def build_typed_tool(function: Callable[..., Any], argument: str, kind: Any) -> 
     else:
         function.__annotations__ = {argument: kind}
     try:
-        (tool,) = tools_of(function)
+        (tool,) = find_tools(function)
     except RegistrationError as error:
         raise TypeError(f"{argument}: {error.problem}") from None
     if argument not in tool.describe()["inputSchema"]["properties"]:
@@ -104,7 +104,7 @@ class LocalTools:
         self._tools: dict[str, ToolLike] = {}
         self._waiting = waiting
         self._on_ask = on_ask
-        for tool in (tool for thing in things for tool in tools_of(thing)):
+        for tool in (tool for thing in things for tool in find_tools(thing)):
             if tool.name in self._tools:
                 raise ValueError(
                     f"two tools in {self.name!r} are called {tool.name!r}: give Toolbox a dict of"
@@ -144,7 +144,7 @@ class LocalTools:
         except DeadlineExceeded:
             raise TimedOut(f"{tool.name} did not finish {deadline}") from None
         except Exception as error:  # the edge between a tool and its caller
-            result = {"content": [{"type": "text", "text": _error_text(error)}], "isError": True}
+            result = {"content": [{"type": "text", "text": _write_error(error)}], "isError": True}
         finally:
             caller.cancelled = True
         return outcome(result)
@@ -235,7 +235,7 @@ class LocalCaller:
         return {"action": NoAnswer.DISMISSED.value}
 
 
-def _error_text(error: Exception) -> str:
+def _write_error(error: Exception) -> str:
     """The text for the model. A `ToolError`, recognized by its name, is written for the model
     already.
     """

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 from toolwire_client.errors import NoTasks
-from toolwire_client.waiting.base import in_daemon_thread
+from toolwire_client.waiting.base import run_in_daemon_thread
 from toolwire_client.waiting.event_loop import here, in_thread
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class ThreadedClient:
         if start is None:
             whole = partial(self._client.call_tool, name, arguments, on_progress=report)
             return await in_thread(partial(whole, timeout_seconds=timeout_seconds))
-        starting = in_daemon_thread(partial(start, name, arguments, on_progress=report))
+        starting = run_in_daemon_thread(partial(start, name, arguments, on_progress=report))
         try:
             result: CallResult = await in_thread(lambda: starting.result().result(timeout_seconds))
         except anyio.get_cancelled_exc_class():

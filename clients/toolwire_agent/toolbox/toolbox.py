@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import msgspec
 from toolwire_client.errors import ClientError, NoTasks, RequestFailed
-from toolwire_client.waiting.base import Waiting, blocking
+from toolwire_client.waiting.base import Waiting, make_blocking
 from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.did_you_mean import find_closest
 from toolwire_schemas.wire import messages
@@ -62,7 +62,7 @@ class RemoteTools:
             client = ThreadedClient(client)
         self._client = client
         self._waiting = waiting
-        self.name = name or _server_name(client) or "server"
+        self.name = name or _find_server_name(client) or "server"
 
     def is_local(self, name: str) -> bool:
         return callable(self._is_local) and bool(self._is_local(name))
@@ -93,7 +93,7 @@ class RemoteTools:
         return await self._waiting.maybe_await(result)
 
 
-def _server_name(client: object) -> str:
+def _find_server_name(client: object) -> str:
     """Return the name that the server of *client* gives itself; empty without one."""
     info = getattr(client, "server_info", None)
     if not isinstance(info, dict):
@@ -329,9 +329,9 @@ class Toolbox:
         self.origin = self._async.origin
         self.is_local = self._async.is_local
 
-    list_tools = blocking(AsyncToolbox.list_tools)
-    call_tool = blocking(AsyncToolbox.call_tool)
-    wait_for_task = blocking(AsyncToolbox.wait_for_task)
+    list_tools = make_blocking(AsyncToolbox.list_tools)
+    call_tool = make_blocking(AsyncToolbox.call_tool)
+    wait_for_task = make_blocking(AsyncToolbox.wait_for_task)
 
 
 def _rename(tool: ToolDescription, name: str) -> ToolDescription:

@@ -176,7 +176,7 @@ class _Trials:
             self.found.setdefault("call", call)
         if self._has_reported(attempt.token):
             self.found.setdefault("progress", call)
-        if "child" not in self.found and self._leaves_child(call, processes, is_first=is_first):
+        if "child" not in self.found and self._has_left_child(call, processes, is_first=is_first):
             self.found["child"] = call
 
     def _make(self, call: dict[str, Any]) -> _Attempt:
@@ -188,10 +188,10 @@ class _Trials:
         answer = self._server.request(complete_message(request, self._revision), _TRY_SECONDS) or {}
         seconds = time.monotonic() - start
         if seconds >= _SLOW_SECONDS:  # on a busy machine a probe takes long too
-            seconds -= self._time_probe()
+            seconds -= self._measure_probe()
         return _Attempt(answer.get("result"), seconds, token)
 
-    def _time_probe(self) -> float:
+    def _measure_probe(self) -> float:
         """Return how long the server takes to answer the cheapest request."""
         identity = f"facts-probe-{self._count}"
         self._count += 1
@@ -212,12 +212,12 @@ class _Trials:
                 return True
         return False
 
-    def _leaves_child(self, call: dict[str, Any], before: set[int], *, is_first: bool) -> bool:
+    def _has_left_child(self, call: dict[str, Any], before: set[int], *, is_first: bool) -> bool:
         """Whether a process that *call* started still runs, after a call with *before* running."""
         if self._server.descendants() <= before:
             return False
         if is_first:  # a server may start helpers of its own for its first call
             before = self._server.descendants()
             self._make(call)
-        self._time_probe()  # a process that ends with its call has this time to do so
+        self._measure_probe()  # a process that ends with its call has this time to do so
         return not self._server.descendants() <= before

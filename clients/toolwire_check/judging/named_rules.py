@@ -144,7 +144,7 @@ def _find_repeated_name(_: Sequence[Event], lists: ToolLists) -> str | None:
 
 def _compare_lists(_: Sequence[Event], lists: ToolLists) -> str | None:
     first, second = lists
-    first_names, second_names = _names_of(first), _names_of(second)
+    first_names, second_names = _list_names(first), _list_names(second)
     if first_names != second_names:
         return f"first {_join_names(first_names)}; then {_join_names(second_names)}"
     if first != second:
@@ -152,7 +152,7 @@ def _compare_lists(_: Sequence[Event], lists: ToolLists) -> str | None:
     return None
 
 
-def _names_of(tools: Sequence[Any]) -> list[Any]:
+def _list_names(tools: Sequence[Any]) -> list[Any]:
     return [tool.get("name") for tool in tools if isinstance(tool, dict)]
 
 

@@ -168,7 +168,7 @@ class Player:
 
     def _list_tools(self, label: str) -> Breach | None:
         tools, problem = list_all_tools(
-            self.server, self.revision, self._patience(), f"list-{label}"
+            self.server, self.revision, self._choose_patience(), f"list-{label}"
         )
         self._lists[label] = tools
         if not problem:
@@ -182,7 +182,7 @@ class Player:
             identity = f"{name}-{len(self.server.conversation.events)}"
             self._probe_ids.add(identity)
             request = make_probe(identity, self.revision)
-            if self.server.request(request, self._patience()) is None:
+            if self.server.request(request, self._choose_patience()) is None:
                 expected = f"an answer to {request['method']} afterwards: the server goes on"
                 return Breach(
                     expected, self._describe_silence(), depends_on_time=self._may_answer()
@@ -193,7 +193,7 @@ class Player:
 
     # --- patience ---
 
-    def _patience(self) -> float:
+    def _choose_patience(self) -> float:
         """Return how many seconds to wait for an event."""
         return self._answer_seconds() + self._start_seconds()
 
@@ -241,7 +241,7 @@ class Player:
             breach = judge(step, self._make_scene())
             return breach is None or not breach.may_come or self._is_settled
 
-        self.server.wait(is_decided, self._patience())
+        self.server.wait(is_decided, self._choose_patience())
         if breach is None:
             return None
         if breach.may_come and not self._is_settled:

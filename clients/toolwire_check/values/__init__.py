@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from .document import NoValues, ValueJudge
 from .generate import Maker
-from .negation import broken_values
+from .negation import generate_broken_values
 
 if TYPE_CHECKING:
     from hypothesis.strategies import SearchStrategy
@@ -46,4 +46,4 @@ def invalid_values(schema: Schema, *, within: Schema = True) -> SearchStrategy[A
     Raises:
         NoValues: as `valid_values`, and if every value fits *schema*.
     """
-    return broken_values(Maker(ValueJudge(schema)), within)
+    return generate_broken_values(Maker(ValueJudge(schema)), within)

@@ -20,8 +20,8 @@ from toolwire_schemas.json_schema.bounded_validator import make_identity
 from .demands import KINDS, Demands, collect, is_only_reference
 from .document import NoValues
 from .nasty_values import NAMES
-from .numbers import numbers
-from .strings import strings, strings_matching
+from .numbers import generate_numbers
+from .strings import generate_matching_strings, generate_strings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -170,13 +170,13 @@ class Maker:
             case "boolean":
                 return draw(st.booleans())
             case "string":
-                return draw(strings(demands))
+                return draw(generate_strings(demands))
             case "array":
                 return self._draw_array(draw, demands, depth)
             case "object":
                 return self._draw_object(draw, demands, depth)
             case kind:
-                return draw(numbers(demands, is_integer=kind == "integer"))
+                return draw(generate_numbers(demands, is_integer=kind == "integer"))
 
     def _draw_array(self, draw: DrawFn, demands: Demands, depth: int) -> list[Any]:
         contained = demands.list_contained()
@@ -236,7 +236,7 @@ class Maker:
         if not patterns and not self._can_have(_UNDECLARED, demands, depth):
             return []
         any_name = st.one_of(
-            st.sampled_from(NAMES), st.text(max_size=6), *map(strings_matching, patterns)
+            st.sampled_from(NAMES), st.text(max_size=6), *map(generate_matching_strings, patterns)
         )
         names = []
         count = 2 * missing + draw(st.sampled_from((0, 0, 0, 1, _MORE_MEMBERS)))

@@ -49,7 +49,7 @@ _ACCEPTING = frozenset(
 )
 
 
-def broken_values(maker: Maker, within: Schema) -> st.SearchStrategy[Any]:
+def generate_broken_values(maker: Maker, within: Schema) -> st.SearchStrategy[Any]:
     """Return a strategy for values that *maker* makes and that are broken then. They fit *within*.
 
     Raises:

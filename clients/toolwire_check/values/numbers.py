@@ -37,16 +37,16 @@ class _Range(NamedTuple):
             return False
         return self.high is None or number <= self.high
 
-    def first_factor(self, step: Fraction) -> int | None:
+    def find_first_factor(self, step: Fraction) -> int | None:
         """Return the least factor whose product with *step* is in the range."""
         return None if self.low is None else math.ceil(self.low / step)
 
-    def last_factor(self, step: Fraction) -> int | None:
+    def find_last_factor(self, step: Fraction) -> int | None:
         """Return the greatest factor whose product with *step* is in the range."""
         return None if self.high is None else math.floor(self.high / step)
 
 
-def numbers(demands: Demands, *, is_integer: bool) -> Numbers:
+def generate_numbers(demands: Demands, *, is_integer: bool) -> Numbers:
     """Return a strategy for numbers within the bounds of *demands*; most that need not be integers
     are fractions.
     """
@@ -56,15 +56,15 @@ def numbers(demands: Demands, *, is_integer: bool) -> Numbers:
     )
     steps = [_read_exactly(step) for step in demands.list_all("multipleOf")]
     if not steps and not is_integer:
-        return _fractions(bounds)
+        return _generate_fractions(bounds)
     step = max(steps, default=Fraction(1))  # the validator demands multiples of the others too
     if is_integer:
-        return _integers(bounds, Fraction(step.numerator))
-    return _multiples(bounds, step)
+        return _generate_integers(bounds, Fraction(step.numerator))
+    return _generate_multiples(bounds, step)
 
 
-def _integers(bounds: _Range, step: Fraction) -> Numbers:
-    first, last = bounds.first_factor(step), bounds.last_factor(step)
+def _generate_integers(bounds: _Range, step: Fraction) -> Numbers:
+    first, last = bounds.find_first_factor(step), bounds.find_last_factor(step)
     if first is not None and last is not None and first > last:
         return st.nothing()
     multiples = st.integers(first, last).map(lambda factor: int(factor * step))
@@ -75,7 +75,7 @@ def _integers(bounds: _Range, step: Fraction) -> Numbers:
     return _with_edges(multiples, edges, bounds)
 
 
-def _fractions(bounds: _Range) -> Numbers:
+def _generate_fractions(bounds: _Range) -> Numbers:
     least, most = -sys.float_info.max, sys.float_info.max
     try:
         if bounds.low is not None:
@@ -89,8 +89,8 @@ def _fractions(bounds: _Range) -> Numbers:
     return _with_edges(st.floats(least, most), FRACTIONS, bounds)
 
 
-def _multiples(bounds: _Range, step: Fraction) -> Numbers:
-    first, last = bounds.first_factor(step), bounds.last_factor(step)
+def _generate_multiples(bounds: _Range, step: Fraction) -> Numbers:
+    first, last = bounds.find_first_factor(step), bounds.find_last_factor(step)
     if first is None:
         first = (last or 0) - _MAX_FACTOR
     if last is None:

@@ -26,7 +26,7 @@ _READINGS = (0, re.ASCII)  # Python's and JavaScript's reading of `\w` and `\d`
 _CHARACTERS = st.characters(exclude_categories=["Cs"])  # half a character is not JSON
 
 
-def strings(demands: Demands) -> st.SearchStrategy[str]:
+def generate_strings(demands: Demands) -> st.SearchStrategy[str]:
     """Return a strategy for strings with the lengths, the pattern and the format of *demands*."""
     least = int(max(demands.list_all("minLength"), default=0))
     most = min(map(int, demands.list_all("maxLength")), default=None)
@@ -45,14 +45,14 @@ def strings(demands: Demands) -> st.SearchStrategy[str]:
         if name in FORMATS:
             return FORMATS[name].filter(fits)
     if patterns:
-        return strings_matching(patterns[0], least, most).filter(fits)
-    texts = _any_texts(least, most)
+        return generate_matching_strings(patterns[0], least, most).filter(fits)
+    texts = _generate_any_texts(least, most)
     nasty = [text for text in STRINGS if fits(text)]
     return st.one_of(texts, st.sampled_from(nasty)) if nasty else texts
 
 
 @lru_cache(maxsize=1024)
-def strings_matching(
+def generate_matching_strings(
     pattern: str, least: int = 0, most: int | None = None
 ) -> st.SearchStrategy[str]:
     """Return a strategy for strings that match *pattern*, most of them of a length from *least* to
@@ -90,7 +90,7 @@ def matches_somewhere(pattern: str, text: str) -> bool:
     return any(search(pattern, text, Budget().spend, flags) for flags in _READINGS)
 
 
-def _any_texts(least: int, most: int | None) -> st.SearchStrategy[str]:
+def _generate_any_texts(least: int, most: int | None) -> st.SearchStrategy[str]:
     if least <= _LONG:
         return st.text(_CHARACTERS, min_size=least, max_size=most)
 

@@ -159,19 +159,19 @@ class ClientProtocol:
 
     def receive(self, frame: Frame) -> list[Event]:
         if isinstance(frame, Fault):
-            return [_too_long(frame)]
+            return [_make_too_long(frame)]
         try:
             message = decode(frame)
         except DecodingError as error:
-            return [_undecodable(frame, error)]
+            return [_make_undecodable(frame, error)]
         if isinstance(message, dict):
-            event = self._event(message)
-            return [_noise(frame) if event is None else event]
+            event = self._make_event(message)
+            return [_make_noise_entry(frame) if event is None else event]
         members = message if isinstance(message, list) else []  # revision 2025-03-26 has batches
-        events = [self._event(member) for member in members]
-        return [event for event in events if event is not None] or [_noise(frame)]
+        events = [self._make_event(member) for member in members]
+        return [event for event in events if event is not None] or [_make_noise_entry(frame)]
 
-    def _event(self, message: Any) -> Event | None:
+    def _make_event(self, message: Any) -> Event | None:
         if not isinstance(message, dict):
             return None
         method = message.get("method")
@@ -187,7 +187,7 @@ class ClientProtocol:
             return None
         if method == "ping":
             return AutomaticReply(messages.response(identity, {}))
-        number = _number(identity)
+        number = _read_id(identity)
         if method in OPENINGS and number is not None:
             return Failure(number, BrokenRules(f"the server {ECHO}"))
         if method in HOST_METHODS and method.partition("/")[0] in self._capabilities:
@@ -198,9 +198,9 @@ class ClientProtocol:
 
 def _read_response(message: dict[str, Any]) -> Event | None:
     """Return the event of a message without a method; `None` if it is no response."""
-    number, error = _number(message.get("id")), message.get("error")
+    number, error = _read_id(message.get("id")), message.get("error")
     if number is not None and error is not None:
-        return _failure(number, error)
+        return _make_failure(number, error)
     if number is not None and "result" in message:
         return Result(number, message["result"])
     if "jsonrpc" not in message:  # a log line may be JSON too
@@ -209,11 +209,11 @@ def _read_response(message: dict[str, Any]) -> Event | None:
         problem = "the server sent a response with neither a result nor an error"
         return Failure(number, BrokenRules(problem))
     if error is not None and message.get("id") is None:
-        return _failure(None, error)
+        return _make_failure(None, error)
     return None
 
 
-def _number(identity: Any) -> int | None:
+def _read_id(identity: Any) -> int | None:
     """The id as an integer: some servers return it as a string or as a float."""
     if isinstance(identity, str) and identity.isdecimal() and len(identity) < 20:
         return int(identity)
@@ -222,7 +222,7 @@ def _number(identity: Any) -> int | None:
     return as_integer(identity)
 
 
-def _failure(number: int | None, error: Any) -> Failure:
+def _make_failure(number: int | None, error: Any) -> Failure:
     body = as_object(error)
     code = as_integer(body.get("code")) or 0
     message = body.get("message")
@@ -239,7 +239,7 @@ def _read_notification(method: str, params: Any) -> Event:
         return LinkCompleted(params)
     match method:
         case "notifications/progress":
-            return _progress(members) or log_ignored(method, params)
+            return _read_progress(members) or log_ignored(method, params)
         case "notifications/cancelled" if isinstance(
             identity := members.get("requestId"), str | int
         ):
@@ -271,7 +271,7 @@ def _read_log_message(members: dict[str, Any]) -> LogEntry:
     data = members.get("data")
     text = as_text(data)
     if text is None:
-        text = _json(data)
+        text = _decode_json(data)
     return LogEntry(level, "server", text, data, as_text(members.get("logger")))
 
 
@@ -280,38 +280,38 @@ def log_ignored(method: str, params: Any) -> LogEntry:
     return LogEntry("debug", "client", f"ignored: {method}", params)
 
 
-def _json(data: Any) -> str:
+def _decode_json(data: Any) -> str:
     try:
         return encode(data).decode()
     except EncodingError as error:  # nested too deeply, maybe even for `repr`
         return f"[not shown: {error}]"
 
 
-def _progress(params: dict[str, Any]) -> Progress | None:
-    number = _number(params.get("progressToken"))
+def _read_progress(params: dict[str, Any]) -> Progress | None:
+    number = _read_id(params.get("progressToken"))
     done = as_number(params.get("progress"))
     if number is None or done is None:
         return None
     return Progress(number, done, as_number(params.get("total")), as_text(params.get("message")))
 
 
-def _noise(frame: bytes) -> LogEntry:
+def _make_noise_entry(frame: bytes) -> LogEntry:
     return LogEntry("warning", "output", frame[:_NOISE_BYTES].decode(errors="replace").rstrip())
 
 
-def _undecodable(frame: bytes, error: DecodingError) -> Event:
+def _make_undecodable(frame: bytes, error: DecodingError) -> Event:
     found = _ID_FIRST.match(frame) or _ID_LAST.search(frame[-_NOISE_BYTES:])
     if found is None or b'"jsonrpc"' not in frame:
-        return _noise(frame)
+        return _make_noise_entry(frame)
     return Failure(
         int(found[1]), BrokenRules(f"the server sent a response that cannot be read: {error}")
     )
 
 
-def _too_long(fault: Fault) -> Event:
+def _make_too_long(fault: Fault) -> Event:
     found = _ID_FIRST.match(fault.head) or _ID_LAST.search(fault.tail)
     if found is None and not fault.head.lstrip().startswith(b"{"):
-        return _noise(fault.head)
+        return _make_noise_entry(fault.head)
     error = BrokenRules(f"the server sent {fault.message}")
     if found is None:
         return Failure(None, error)

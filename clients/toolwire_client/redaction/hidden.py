@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def whole(text: str) -> str:
+def repair_surrogates(text: str) -> str:
     """Return *text* with lone surrogates, which UTF-8 cannot represent, joined or replaced by
     U+FFFD.
     """

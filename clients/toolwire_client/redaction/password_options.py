@@ -47,7 +47,7 @@ def find_passwords(text: str) -> Iterator[tuple[int, int]]:
                 yield start + found.start("value"), start + found.end("value")
 
 
-def program_in(word: str) -> str:
+def find_program(word: str) -> str:
     """Return the program that *word* of a command line names, with or without a path; empty if it
     is not one of those known here.
     """

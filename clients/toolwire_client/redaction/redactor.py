@@ -17,9 +17,9 @@ from urllib.parse import quote, quote_plus
 
 import msgspec
 
-from toolwire_client.redaction.hidden import HIDDEN, whole
+from toolwire_client.redaction.hidden import HIDDEN, repair_surrogates
 
-from .password_options import has_password, program_in, takes_next
+from .password_options import find_program, has_password, takes_next
 from .secret_assignments import hide_assignments
 from .secret_names import is_ordinary_variable, is_secret_name, is_secret_number
 
@@ -75,7 +75,7 @@ class Redactor:
         known = set[str]()
         for name, value in environ.items():
             if _is_hidden_variable(name, value.strip(), hides_all=hides_all):
-                known.update(_ways_to_write(value.strip()))
+                known.update(_list_ways_to_write(value.strip()))
         longest_first = sorted(known, key=lambda value: (-len(value), value))
         self._known: re.Pattern[str] | None = None
         if longest_first:
@@ -83,7 +83,7 @@ class Redactor:
 
     def text(self, text: str) -> str:
         """Return *text* without secrets, and without lone surrogates, which no file can hold."""
-        text = whole(text)
+        text = repair_surrogates(text)
         if self._known is not None:
             text = self._known.sub(HIDDEN, text)
         for pattern in _HIDES:
@@ -92,7 +92,7 @@ class Redactor:
 
     def value(self, value: Any) -> Any:
         """Return a JSON value without secrets."""
-        return self._value(value, "")
+        return self._redact_value(value, "")
 
     def event(self, event: T) -> T:
         """Return an event without secrets."""
@@ -100,20 +100,20 @@ class Redactor:
         ours = {name: plain[name] for name in ("type", "at") if name in plain}
         return msgspec.convert(self.value(plain) | ours, type(event))
 
-    def _value(self, value: Any, parent: str) -> Any:
+    def _redact_value(self, value: Any, parent: str) -> Any:
         """Return *value*, the member *parent* of an object, without secrets."""
         match value:
             case str():
                 return self.text(value)
             case list() | tuple():
-                return self._items(value)
+                return self._redact_items(value)
             case dict():
-                return self._members(
+                return self._redact_members(
                     value, is_of_schemas=parent in ("properties", "patternProperties")
                 )
         return value
 
-    def _items(self, items: Sequence[Any]) -> list[Any]:
+    def _redact_items(self, items: Sequence[Any]) -> list[Any]:
         """Return *items* without secrets; they may be a command line, or the name and the value of
         a header.
         """
@@ -130,17 +130,17 @@ class Redactor:
             if isinstance(item, str) and has_password(program, item):
                 hidden.append(item[:2] + HIDDEN)
             else:
-                hidden.append(HIDDEN if is_value and item else self._value(item, ""))
+                hidden.append(HIDDEN if is_value and item else self._redact_value(item, ""))
             names_secret = isinstance(item, str) and is_secret_name(item)
             is_secret = isinstance(item, str) and (
                 item == "-p"
                 or takes_next(program, item)
                 or (names_secret and (is_header or item[:1] == "-"))
             )
-            program = program or (program_in(item) if isinstance(item, str) else "")
+            program = program or (find_program(item) if isinstance(item, str) else "")
         return _without_logins(hidden)
 
-    def _members(self, members: dict[str, Any], *, is_of_schemas: bool) -> dict[str, Any]:
+    def _redact_members(self, members: dict[str, Any], *, is_of_schemas: bool) -> dict[str, Any]:
         """Return *members* without secrets. They may be the schemas of members of an object, by
         name.
         """
@@ -151,16 +151,16 @@ class Redactor:
         hidden = {}
         for name, value in members.items():
             if is_pair and name == "value":
-                hidden[name] = self._secret(named, value)
+                hidden[name] = self._redact_secret(named, value)
             elif not is_secret_name(name) or (is_pair and name == "key"):
-                hidden[self.text(name)] = self._value(value, name)
+                hidden[self.text(name)] = self._redact_value(value, name)
             elif is_of_schemas:
-                hidden[self.text(name)] = self._schema_of_secret(name, value)
+                hidden[self.text(name)] = self._redact_schema(name, value)
             else:
-                hidden[self.text(name)] = self._secret(name, value)
+                hidden[self.text(name)] = self._redact_secret(name, value)
         return hidden
 
-    def _secret(self, name: str, value: Any) -> Any:
+    def _redact_secret(self, name: str, value: Any) -> Any:
         """Return what is kept of *value* under the *name* of a secret: no text, and no number that
         may be one.
         """
@@ -168,37 +168,40 @@ class Redactor:
             case str() if value:
                 return HIDDEN
             case list() | tuple():
-                return [self._secret(name, item) for item in value]
+                return [self._redact_secret(name, item) for item in value]
             case dict():
-                return {self.text(inner): self._secret(name, item) for inner, item in value.items()}
+                return {
+                    self.text(inner): self._redact_secret(name, item)
+                    for inner, item in value.items()
+                }
             case int() | float() if not isinstance(value, bool) and is_secret_number(name):
                 return HIDDEN
         return value
 
-    def _schema_of_secret(self, name: str, schema: Any) -> Any:
+    def _redact_schema(self, name: str, schema: Any) -> Any:
         """Return the *schema* of the member *name* without values that may be secrets; it still is
         a schema.
         """
         if not isinstance(schema, dict):
-            return self._secret(name, schema)
+            return self._redact_secret(name, schema)
         hidden = {}
         for word, value in schema.items():
             if word in ("title", "description") or word in _KEPT_OF_SCHEMA:
-                hidden[word] = self._value(value, word)
+                hidden[word] = self._redact_value(value, word)
             elif word == "type" and (value in _TYPES or isinstance(value, list)):
                 hidden[word] = _keep_types(value)
             elif word in ("anyOf", "oneOf", "allOf") and isinstance(value, list):
-                hidden[word] = [self._schema_of_secret(name, item) for item in value]
+                hidden[word] = [self._redact_schema(name, item) for item in value]
             elif word == "items":
-                hidden[word] = self._schema_of_secret(name, value)
+                hidden[word] = self._redact_schema(name, value)
             elif word == "properties":
-                hidden[word] = self._value(value, word)
+                hidden[word] = self._redact_value(value, word)
             elif word in ("default", "examples"):
-                hidden[word] = self._secret(name, value)
+                hidden[word] = self._redact_secret(name, value)
             elif isinstance(value, str):
                 hidden[self.text(word)] = HIDDEN
             else:
-                hidden[self.text(word)] = self._value(value, word)
+                hidden[self.text(word)] = self._redact_value(value, word)
         return hidden
 
     def _hide_within_json(self, text: str) -> str:
@@ -234,7 +237,7 @@ def _is_hidden_variable(name: str, value: str, *, hides_all: bool) -> bool:
     return hides_all and len(value) >= _SHORTEST_UNNAMED and not is_path
 
 
-def _ways_to_write(value: str) -> set[str]:
+def _list_ways_to_write(value: str) -> set[str]:
     """Return *value* as it stands in texts, in JSON once and within JSON, in addresses and in Basic
     authentication.
     """

@@ -50,7 +50,7 @@ _WINDOWS = (
 )
 
 
-def server_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
+def make_server_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the variables that every server inherits, and those of *env*."""
     names = _WINDOWS if sys.platform == "win32" else _POSIX
     # A value that begins with "()" is an exported shell function.
@@ -182,7 +182,7 @@ class ServerProcess:
         before `close`.
         """
         deadline = time.monotonic() + wait_seconds
-        while (status := self._status()) is None and (left := deadline - time.monotonic()) > 0:
+        while (status := self._read_status()) is None and (left := deadline - time.monotonic()) > 0:
             if sys.platform == "win32" or self._pidfd is None:
                 time.sleep(min(_PAUSE_SECONDS, left))
             else:
@@ -191,7 +191,7 @@ class ServerProcess:
                 poll.poll(left * 1000)
         return status
 
-    def _status(self) -> int | None:
+    def _read_status(self) -> int | None:
         if sys.platform == "linux" and hasattr(os, "waitid") and self._process.returncode is None:
             with contextlib.suppress(ChildProcessError):  # a handler of SIGCHLD has reaped it
                 seen = os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
@@ -222,7 +222,7 @@ class ServerProcess:
         try:
             self._writer.finish()
             if self.exit_status(patience_seconds) is None:
-                self._signal(signal.SIGTERM)
+                self._send_signal(signal.SIGTERM)
                 self.exit_status(patience_seconds)
         finally:  # also if the wait is interrupted
             self._kill()
@@ -253,7 +253,7 @@ class ServerProcess:
             if self._reading is not None:
                 self._reading.run()
                 return
-            for data in self._chunks(self._process.stdout.fileno()):
+            for data in self._read_chunks(self._process.stdout.fileno()):
                 self._on_data(data)
         finally:
             # A dying server often writes its stderr last, and the error quotes it.
@@ -269,7 +269,7 @@ class ServerProcess:
         if shown is True:
             shown = sys.stderr is not None and Output(sys.stderr)
         lines = LineOutput(shown) if shown else None
-        for data in self._chunks(self._process.stderr.fileno()):
+        for data in self._read_chunks(self._process.stderr.fileno()):
             self._stderr = (self._stderr + data)[-_STDERR_KEPT_BYTES:]
             if lines is not None:
                 with contextlib.suppress(OSError, ValueError):  # our stderr may be closed
@@ -278,7 +278,7 @@ class ServerProcess:
             with contextlib.suppress(OSError, ValueError):
                 lines.end()
 
-    def _chunks(self, source: int) -> Iterator[bytes]:
+    def _read_chunks(self, source: int) -> Iterator[bytes]:
         """Yield chunks of *source* until it ends, the process ends, or `close` is called."""
         if sys.platform == "win32" or not hasattr(
             select, "poll"
@@ -308,7 +308,7 @@ class ServerProcess:
             else:
                 has_ended = self.exit_status() is not None
 
-    def _signal(self, number: signal.Signals) -> None:
+    def _send_signal(self, number: signal.Signals) -> None:
         if sys.platform == "win32":
             self._process.terminate()
             return
@@ -319,7 +319,7 @@ class ServerProcess:
     def _kill(self) -> None:
         """Kill the rest of the group, including descendants of a server that ended by itself."""
         if sys.platform != "win32":
-            self._signal(signal.SIGKILL)
+            self._send_signal(signal.SIGKILL)
         elif self._job is not None:
             self._job.close()
         else:
@@ -433,7 +433,7 @@ class PipeWriter:
     def _write_held(self) -> None:
         data, self._held = bytes(self._held), bytearray()
         if not self._rest:
-            data = self._not_written_at_once(data)
+            data = self._write_at_once(data)
             if not data:
                 return
         self._rest += data
@@ -456,7 +456,7 @@ class PipeWriter:
         if self._thread is not None:
             self._thread.join()
 
-    def _not_written_at_once(self, data: bytes) -> bytes:
+    def _write_at_once(self, data: bytes) -> bytes:
         """Write as much of *data* as the pipe has room for; return the rest."""
         if not self._is_nonblocking:
             return data
@@ -470,7 +470,7 @@ class PipeWriter:
 
     def _work(self) -> None:
         try:
-            while data := self._next():
+            while data := self._wait_for_next():
                 self._wait()
                 with contextlib.suppress(BlockingIOError):
                     written = os.write(self._sink.fileno(), data)
@@ -482,7 +482,7 @@ class PipeWriter:
             self._finished = True
         self._close()
 
-    def _next(self) -> bytes:
+    def _wait_for_next(self) -> bytes:
         with self._changed:
             self._changed.wait_for(lambda: self._rest or self._finished)
             return bytes(self._rest[:_WRITE_CHUNK])

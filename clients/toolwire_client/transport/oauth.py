@@ -36,7 +36,7 @@ from toolwire_schemas.output import Output, make_printable
 from toolwire_schemas.threads import start_thread
 
 from ..errors import NotStarted
-from ..waiting.base import in_daemon_thread
+from ..waiting.base import run_in_daemon_thread
 from .streamable_http import CONNECT_SECONDS
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ def ask_for_permission(url: str) -> None:
         return
     try:
         # In a thread of its own, since this one may have an event loop.
-        in_daemon_thread(partial(anyio.run, permission.obtain)).result()
+        run_in_daemon_thread(partial(anyio.run, permission.obtain)).result()
     except Exception as error:  # of the SDK, or of the connection
         raise NotStarted(f"{url}: {str(error) or type(error).__name__}") from None
 

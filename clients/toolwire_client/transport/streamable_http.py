@@ -21,7 +21,7 @@ from toolwire_schemas.threads import start_thread
 from toolwire_schemas.wire import messages
 
 from ..errors import Unreachable
-from ..waiting.event_loop import loop_scheduler
+from ..waiting.event_loop import make_loop_scheduler
 from .http_messages import (
     Incoming,
     Outgoing,
@@ -173,7 +173,7 @@ class StreamableHttp:
         self._outbox, lines = anyio.create_memory_object_stream[bytes](MAX_WAITING_LINES)
         self._scope = anyio.CancelScope()
         self._renewing = anyio.Lock()
-        started.set_result(loop_scheduler())
+        started.set_result(make_loop_scheduler())
         async with self._connect() as self._http, self._outbox, lines:
             with self._scope:
                 async with anyio.create_task_group() as self._tasks:

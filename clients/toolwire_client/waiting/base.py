@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 from toolwire_schemas.deadline import DeadlineExceeded
 from toolwire_schemas.threads import start_thread
 
-from .within import within
+from .within import run_within
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -130,7 +130,7 @@ class Waiting:
         """
         if len(works) == 1:
             return run(works[0]())
-        futures = [in_daemon_thread(partial(self.run_from_worker, work)) for work in works]
+        futures = [run_in_daemon_thread(partial(self.run_from_worker, work)) for work in works]
         errors = [error for future in futures if (error := future.exception()) is not None]
         if errors:
             raise errors[0]
@@ -150,7 +150,7 @@ class Waiting:
             return work()
         from concurrent.futures import wait
 
-        future = in_daemon_thread(work)
+        future = run_in_daemon_thread(work)
         while left := deadline.left():  # the deadline moves while a user answers
             wait([future], timeout=min(max(left, _LEAST_SECONDS), _LOOK_SECONDS))
             if future.done():
@@ -161,7 +161,7 @@ class Waiting:
         """As `run_blocking`, for work that needs an event loop; it is cancelled with the caller."""
         import anyio
 
-        return anyio.run(within, work, deadline)
+        return anyio.run(run_within, work, deadline)
 
     def run_from_worker(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Run *work* where the caller of `run_blocking` waits. Called from inside that function's
@@ -202,7 +202,7 @@ def run(work: Coroutine[Any, Any, T]) -> T:
     raise RuntimeError("a coroutine of the synchronous client awaited an event loop")
 
 
-def blocking(
+def make_blocking(
     method: Callable[Concatenate[Any, P], Coroutine[Any, Any, T]],
 ) -> Callable[Concatenate[Any, P], T]:
     """Return the blocking version of *method*, for a class that holds its asynchronous twin as
@@ -216,7 +216,7 @@ def blocking(
     return blocks
 
 
-def in_daemon_thread(work: Callable[[], T]) -> Future[T]:
+def run_in_daemon_thread(work: Callable[[], T]) -> Future[T]:
     """Run *work* in a thread that does not keep the program from ending."""
     # Here, since most clients need no thread and the import takes time.
     from concurrent.futures import Future, InvalidStateError

@@ -15,8 +15,8 @@ import anyio
 from anyio import CancelScope, CapacityLimiter, Event, from_thread, to_thread
 from anyio.lowlevel import checkpoint
 
-from .base import Inbox, Waiting, in_daemon_thread
-from .within import within
+from .base import Inbox, Waiting, run_in_daemon_thread
+from .within import run_within
 
 if TYPE_CHECKING:
     from toolwire_schemas.deadline import Deadline
@@ -33,7 +33,7 @@ class OnEventLoop(Waiting):
 
     @cached_property
     def _scheduler(self) -> Callable[[Callable[[], object]], None]:
-        return loop_scheduler()
+        return make_loop_scheduler()
 
     def inbox(self) -> Inbox:
         return _LoopInbox(self._scheduler)
@@ -52,10 +52,10 @@ class OnEventLoop(Waiting):
         await gather(works)
 
     async def run_blocking(self, work: Callable[[], T], deadline: Deadline) -> T:
-        return await within(partial(to_thread.run_sync, work, abandon_on_cancel=True), deadline)
+        return await run_within(partial(to_thread.run_sync, work, abandon_on_cancel=True), deadline)
 
     async def run_async(self, work: Callable[[], Coroutine[Any, Any, T]], deadline: Deadline) -> T:
-        return await within(work, deadline)
+        return await run_within(work, deadline)
 
     def run_from_worker(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         return from_thread.run(work)
@@ -116,7 +116,7 @@ class _LoopInbox(Inbox):
         self._woken = Event()
 
 
-def loop_scheduler() -> Callable[[Callable[[], object]], None]:
+def make_loop_scheduler() -> Callable[[Callable[[], object]], None]:
     """Return a function that runs functions on this loop, called from any thread without blocking;
     anyio cannot.
     """
@@ -145,8 +145,8 @@ async def in_thread(work: Callable[[], T]) -> T:
     does not answer must not keep Ctrl-C from ending it. anyio's own threads are waited for at exit,
     so they cannot be used.
     """
-    schedule, done = loop_scheduler(), Event()
-    future = in_daemon_thread(work)
+    schedule, done = make_loop_scheduler(), Event()
+    future = run_in_daemon_thread(work)
     future.add_done_callback(lambda _: schedule(done.set))  # must not block: the loop may be ending
     await done.wait()
     return future.result()
@@ -159,7 +159,7 @@ def here(function: Callable[..., object]) -> Callable[..., None]:
     Synchronous clients report progress, and blocking models stream their replies, in threads of
     their own.
     """
-    schedule, thread = loop_scheduler(), threading.get_ident()
+    schedule, thread = make_loop_scheduler(), threading.get_ident()
 
     def run(given: tuple[Any, ...]) -> None:
         try:

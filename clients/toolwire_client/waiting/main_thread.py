@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import anyio
 from anyio.from_thread import start_blocking_portal
 
-from .event_loop import loop_scheduler
+from .event_loop import make_loop_scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
@@ -72,11 +72,11 @@ class MainThread:
         try:
             # Signals first: Ctrl-C while the portal starts would leave its thread running, and so
             # the process.
-            with self._signals(), start_blocking_portal() as portal:
-                self._on_loop = portal.call(loop_scheduler)
+            with self._receive_signals(), start_blocking_portal() as portal:
+                self._on_loop = portal.call(make_loop_scheduler)
                 result = portal.start_task_soon(work)
                 result.add_done_callback(lambda _: self._jobs.put(None))
-                while (job := self._next()) is not None:
+                while (job := self._take_next()) is not None:
                     job()
                 value: T = result.result()
                 return value
@@ -117,7 +117,7 @@ class MainThread:
 
     # --- in the main thread ---
 
-    def _next(self) -> Callable[[], object] | None:
+    def _take_next(self) -> Callable[[], object] | None:
         while True:
             try:
                 return self._jobs.get(timeout=_LOOK_SECONDS)
@@ -158,7 +158,7 @@ class MainThread:
     # --- signals ---
 
     @contextmanager
-    def _signals(self) -> Iterator[None]:
+    def _receive_signals(self) -> Iterator[None]:
         # Ignored signals, as in a script's background, stay ignored.
         before = {number: signal.getsignal(number) for number in (signal.SIGINT, *_ENDS, *_NUDGE)}
         before = {

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-async def within(work: Callable[[], Coroutine[Any, Any, T]], deadline: Deadline) -> T:
+async def run_within(work: Callable[[], Coroutine[Any, Any, T]], deadline: Deadline) -> T:
     """Return the result of *work*; cancel it and raise `DeadlineExceeded` if it does not end within
     *deadline*.
     """

@@ -25,7 +25,7 @@ from toolwire_client.errors import BrokenRules, ClientError, RequestFailed, Time
 from toolwire_client.pages.result_html import result_html
 from toolwire_client.remote import as_process
 from toolwire_client.session.elicitation import NoAnswer, misfit
-from toolwire_client.waiting.event_loop import OnEventLoop, loop_scheduler
+from toolwire_client.waiting.event_loop import OnEventLoop, make_loop_scheduler
 from toolwire_dialects.lint.audit import audit, name_entry
 from toolwire_schemas.output import make_printable
 from toolwire_schemas.tokens import estimate_tokens, write_text_for_models
@@ -80,7 +80,7 @@ class InspectedServer:
         self._open: list[Feed] = []  # of requests of the page
         self._questions: dict[str, tuple[Elicitation, Inbox]] = {}
         self._check: GuardedProcess | None = None
-        self._soon, self._changed = loop_scheduler(), anyio.Event()
+        self._soon, self._changed = make_loop_scheduler(), anyio.Event()
         self._settings = ClientSettings(
             launch=self._launch,
             era=era,

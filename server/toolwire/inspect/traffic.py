@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 import msgspec
-from toolwire_client.waiting.event_loop import loop_scheduler
+from toolwire_client.waiting.event_loop import make_loop_scheduler
 from toolwire_schemas.output import Output
 
 from ..wrapping.recording import Entries
@@ -112,7 +112,7 @@ class Traffic(Entries, Output):
 
     def __init__(self, feed: Feed, on_line: Callable[[str], object] = lambda text: None) -> None:
         super().__init__(MAX_MESSAGE_BYTES)
-        self._feed, self._soon, self._on_line = feed, loop_scheduler(), on_line
+        self._feed, self._soon, self._on_line = feed, make_loop_scheduler(), on_line
 
     def _keep(self, line: bytes) -> None:
         self._soon(partial(self._feed.add, "message", entry=msgspec.Raw(line)))

@@ -21,7 +21,7 @@ from toolwire_client.protocol.events import LinkCompleted
 from toolwire_client.session.elicitation import NoAnswer
 from toolwire_client.session.request import RequestHandle
 from toolwire_client.session.tool_list import pages
-from toolwire_client.waiting.base import in_daemon_thread, run
+from toolwire_client.waiting.base import run, run_in_daemon_thread
 from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.output import make_printable
 from toolwire_schemas.wire import messages
@@ -188,7 +188,7 @@ class Mount:
         with self._lock:
             is_up = self.running is not None and self.client.end is None
             if self._starting is None or (self._starting.done() and not is_up):
-                self._starting = in_daemon_thread(partial(self._start, capabilities))
+                self._starting = run_in_daemon_thread(partial(self._start, capabilities))
             return self._starting
 
     def close(self) -> None:
@@ -283,7 +283,7 @@ class Mount:
     def _schedule_reading(self, what: str) -> None:
         with self._lock:
             if not self._is_reading_due:
-                self.reading = in_daemon_thread(partial(self._read_again, self.reading))
+                self.reading = run_in_daemon_thread(partial(self._read_again, self.reading))
                 self._is_reading_due = True
 
     def _read_again(self, last: Future[None] | None) -> None:

@@ -272,7 +272,7 @@ class MountedServer:
             self._idle.timers.after(self._idle.seconds, self._end_if_idle)
 
     def _end_if_idle(self) -> None:
-        from toolwire_client.waiting.base import in_daemon_thread
+        from toolwire_client.waiting.base import run_in_daemon_thread
 
         if self._idle is None:
             return
@@ -290,7 +290,7 @@ class MountedServer:
                 return
             # The next one has no pauses before a restart: this one has not failed.
             self._mount = None
-            self._closing = in_daemon_thread(mount.close)
+            self._closing = run_in_daemon_thread(mount.close)
         log.info(f"{self.title} ends: no call for {self._idle.seconds:g} seconds")
 
 

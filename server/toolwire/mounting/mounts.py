@@ -284,11 +284,11 @@ class Mounts:
 
     def close(self) -> None:
         """End all servers, for good."""
-        from toolwire_client.waiting.base import in_daemon_thread
+        from toolwire_client.waiting.base import run_in_daemon_thread
 
         if self._timers is not None:
             self._timers.stop()
-        for end in [in_daemon_thread(mount.close) for mount in self._mounts]:
+        for end in [run_in_daemon_thread(mount.close) for mount in self._mounts]:
             end.result()
 
     def _show_locked(self) -> None:
@@ -467,9 +467,9 @@ class Mounts:
 def _make_environment(env: Mapping[str, str], *, inherit_env: bool) -> dict[str, str]:
     if inherit_env:
         return {**os.environ, **env}
-    from toolwire_client.transport.child_process import server_environment
+    from toolwire_client.transport.child_process import make_server_environment
 
-    return server_environment(env)
+    return make_server_environment(env)
 
 
 def make_prefix(name: str) -> str:

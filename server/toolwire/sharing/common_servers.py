@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_client.errors import ServerGone
-from toolwire_client.waiting.base import in_daemon_thread
+from toolwire_client.waiting.base import run_in_daemon_thread
 from toolwire_schemas.wire.framing import Lines
 from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
@@ -128,7 +128,7 @@ class CommonServers:
     def close(self) -> None:
         """End all servers."""
         for server in list(self._servers):
-            in_daemon_thread(server.close)
+            run_in_daemon_thread(server.close)
 
 
 class CommonServer:
@@ -207,7 +207,7 @@ class CommonServer:
             if self._sessions:
                 return
             self._has_ended = True
-        in_daemon_thread(self.close)
+        run_in_daemon_thread(self.close)
 
     def close(self) -> None:
         """End it, and wait for that."""
@@ -232,7 +232,7 @@ class CommonServer:
             return self._conversation.receive(frame)
         # Its id, if it has one, cannot be trusted to be at one of its ends.
         log.error(f"the server is ended: it sent {frame.message}")
-        in_daemon_thread(self.close)
+        run_in_daemon_thread(self.close)
         return []
 
     def _sort(
@@ -278,7 +278,7 @@ class CommonServer:
         self._servers.forget(self)
         for session in sessions:
             session.end(gone)
-        in_daemon_thread(self._transport.close)
+        run_in_daemon_thread(self._transport.close)
 
 
 class SessionTransport:
@@ -334,7 +334,7 @@ class SessionTransport:
     def say_once(self, reason: str) -> None:
         """Tell the user why the session has a server of its own. Never blocks."""
         say, self._say = self._say, lambda reason: None
-        in_daemon_thread(partial(say, reason))
+        run_in_daemon_thread(partial(say, reason))
 
     def stderr_tail(self) -> str:
         """As `Transport.stderr_tail`."""

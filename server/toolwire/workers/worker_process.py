@@ -20,7 +20,7 @@ from toolwire_client.protocol.client_protocol import ClientProtocol
 from toolwire_client.protocol.events import LogEntry, ResourceChanged
 from toolwire_client.session.connection import Connection
 from toolwire_client.session.handshake import shake_hands
-from toolwire_client.waiting.base import in_daemon_thread, run
+from toolwire_client.waiting.base import run, run_in_daemon_thread
 from toolwire_schemas.deadline import Deadline
 from toolwire_tools import ToolError
 from toolwire_tools.byte_sizes import format_size
@@ -142,7 +142,9 @@ class WorkerProcess(Connection):
 
     def end_soon(self, seconds: float) -> Future[None]:
         """Let the idle process end by itself, within *seconds* or soon, and let go of it."""
-        return in_daemon_thread(partial(self.transport.close, max(seconds, _COOPERATION_SECONDS)))
+        return run_in_daemon_thread(
+            partial(self.transport.close, max(seconds, _COOPERATION_SECONDS))
+        )
 
     def discard(self) -> None:
         """Kill the process, if it has not ended, and let go of it."""

@@ -21,7 +21,7 @@ from shutil import which
 from typing import TYPE_CHECKING
 
 from toolwire_client.protocol.events import LogEntry
-from toolwire_client.waiting.base import in_daemon_thread
+from toolwire_client.waiting.base import run_in_daemon_thread
 from toolwire_schemas.output import make_printable
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.messages import INTERNAL_ERROR, OVERLOADED
@@ -195,7 +195,7 @@ class Wrap:
             self._declaration = read_declaration(head.members)
         self._waiting = WaitingMessages(self._settings.max_pending_bytes)
         self._waiting.frames.append(frame)
-        self._start = in_daemon_thread(self._start_server)
+        self._start = run_in_daemon_thread(self._start_server)
         if is_first and self._wrapped.list_cache != "never":
             self._use_last_start()
         return []
@@ -336,9 +336,9 @@ class Wrap:
         if self._server.running is None:
             # Before closing, since closing a start may take all the time that is left.
             self._report_no_run()
-            wait([in_daemon_thread(self._server.close)], timeout=_CLOSE_SECONDS)
+            wait([run_in_daemon_thread(self._server.close)], timeout=_CLOSE_SECONDS)
             return
-        wait([in_daemon_thread(self._server.close)], timeout=_CLOSE_SECONDS)
+        wait([run_in_daemon_thread(self._server.close)], timeout=_CLOSE_SECONDS)
         self._server.count_orphans()
         self._counts["heartbeat"] = self._session.heartbeats_sent
         self._counts["framing"] = int(self._session.has_headers)

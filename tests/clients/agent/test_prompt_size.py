@@ -11,7 +11,7 @@ from toolwire_agent.agent import Agent
 from toolwire_agent.agent.prompt_size import (
     MANY_TOKENS,
     MANY_TOOLS,
-    many_tools_warning,
+    write_many_tools_warning,
 )
 from toolwire_agent.models import ScriptedModel
 from toolwire_schemas.tokens import estimate_list_tokens
@@ -37,7 +37,7 @@ def entry(name: str, description: str = "") -> dict[str, Any]:
 def test_warning_depends_on_the_number_of_tools_and_their_tokens(
     entries: list[dict[str, Any]], is_many: bool
 ) -> None:
-    assert bool(many_tools_warning(entries)) == is_many
+    assert bool(write_many_tools_warning(entries)) == is_many
 
 
 def numbered(number: int) -> Tool:

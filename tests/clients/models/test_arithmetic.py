@@ -17,7 +17,7 @@ from toolwire_agent.models import ArithmeticModel
 from toolwire_agent.models.arithmetic import (
     NotUnderstood,
     Operation,
-    first_step,
+    find_first_step,
     read_question,
     write,
 )
@@ -463,7 +463,7 @@ def test_written_expression_is_read_back_and_computed(expression: Any) -> None:
     for _ in range(50):
         if isinstance(value, int):
             break
-        step, rest = first_step(value)
+        step, rest = find_first_step(value)
         value = rest(
             {"+": int.__add__, "-": int.__sub__, "*": int.__mul__}[step.operator](
                 step.left, step.right

@@ -34,7 +34,7 @@ from toolwire_agent.models import (
     model_from_name,
 )
 from toolwire_agent.models.by_name import is_small
-from toolwire_agent.models.http_api.endpoint import address
+from toolwire_agent.models.http_api.endpoint import make_url
 from toolwire_agent.models.lagent import ModelStatusCode
 
 ASK = [{"role": "user", "content": "Hello?"}]
@@ -193,7 +193,7 @@ def test_the_page_about_models_names_every_preset() -> None:
 @pytest.mark.parametrize("name", PRESETS)
 def test_a_preset_is_complete(name: str) -> None:
     preset = PRESETS[name]
-    assert address(preset.base_url, "/x").startswith(
+    assert make_url(preset.base_url, "/x").startswith(
         "https://" if preset.needs_key else "http://localhost"
     )
     assert bool(preset.key_variables) or not preset.needs_key

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from toolwire_agent.models.errors import EndpointRefused
 from toolwire_agent.models.http_api.anthropic_messages import Messages
 from toolwire_agent.models.http_api.chat_completions import ChatCompletions
-from toolwire_agent.models.http_api.error_responses import refusal
+from toolwire_agent.models.http_api.error_responses import make_refusal
 from toolwire_agent.models.http_api.vendors import PRESETS
 from toolwire_agent.models.http_api.wire_format import CutOff, HttpRequest, StreamFailed
 from toolwire_agent.react.messages import ModelReply, ToolCall, Usage
@@ -414,9 +414,9 @@ ERRORS = st.recursive(
 @given(ERRORS | st.binary())
 def test_any_error_body_is_an_endpoint_refusal(said: Any) -> None:
     body = said if isinstance(said, bytes) else json.dumps(said).encode()
-    assert refusal(400, body, {}, where="x", key=None).status == 400
+    assert make_refusal(400, body, {}, where="x", key=None).status == 400
     if not isinstance(said, bytes):
-        assert isinstance(refusal(None, said, {}, where="x", key=None), EndpointRefused)
+        assert isinstance(make_refusal(None, said, {}, where="x", key=None), EndpointRefused)
 
 
 @pytest.mark.parametrize(
@@ -425,4 +425,4 @@ def test_any_error_body_is_an_endpoint_refusal(said: Any) -> None:
 @pytest.mark.parametrize("depth", [300, 900, 100_000])
 def test_a_refusal_nested_without_end_is_a_refusal(opening: str, closing: str, depth: int) -> None:
     body = (opening * depth + '"no"' + closing * depth).encode()
-    assert len(str(refusal(400, body, {}, where="x", key=None))) < 2_000
+    assert len(str(make_refusal(400, body, {}, where="x", key=None))) < 2_000

@@ -13,7 +13,7 @@ from toolwire_agent.agent import Agent, Approvals, Budgets, Outcome
 from toolwire_agent.agent.events import Started
 from toolwire_agent.models import OpenAIModel, ServerFacts
 from toolwire_agent.react import Limits, NativeProtocol, StructuredProtocol
-from toolwire_agent.terminal.event_lines import event_lines
+from toolwire_agent.terminal.event_lines import make_event_lines
 
 PROPS = {
     "default_generation_settings": {"n_ctx": 4096},
@@ -91,8 +91,8 @@ def test_a_user_is_informed_that_the_server_drops_tools(protocol: Any) -> None:
     assert outcome.status == "answered"
     started = outcome.transcript[0]
     assert isinstance(started, Started)
-    assert len(event_lines(started)) == isinstance(protocol, NativeProtocol)
-    assert all("no place for tools" in line.text for line in event_lines(started))
+    assert len(make_event_lines(started)) == isinstance(protocol, NativeProtocol)
+    assert all("no place for tools" in line.text for line in make_event_lines(started))
 
 
 def test_the_oldest_actions_are_left_out_when_the_context_is_full() -> None:

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from support.agent_scripts import act, agent, ask, final
 from support.parsed_html import Parsed, assert_inert, texts
 from toolwire_agent.agent import events
-from toolwire_agent.agent.transcripts.transcript import load, sessions
+from toolwire_agent.agent.transcripts.transcript import load, load_sessions
 from toolwire_agent.presentation import present
 from toolwire_agent.react.messages import Action, ModelReply, Usage
 from toolwire_agent.run_page import event_html, run_html, run_markdown, run_page
@@ -181,7 +181,7 @@ def test_the_run_of_an_agent_that_was_called_as_a_tool_is_in_the_call(tmp_path: 
         script, [inner.as_tool("helper", "It helps.")], transcript=tmp_path / "outer.jsonl"
     )
     answered(outer, "How much?")
-    related = [session.events for session in sessions(tmp_path / "inner.jsonl")]
+    related = [session.events for session in load_sessions(tmp_path / "inner.jsonl")]
     assert len(related) == 2
     html = run_html(load(tmp_path / "outer.jsonl"), related)
     assert html.count('<ol class="run">') == 2
@@ -255,6 +255,6 @@ def test_a_transcript_of_many_sessions_shows_the_last(name: str, tmp_path: Path)
     path = tmp_path / "run.jsonl"
     for question in ("first?", "second?"):
         answered(agent([final("done")], transcript=path), question)
-    assert [len(session.events) for session in sessions(path)] == [6, 6]
+    assert [len(session.events) for session in load_sessions(path)] == [6, 6]
     made = (run_page if name == "html" else run_markdown)(load(path))
     assert "second?" in Parsed(made).text if name == "html" else "second?" in made

@@ -21,7 +21,7 @@ from toolwire_agent.react import (
     TemplateError,
     Tools,
 )
-from toolwire_agent.react.prompts import LANGUAGES, language
+from toolwire_agent.react.prompts import LANGUAGES, load_language
 from toolwire_dialects import python_stub as python
 
 EN, ZH = LANGUAGES["en"], LANGUAGES["zh"]
@@ -244,7 +244,7 @@ def test_every_sentence_exists_and_is_used() -> None:
 
 
 def test_a_language_is_found_by_its_name() -> None:
-    assert language("zh") is ZH
+    assert load_language("zh") is ZH
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 from support.react_samples import OBJECTS, TEXTS
 from toolwire_agent.react import Unreadable
-from toolwire_agent.react.prompts import language
+from toolwire_agent.react.prompts import load_language
 from toolwire_agent.react.replies.reply_parser import find_only_object
 
 REPLY = {"thought": "t", "type": "ACTION", "tool": "add", "params": {"a": 1, "b": 2}}
@@ -144,7 +144,7 @@ def test_error_has_line_and_column() -> None:
     with pytest.raises(Unreadable) as caught:
         find_only_object('Here you are:\n{"a": 1,\n "b" 2}')
     assert "(Expecting ':' delimiter: line 3 column 6 (char 28))" in str(caught.value)
-    assert "（Expecting ':' delimiter: line 3 column 6 (char 28)）" in language(
+    assert "（Expecting ':' delimiter: line 3 column 6 (char 28)）" in load_language(
         "zh"
     ).format_remarks(caught.value.remark)
     assert caught.value.remark.details["near"] == json.dumps(' are:\n{"a": 1,\n "b" 2}')

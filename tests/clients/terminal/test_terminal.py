@@ -48,9 +48,9 @@ from toolwire_agent.terminal import (
     MainThread,
     Person,
     PlainRenderer,
-    event_lines,
+    make_event_lines,
 )
-from toolwire_agent.terminal.forms import fields
+from toolwire_agent.terminal.forms import read_fields
 from toolwire_agent.terminal.rich_renderer import RichRenderer
 from toolwire_client import Elicitation, NoAnswer
 from toolwire_schemas.language import use_language
@@ -76,7 +76,7 @@ def events_with(text: str) -> list[Recorded]:
 @given(st.text())
 def test_no_foreign_text_controls_the_terminal(text: str) -> None:
     for event in events_with(text):
-        assert not any(STEERING & set(line.text) for line in event_lines(event))
+        assert not any(STEERING & set(line.text) for line in make_event_lines(event))
 
 
 @given(st.text())
@@ -158,9 +158,9 @@ def test_rich_markup_in_texts_is_shown_as_text() -> None:
 
 
 def test_long_results_and_arguments_are_shortened() -> None:
-    (result,) = event_lines(CallFinished(success=True, result="x\n" * 10_000))
+    (result,) = make_event_lines(CallFinished(success=True, result="x\n" * 10_000))
     assert result.text == "\n".join("x" * 8) + " … (20,000 characters)"
-    (action,) = event_lines(ActionChosen(thought="", tool="t", params={"text": "x" * 1000}))
+    (action,) = make_event_lines(ActionChosen(thought="", tool="t", params={"text": "x" * 1000}))
     assert len(action.text) < 120
 
 
@@ -316,7 +316,7 @@ JSON = st.recursive(
 @given(JSON, st.text(max_size=5))
 @example({"anyOf": [False]}, "x")
 def test_an_invalid_form_does_not_crash(schema: Any, typed: str) -> None:
-    for field in fields({"properties": {"field": schema}, "required": ["field"]}):
+    for field in read_fields({"properties": {"field": schema}, "required": ["field"]}):
         with suppress(ValueError):
             field.value(typed)
 

@@ -282,7 +282,11 @@ def test_schema_without_values_is_an_error(schema: Any) -> None:
 )
 def test_schema_that_accepts_everything_has_no_invalid_values(schema: Any) -> None:
     with pytest.raises((NoValues, Unsatisfiable)):
-        find(invalid_values(schema, within={"type": "string"}), lambda _: True, settings=SEARCH)
+        find(
+            invalid_values(schema, within={"type": "string"}),
+            lambda _: True,
+            settings=SEARCH,
+        )
 
 
 OLDER = {
@@ -315,7 +319,9 @@ def test_invalid_values_break_draft_07(value: Any) -> None:
 
 def test_keywords_next_to_a_reference_are_ignored_in_draft_07() -> None:
     found = find(
-        valid_values(OLDER), lambda value: value.get("alone", 10**6) < 10**6, settings=SEARCH
+        valid_values(OLDER),
+        lambda value: value.get("alone", 10**6) < 10**6,
+        settings=SEARCH,
     )
     assert Draft7Validator(OLDER).is_valid(found)
 

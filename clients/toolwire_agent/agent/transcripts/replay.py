@@ -68,7 +68,7 @@ def _make_event(
             return state.make_end("needs_input", reason=event.reason)
     elif is_awaited or _is_from_outside(state, event):
         return event
-    step = state.next_step()
+    step = state.choose_next_step()
     if step is None:
         return None
     if isinstance(step, RecordEvent):
@@ -90,6 +90,6 @@ def _is_from_outside(state: RunState, event: events.Recorded) -> bool:
             return call in state.open
         case events.ReplyRefused():
             # The requested type refused the answer with which the run would have ended.
-            step = state.next_step()
+            step = state.choose_next_step()
             return isinstance(step, RecordEvent) and isinstance(step.event, events.Ended)
     return False

@@ -121,11 +121,11 @@ def load_session(path: str | os.PathLike[str], at: int | None = None) -> Loaded:
     Raises:
         ValueError: if there is no line *at*.
     """
-    *_, session = sessions(path, at)
+    *_, session = load_sessions(path, at)
     return session
 
 
-def sessions(path: str | os.PathLike[str], at: int | None = None) -> list[Loaded]:
+def load_sessions(path: str | os.PathLike[str], at: int | None = None) -> list[Loaded]:
     """As `load_session`, with all sessions in the file, or those up to that of line *at*.
 
     Raises:
@@ -142,7 +142,7 @@ def sessions(path: str | os.PathLike[str], at: int | None = None) -> list[Loaded
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
-        event = _event(line, f"{path}, line {number}")
+        event = _read_event(line, f"{path}, line {number}")
         if isinstance(event, events.Started):
             if at is not None and number > at:
                 break
@@ -151,12 +151,12 @@ def sessions(path: str | os.PathLike[str], at: int | None = None) -> list[Loaded
         before = session.events[-1] if session.events else None
         if before is None and not may_follow(before, event):
             raise BrokenTranscript(
-                f"{path}, line {number}: a transcript starts with Started, not {_kind(event)}"
+                f"{path}, line {number}: a transcript starts with Started, not {_name_kind(event)}"
             )
         if before is not None and not may_follow(before, event):
             raise BrokenTranscript(
-                f"{path}, line {number}, cannot follow the event before it, {_kind(before)}: it is "
-                f"{_kind(event)}; the line is doubled or from another run"
+                f"{path}, line {number}, cannot follow the event before it, {_name_kind(before)}: "
+                f"it is {_name_kind(event)}; the line is doubled or from another run"
             )
         session.events.append(event)
         session.lines.append(number)
@@ -206,7 +206,7 @@ def _has_open_call(record: list[events.Recorded]) -> bool:
     return False
 
 
-def _event(line: bytes, where: str) -> events.Recorded:
+def _read_event(line: bytes, where: str) -> events.Recorded:
     try:
         event: events.Recorded = msgspec.convert(codec.decode(line), events.Recorded)
     except (codec.DecodingError, msgspec.ValidationError) as error:
@@ -214,7 +214,7 @@ def _event(line: bytes, where: str) -> events.Recorded:
     return event
 
 
-def _kind(event: events.Recorded) -> str:
+def _name_kind(event: events.Recorded) -> str:
     return type(event).__name__
 
 

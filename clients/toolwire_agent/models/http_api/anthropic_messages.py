@@ -17,11 +17,11 @@ from .wire_format import (
     CutOff,
     HttpRequest,
     StreamFailed,
-    calls_of,
-    content_of,
     count_in,
-    role_of,
-    text_or_empty,
+    get_text,
+    read_calls,
+    read_content,
+    read_role,
 )
 
 if TYPE_CHECKING:
@@ -47,17 +47,17 @@ Block = dict[str, Any]
 # --- what is sent ---------------------------------------------------------------------------------
 
 
-def _turns(request: HttpRequest) -> tuple[str, list[dict[str, Any]]]:
+def _make_turns(request: HttpRequest) -> tuple[str, list[dict[str, Any]]]:
     """Return the system prompt, and the other messages as alternating turns."""
     system: list[str] = []
     turns: list[dict[str, Any]] = []
     for message in request.messages:
-        role = role_of(message)
+        role = read_role(message)
         if role == "system" and not turns:
-            system.append(_system_text(content_of(message)))
+            system.append(_read_system_text(read_content(message)))
             continue
         speaker = "assistant" if role == "assistant" else "user"
-        blocks = _blocks(message, role, request)
+        blocks = _make_blocks(message, role, request)
         if turns and turns[-1]["role"] == speaker:
             turns[-1]["content"] += blocks
         elif blocks:
@@ -67,29 +67,29 @@ def _turns(request: HttpRequest) -> tuple[str, list[dict[str, Any]]]:
     return "\n\n".join(filter(None, system)), turns
 
 
-def _system_text(content: Any) -> str:
+def _read_system_text(content: Any) -> str:
     if isinstance(content, str):
         return content
     return "\n".join(str(part.get("text", "")) for part in content)
 
 
-def _blocks(message: Message, role: str, request: HttpRequest) -> list[Block]:
+def _make_blocks(message: Message, role: str, request: HttpRequest) -> list[Block]:
     echo = message.get("echo") or {}
     if role == "assistant" and echo.get("content"):
         return list(echo["content"])
-    content = content_of(message)
+    content = read_content(message)
     if role == "tool":
         return [{"type": "tool_result", "tool_use_id": message["tool_call_id"], "content": content}]
     if isinstance(content, str):  # an empty text is refused
         content = [{"type": "text", "text": content}] if content.strip() else []
     blocks = list(content)
     if role == "assistant":
-        for id, name, arguments in calls_of(message):
-            blocks.append(_tool_use(id, name, arguments, request))
+        for id, name, arguments in read_calls(message):
+            blocks.append(_make_tool_use(id, name, arguments, request))
     return blocks
 
 
-def _tool_use(id: str, name: str, arguments: str, request: HttpRequest) -> Block:
+def _make_tool_use(id: str, name: str, arguments: str, request: HttpRequest) -> Block:
     try:
         given = codec.decode(arguments)
     except codec.DecodingError:  # not JSON, and the API takes only objects
@@ -132,7 +132,7 @@ class Messages:
 
     @staticmethod
     def body(request: HttpRequest, form: Preset) -> dict[str, Any]:
-        system, turns = _turns(request)
+        system, turns = _make_turns(request)
         body: dict[str, Any] = {
             "model": request.model,
             "max_tokens": _MAX_TOKENS if request.max_tokens is None else request.max_tokens,
@@ -167,7 +167,7 @@ class Messages:
             case {"type": "content_block_delta", "index": int(index), "delta": dict(delta)}:
                 return self._add(index, delta)
             case {"type": "message_delta", "delta": dict(delta)}:
-                self._stop_reason = text_or_empty(delta.get("stop_reason")) or self._stop_reason
+                self._stop_reason = get_text(delta.get("stop_reason")) or self._stop_reason
                 self._count(value.get("usage"))
             case {"type": "message_stop"}:
                 self.is_complete = True
@@ -179,7 +179,7 @@ class Messages:
         if not isinstance(value, dict) or not isinstance(value.get("content"), list):
             raise ValueError("it has no content")
         self.is_complete = True
-        self._stop_reason = text_or_empty(value.get("stop_reason")) or None
+        self._stop_reason = get_text(value.get("stop_reason")) or None
         self._count(value.get("usage"))
         return "".join(self._start(index, block) for index, block in enumerate(value["content"]))
 
@@ -215,7 +215,7 @@ class Messages:
     def _start(self, index: int, block: Any) -> str:
         if not isinstance(block, dict):
             raise ValueError(f"there is {str(block)[:80]!r} where a block of content should be")
-        made = block | {name: text_or_empty(block[name]) for name in _TEXTS if name in block}
+        made = block | {name: get_text(block[name]) for name in _TEXTS if name in block}
         self._blocks[index] = made
         if made.get("type") == "text":
             return str(made.get("text", ""))

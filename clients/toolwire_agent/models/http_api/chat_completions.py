@@ -20,11 +20,11 @@ from .wire_format import (
     CutOff,
     HttpRequest,
     StreamFailed,
-    calls_of,
-    content_of,
     count_in,
-    role_of,
-    text_or_empty,
+    get_text,
+    read_calls,
+    read_content,
+    read_role,
 )
 
 if TYPE_CHECKING:
@@ -39,22 +39,22 @@ _THOUGHTS = ("reasoning_content", "reasoning")
 # --- what is sent ---------------------------------------------------------------------------------
 
 
-def _message(message: Message, request: HttpRequest) -> dict[str, Any]:
-    role = role_of(message)
-    made: dict[str, Any] = {"role": role, "content": content_of(message)}
+def _make_message(message: Message, request: HttpRequest) -> dict[str, Any]:
+    role = read_role(message)
+    made: dict[str, Any] = {"role": role, "content": read_content(message)}
     if role == "tool":
         made["tool_call_id"] = message["tool_call_id"]
     if role != "assistant":
         return made
     calls = []
-    for id, name, arguments in calls_of(message):
+    for id, name, arguments in read_calls(message):
         calls.append(_call_entry(id, request.names.theirs.get(name, name), arguments))
     if calls:
         made["tool_calls"] = calls
     return made | (message.get("echo") or {})
 
 
-def _response_format(
+def _make_response_format(
     schema: dict[str, Any], form: Preset, messages: list[dict[str, Any]]
 ) -> dict[str, Any]:
     if form.formats[0] == "json_schema":
@@ -87,9 +87,9 @@ class _Call(msgspec.Struct):
         """Whether *delta*, at the same index, belongs to this call. Gemini gives all calls 0,
         others have no ids.
         """
-        function = _object(delta.get("function"))
-        id = text_or_empty(delta.get("id"))
-        name = text_or_empty(function.get("name"))
+        function = _as_object(delta.get("function"))
+        id = get_text(delta.get("id"))
+        name = get_text(function.get("name"))
         has_other_id = id and self.id and id != self.id
         has_other_name = name and self.name and name != self.name
         if has_other_id or has_other_name:
@@ -99,14 +99,14 @@ class _Call(msgspec.Struct):
         return bool(id) or not has_other_arguments
 
     def add(self, delta: dict[str, Any]) -> None:
-        function = _object(delta.get("function"))
-        self.id = self.id or text_or_empty(delta.get("id"))
-        self.name = self.name or text_or_empty(function.get("name"))
+        function = _as_object(delta.get("function"))
+        self.id = self.id or get_text(delta.get("id"))
+        self.name = self.name or get_text(function.get("name"))
         arguments = function.get("arguments")
         if isinstance(arguments, dict):
             self.arguments = arguments
         elif isinstance(self.arguments, str):
-            self.arguments += text_or_empty(arguments)
+            self.arguments += get_text(arguments)
         for name, value in delta.items():
             if name not in ("id", "index", "type", "function"):
                 self.more[name] = value
@@ -152,7 +152,7 @@ class ChatCompletions:
     def body(request: HttpRequest, form: Preset) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": request.model,
-            "messages": [_message(message, request) for message in request.messages],
+            "messages": [_make_message(message, request) for message in request.messages],
         }
         if request.tools:
             body["tools"] = [openai.from_entry(entry) for entry in request.rename_tools()]
@@ -163,7 +163,7 @@ class ChatCompletions:
         if request.max_tokens is not None:
             body[form.limit] = request.max_tokens
         if request.schema is not None:
-            body |= _response_format(request.schema, form, body["messages"])
+            body |= _make_response_format(request.schema, form, body["messages"])
         if request.stream:
             body["stream"] = True
             if form.tells_usage:
@@ -213,21 +213,21 @@ class ChatCompletions:
         self._count(value.get("usage"))
         # The last piece may have no choice, or only usage. No request asks for more than one
         # choice.
-        choice = next(map(_object, _list(value.get("choices"))), {})
+        choice = next(map(_as_object, _list(value.get("choices"))), {})
         if error := choice.get("error"):
             raise StreamFailed(error)
         self._count(choice.get("usage"))  # Moonshot's place for it
         if reason := choice.get("finish_reason"):
             self._finish_reason = _FINISHED.get(str(reason), str(reason))
-        return self._add(_object(choice.get(member)), is_whole=member == "message")
+        return self._add(_as_object(choice.get(member)), is_whole=member == "message")
 
     def _add(self, delta: dict[str, Any], *, is_whole: bool) -> str:
         for name in _THOUGHTS:
             if delta.get(name):
-                self._reasoning.append(text_or_empty(delta[name]))
+                self._reasoning.append(get_text(delta[name]))
                 break
-        self._refusal.append(text_or_empty(delta.get("refusal")))
-        for place, call in enumerate(map(_object, _list(delta.get("tool_calls")))):
+        self._refusal.append(get_text(delta.get("refusal")))
+        for place, call in enumerate(map(_as_object, _list(delta.get("tool_calls")))):
             index = place if is_whole else call.get("index", 0)
             self._add_call(call, index)
         for name in self._echoes:
@@ -244,13 +244,13 @@ class ChatCompletions:
         # Mistral's models that think answer in parts.
         parts = content if isinstance(content, list) else [{"text": content}]
         text = ""
-        for part in map(_object, parts):
+        for part in map(_as_object, parts):
             thinking = part.get("thinking")
             if not isinstance(thinking, list):
-                text += self._thoughts.feed(text_or_empty(part.get("text")))
+                text += self._thoughts.feed(get_text(part.get("text")))
                 continue
             for thought in thinking:
-                self._reasoning.append(text_or_empty(_object(thought).get("text")))
+                self._reasoning.append(get_text(_as_object(thought).get("text")))
         return text
 
     def _add_call(self, delta: dict[str, Any], index: Any) -> None:
@@ -295,7 +295,7 @@ def _call_entry(id: str, name: str, arguments: str) -> dict[str, Any]:
     return {"id": id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
-def _object(value: Any) -> dict[str, Any]:
+def _as_object(value: Any) -> dict[str, Any]:
     if value is not None and not isinstance(value, dict):
         raise ValueError(f"there is {str(value)[:80]!r} where an object should be")
     return value or {}

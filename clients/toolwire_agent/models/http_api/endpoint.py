@@ -19,7 +19,7 @@ from toolwire_schemas.wire import codec
 
 from ..errors import ModelError, NotReady, ReplyTimedOut, Unreachable, UnreadableReply
 from ..model import emit_text
-from .error_responses import refusal
+from .error_responses import make_refusal
 from .wire_format import CutOff, StreamFailed
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Endpoint:
             "accept": "text/event-stream, application/json",
         }
         self._headers |= {
-            name.lower(): _sendable(name, value) for name, value in own_headers.items()
+            name.lower(): _check_sendable(name, value) for name, value in own_headers.items()
         }
         self._key = key
         self._limits = limits
@@ -109,16 +109,18 @@ class Endpoint:
             )
         except httpx2.ConnectError as error:
             failure = Unreachable(
-                f"{self.shown} cannot be reached (is it running?): {self._about(error)}"
+                f"{self.shown} cannot be reached (is it running?): {self._describe_error(error)}"
             )
         except httpx2.DecodingError as error:
             failure = UnreadableReply(
-                f"{self.shown} sent undecodable content: {self._about(error)}"
+                f"{self.shown} sent undecodable content: {self._describe_error(error)}"
             )
         except (httpx2.InvalidURL, httpx2.UnsupportedProtocol, httpx2.LocalProtocolError) as error:
-            failure = NotReady(f"{self.shown} cannot be used: {self._about(error)}")
+            failure = NotReady(f"{self.shown} cannot be used: {self._describe_error(error)}")
         except httpx2.TransportError as error:
-            failure = Unreachable(f"the connection to {self.shown} broke: {self._about(error)}")
+            failure = Unreachable(
+                f"the connection to {self.shown} broke: {self._describe_error(error)}"
+            )
         raise failure
 
     async def fetch_json(self, path: str, seconds: float) -> bytes | None:
@@ -142,7 +144,7 @@ class Endpoint:
                 self._connect() as client,
                 client.stream("GET", url, headers=self._headers) as response,
             ):
-                await _each(response.aiter_bytes(), take)
+                await _feed_each(response.aiter_bytes(), take)
             if response.is_success and len(body) <= _MAX_FETCHED_BYTES:
                 return bytes(body)
             return None
@@ -152,7 +154,7 @@ class Endpoint:
         """Keep connections open for requests from this event loop, until as many calls of
         `close`.
         """
-        client, users = self._kept.get() or (self._new_client(), 0)
+        client, users = self._kept.get() or (self._make_client(), 0)
         self._kept.set((client, users + 1))
 
     async def close(self) -> None:
@@ -198,10 +200,10 @@ class Endpoint:
             whole.extend(piece)
             return is_refused and size >= _MAX_ERROR_BYTES
 
-        await _each(response.aiter_bytes(), take)
+        await _feed_each(response.aiter_bytes(), take)
         if is_refused:
             body = bytes(whole[:_MAX_ERROR_BYTES])
-            raise refusal(
+            raise make_refusal(
                 response.status_code, body, response.headers, where=self.shown, key=self._key
             )
         if is_whole:
@@ -215,7 +217,7 @@ class Endpoint:
         try:
             return take()
         except StreamFailed as failed:
-            failure = refusal(None, failed.error, {}, where=self.shown, key=self._key)
+            failure = make_refusal(None, failed.error, {}, where=self.shown, key=self._key)
         except CutOff:
             failure = UnreadableReply(
                 f"{self.shown} ended in the middle of its reply", is_passing=True
@@ -223,7 +225,9 @@ class Endpoint:
         except codec.DecodingError as error:
             failure = UnreadableReply(f"{self.shown} sent invalid JSON: {error}", is_passing=True)
         except ValueError as error:
-            failure = UnreadableReply(f"{self.shown} sent an invalid reply: {self._about(error)}")
+            failure = UnreadableReply(
+                f"{self.shown} sent an invalid reply: {self._describe_error(error)}"
+            )
         raise failure
 
     @asynccontextmanager
@@ -231,10 +235,10 @@ class Endpoint:
         if kept := self._kept.get():
             yield kept[0]
         else:
-            async with self._new_client() as client:
+            async with self._make_client() as client:
                 yield client
 
-    def _new_client(self) -> httpx2.AsyncClient:
+    def _make_client(self) -> httpx2.AsyncClient:
         import httpx2
 
         limits = httpx2.Timeout(self._limits.silence, connect=self._limits.connect)
@@ -243,17 +247,17 @@ class Endpoint:
                 timeout=limits, proxy=self._proxy, follow_redirects=False, verify=_trust_store()
             )
         except (ValueError, ImportError, httpx2.InvalidURL) as error:
-            failure = NotReady(f"the proxy cannot be used: {self._about(error)}")
+            failure = NotReady(f"the proxy cannot be used: {self._describe_error(error)}")
         raise failure
 
-    def _about(self, error: Exception) -> str:
+    def _describe_error(self, error: Exception) -> str:
         reason = str(error) or type(error).__name__
         if self._key is None:
             return reason
         return self._key.hidden_in(reason)
 
 
-def address(base_url: str, path: str) -> str:
+def make_url(base_url: str, path: str) -> str:
     """Return the URL to post to. *base_url* may already end with *path*, and may have a query.
 
     Raises:
@@ -279,7 +283,7 @@ def address(base_url: str, path: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc, whole, parts.query, ""))
 
 
-def _sendable(name: str, value: object) -> str:
+def _check_sendable(name: str, value: object) -> str:
     if not isinstance(value, str) or not value.isascii() or not value.isprintable():
         raise NotReady(
             f"the header {name} cannot be sent: it is not text, or has characters not allowed in"
@@ -303,7 +307,7 @@ def _trust_store() -> ssl.SSLContext:
     return httpx2.create_ssl_context()
 
 
-async def _each(pieces: AsyncIterable[T], take: Callable[[T], Awaitable[bool]]) -> None:
+async def _feed_each(pieces: AsyncIterable[T], take: Callable[[T], Awaitable[bool]]) -> None:
     """Pass the *pieces* to *take* one by one, until it returns true or raises.
 
     Leaving the loop early would leave generators within httpx2's generators open, which trio
@@ -346,13 +350,13 @@ class Events:
             return []
         *lines, rest = b"".join([*self._line, piece]).split(b"\n")
         self._line = [rest]
-        return self._events(lines)
+        return self._split_events(lines)
 
     def finish(self) -> list[bytes]:
         """Return the data of an unfinished last event."""
-        return self._events([b"".join(self._line), b""])
+        return self._split_events([b"".join(self._line), b""])
 
-    def _events(self, lines: list[bytes]) -> list[bytes]:
+    def _split_events(self, lines: list[bytes]) -> list[bytes]:
         events = []
         for line in (line.removesuffix(b"\r") for line in lines):
             name, _, value = line.partition(b":")

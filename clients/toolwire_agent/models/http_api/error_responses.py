@@ -59,7 +59,7 @@ _TOO_LONG = re.compile(
 _OF_LENGTH = (400, 413, 422, 500)
 
 
-def refusal(
+def make_refusal(
     status: int | None, error: Any, headers: Mapping[str, str], *, where: str, key: Key | None
 ) -> EndpointRefused:
     """Return the error for a response, whose body is *error*; without a *status*, for one in the
@@ -68,14 +68,14 @@ def refusal(
     clean = (lambda text: text) if key is None else key.hidden_in
     if isinstance(error, bytes):
         error = _decode(error)
-    message, code = _message_and_code(error)
+    message, code = _find_message_and_code(error)
     what = "refused the request"
     if status is None:
         what = "aborted its reply"
         status = _guess_status(error, code)
     # First the key goes, then what is too long: a key that is cut in two would stay.
     message = " ".join(clean(message).split())[:_LONGEST]
-    advice = clean(_advice(status, headers, key))
+    advice = clean(_write_advice(status, headers, key))
     is_too_long = status in _OF_LENGTH and _TOO_LONG.search(f"{message} {code}")
     text = f"{where} {what} ({status}): {message or 'without a message'}"
     if advice:
@@ -106,7 +106,7 @@ def _decode(body: bytes) -> Any:
         return body.decode("utf-8", "replace")
 
 
-def _message_and_code(value: Any) -> tuple[str, str]:
+def _find_message_and_code(value: Any) -> tuple[str, str]:
     match value:
         case {"error": dict() | str() as error} | [
             {"error": dict() | str() as error}
@@ -119,9 +119,9 @@ def _message_and_code(value: Any) -> tuple[str, str]:
             | {"message": {"detail": detail}}
             | {"message": (list() | str()) as detail}
         ):
-            return _write(detail), _code(value)
+            return _write(detail), _find_code(value)
         case dict():
-            return _write(value), _code(value)
+            return _write(value), _find_code(value)
     return ("" if value is None else _write(value)), ""
 
 
@@ -134,11 +134,11 @@ def _write(value: Any) -> str:
         return "(JSON nested too deeply to be shown)"
 
 
-def _code(error: dict[str, Any]) -> str:
+def _find_code(error: dict[str, Any]) -> str:
     return next((error[name] for name in ("code", "type") if isinstance(error.get(name), str)), "")
 
 
-def _advice(status: int, headers: Mapping[str, str], key: Key | None) -> str:
+def _write_advice(status: int, headers: Mapping[str, str], key: Key | None) -> str:
     if 300 <= status < 400:
         return f"it moved to {headers.get('location', 'elsewhere')}: set base_url; redirects are not followed"  # noqa: E501
     if status in (401, 403):

@@ -29,7 +29,7 @@ class ReasoningSplitter:
     def feed(self, piece: str) -> str:
         """Add *piece* and return the text that is now known to be answer."""
         if not self._is_answering:
-            piece = self._after_thoughts(self._undecided + piece)
+            piece = self._skip_thoughts(self._undecided + piece)
         self._answer.append(piece)
         return piece
 
@@ -42,7 +42,7 @@ class ReasoningSplitter:
         thought, answer = _without_opening("".join(self._answer))
         return answer, "\n".join(filter(None, ["".join(self._thoughts).strip(), thought]))
 
-    def _after_thoughts(self, text: str) -> str:
+    def _skip_thoughts(self, text: str) -> str:
         """Return the start of the answer, or "" if *text* does not reach it."""
         while True:
             if self._closing:

@@ -29,7 +29,7 @@ from ..errors import ContextExceeded, EndpointRefused, ModelError, NotReady, Rep
 from ..model import ServerFacts
 from .anthropic_messages import Messages
 from .chat_completions import ChatCompletions
-from .endpoint import Endpoint, TimeLimits, address
+from .endpoint import Endpoint, TimeLimits, make_url
 from .vendors import PRESETS, Preset, find_key
 from .wire_format import HttpRequest, count_in
 
@@ -147,7 +147,7 @@ class RemoteModel:
         self._context_tokens = context_tokens
         self._retries = retries or Retries()
         self._limits = time_limits or TimeLimits()
-        url = address(own or self._preset.base_url, self._wire.path)
+        url = make_url(own or self._preset.base_url, self._wire.path)
         self._place: Place = (url, model, self._preset, b"")
         all_headers = {**self._wire.headers(self._key), **(headers or {})}
         self._endpoint = Endpoint(url, all_headers, self._key, self._limits, proxy)
@@ -208,12 +208,12 @@ class RemoteModel:
             return on_text and on_text(text)
 
         while True:
-            body, reader = self._body_of(request, form), self._wire(request, self._preset)
+            body, reader = self._make_body(request, form), self._wire(request, self._preset)
             try:
                 reply = await self._endpoint.ask(body, reader, pass_on)
             except ModelError as error:
                 error.attempts = attempt
-                if plainer := _plainer(
+                if plainer := _choose_plainer(
                     form, self._preset, error, has_schema=request.schema is not None
                 ):
                     place = (
@@ -224,7 +224,7 @@ class RemoteModel:
                     form, attempt = plainer, 1
                     continue
                 if request.max_tokens != self._request.max_tokens and (
-                    fewer := _fewer_tokens(request, error)
+                    fewer := _lower_tokens(request, error)
                 ):
                     request, attempt = msgspec.structs.replace(request, max_tokens=fewer), 1
                     continue
@@ -242,7 +242,7 @@ class RemoteModel:
             attempt += 1
             await (self._retries.sleep or anyio.sleep)(seconds)
 
-    def _body_of(self, request: HttpRequest, form: Preset) -> bytes:
+    def _make_body(self, request: HttpRequest, form: Preset) -> bytes:
         try:
             return codec.encode(self._wire.body(request, form))
         except codec.EncodingError as error:
@@ -254,7 +254,7 @@ class RemoteModel:
         if self._preset.tells_props and self._place not in FACTS:
             page = await self._endpoint.fetch_json("/props", _PROPS_SECONDS)
             if page is not None:
-                told = FACTS[self._place] = _facts(page)
+                told = FACTS[self._place] = _read_facts(page)
         own = self._context_tokens
         if own is None:
             return told
@@ -299,7 +299,7 @@ def _digest(schema: dict[str, Any] | None) -> bytes:
     return hashlib.sha256(repr(schema).encode("utf-8", "replace")).digest()
 
 
-def _facts(page: bytes) -> ServerFacts:
+def _read_facts(page: bytes) -> ServerFacts:
     """Return what llama.cpp's `/props` says; a server that says something else is no reason to
     fail.
     """
@@ -315,7 +315,7 @@ def _facts(page: bytes) -> ServerFacts:
     return ServerFacts(context_tokens=tokens if tokens > 0 else None, takes_tools=takes_tools)
 
 
-def _fewer_tokens(request: HttpRequest, error: ModelError) -> int | None:
+def _lower_tokens(request: HttpRequest, error: ModelError) -> int | None:
     """Return a lower limit of tokens if *error* refuses that of *request*; `None` if the cause is
     something else.
     """
@@ -330,7 +330,9 @@ def _fewer_tokens(request: HttpRequest, error: ModelError) -> int | None:
     return None
 
 
-def _plainer(form: Preset, preset: Preset, error: ModelError, *, has_schema: bool) -> Preset | None:
+def _choose_plainer(
+    form: Preset, preset: Preset, error: ModelError, *, has_schema: bool
+) -> Preset | None:
     """Return the next plainer form after *form* was refused with *error*; `None` if the cause is
     something else.
     """

@@ -46,7 +46,7 @@ class StreamFailed(Exception):
         self.error = error
 
 
-def text_or_empty(value: Any) -> str:
+def get_text(value: Any) -> str:
     """Return *value* if it is text."""
     if isinstance(value, str):
         return value
@@ -64,7 +64,7 @@ def count_in(usage: Any, *path: str) -> int:
     return 0
 
 
-def content_of(message: Message) -> Any:
+def read_content(message: Message) -> Any:
     """Return the content of a message as it can be sent: text, or parts of a vendor's API."""
     content = message.get("content")
     if content is None or isinstance(content, str):
@@ -83,7 +83,7 @@ def _is_part(part: Any) -> bool:
     return isinstance(part, dict) and "type" in part
 
 
-def role_of(message: Message) -> str:
+def read_role(message: Message) -> str:
     """Return the role: system, user, assistant or tool. A tool's message without a call is the
     user's.
     """
@@ -99,7 +99,7 @@ def role_of(message: Message) -> str:
     return str(role)
 
 
-def calls_of(message: Message) -> list[tuple[str, str, str]]:
+def read_calls(message: Message) -> list[tuple[str, str, str]]:
     """Return the id, name and arguments (as JSON text) of each tool call in an assistant's
     message.
     """

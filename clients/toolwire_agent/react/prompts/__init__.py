@@ -112,7 +112,7 @@ LANGUAGES = {
 }
 
 
-def language(name: str | None = None) -> Language:
+def load_language(name: str | None = None) -> Language:
     """Return the language of this name, by default that of the process (`TOOLWIRE_LANG`).
 
     Raises:
@@ -129,4 +129,4 @@ class Unreadable(ValueError):
         self.remark = Remark(kind, details)
 
     def __str__(self) -> str:
-        return language("en").format_remarks(self.remark)
+        return load_language("en").format_remarks(self.remark)

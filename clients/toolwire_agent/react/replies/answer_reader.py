@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 
-from toolwire_client.redaction.hidden import whole
+from toolwire_client.redaction.hidden import repair_surrogates
 
 _TEXT = re.compile(r'[^"\\]+')
 _ESCAPE = re.compile(r"\\(?:u....|[^u])", re.DOTALL)
@@ -55,7 +55,7 @@ class JsonAnswerReader(AnswerReader):
         held = _HELD.search(text)
         if held and not self._is_over:
             self._held = held[0]
-        return whole(text.removesuffix(self._held))
+        return repair_surrogates(text.removesuffix(self._held))
 
     def _read_between(self, piece: str, at: int) -> int:
         mark = _MARK.search(piece, at)
@@ -108,7 +108,7 @@ class JsonAnswerReader(AnswerReader):
             case "type":
                 self._is_answer = text == "FINAL_ANSWER"
             case "thought":
-                self.thought = whole(text)
+                self.thought = repair_surrogates(text)
             case "result":
                 self._is_over = True
 

@@ -109,7 +109,7 @@ def find_only_object(text: str) -> dict[str, Any]:
     try:
         value = _DECODER.decode(text.strip())
     except (ValueError, RecursionError):
-        found = _objects(text)  # finds the fault again, if it is in an object
+        found = _find_objects(text)  # finds the fault again, if it is in an object
     else:
         found = value if isinstance(value, list) else [value]
     match found:
@@ -176,7 +176,7 @@ def check_sendable(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-def _objects(text: str) -> list[dict[str, Any]]:
+def _find_objects(text: str) -> list[dict[str, Any]]:
     """Return all objects in *text* outside thoughts and outside one another."""
     found: list[dict[str, Any]] = []
     first_brace: int | None = None
@@ -229,7 +229,7 @@ def _make_malformed(text: str, error: json.JSONDecodeError) -> Unreadable:
     )
 
 
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made: dict[str, Any] = {}
     for name, value in pairs:
         if name in made:
@@ -238,14 +238,14 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def _finite(text: str) -> float:
+def _refuse_infinite(text: str) -> float:
     number = float(text)
     if not math.isfinite(number):
         raise Unreadable("number", number=text)
     return number
 
 
-def _integer(text: str) -> int:
+def _read_integer(text: str) -> int:
     try:
         return int(text)
     except ValueError:  # of more digits than Python reads
@@ -255,9 +255,9 @@ def _integer(text: str) -> int:
 # strict=False: line breaks and tabs within strings, which many models write as they are, can mean
 # nothing else.
 _DECODER = json.JSONDecoder(
-    object_pairs_hook=_once,
-    parse_float=_finite,
-    parse_int=_integer,
-    parse_constant=_finite,
+    object_pairs_hook=_refuse_duplicates,
+    parse_float=_refuse_infinite,
+    parse_int=_read_integer,
+    parse_constant=_refuse_infinite,
     strict=False,
 )

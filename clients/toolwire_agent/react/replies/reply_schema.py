@@ -57,7 +57,7 @@ def build_reply_schema(
     from toolwire_dialects.lint.vendors import check_strict
 
     for name in called:
-        params[name] = _strict(tools.schema(name))
+        params[name] = _make_strict(tools.schema(name))
     schema = _wrap(_make_union(params, thought, final=final, result=result, is_strict=True))
     if not any(check_strict(schema)):
         return schema
@@ -82,15 +82,15 @@ def _make_union(
         branches.append(make("ASK", content=_STRING))
         for name, schema in params.items():
             moved = definitions.move(schema, name)
-            branches.append(make("ACTION", tool=_only(name), params=moved))
+            branches.append(make("ACTION", tool=_make_constant(name), params=moved))
     if result is None:
         branches.append(make("FINAL_ANSWER", ok=_BOOLEAN, result=_STRING))
     else:
         typed = wrap_result_schema(result)
-        moved = definitions.move(_strict(typed) if is_strict else typed, "FINAL_ANSWER")
+        moved = definitions.move(_make_strict(typed) if is_strict else typed, "FINAL_ANSWER")
         answer = moved.get("properties", {}).get("result", _STRING)
-        branches.append(make("FINAL_ANSWER", ok=_ok(True), result=answer))
-        branches.append(make("FINAL_ANSWER", ok=_ok(False), result=_STRING))
+        branches.append(make("FINAL_ANSWER", ok=_make_ok(True), result=answer))
+        branches.append(make("FINAL_ANSWER", ok=_make_ok(False), result=_STRING))
     union: Schema = {"anyOf": branches}
     if definitions.all:
         union["$defs"] = definitions.all
@@ -104,7 +104,7 @@ class _BranchMaker(NamedTuple):
     is_strict: bool
 
     def __call__(self, kind: str, **members: Schema) -> Schema:
-        properties = {"type": _only(kind), **members}
+        properties = {"type": _make_constant(kind), **members}
         if self.thought == "none":
             return _make_object(properties)
         branch = _make_object({"thought": _STRING, **properties})
@@ -123,11 +123,11 @@ def _make_object(properties: dict[str, Schema]) -> Schema:
     }
 
 
-def _only(word: str) -> Schema:
+def _make_constant(word: str) -> Schema:
     return {"type": "string", "enum": [word]}  # strict mode is not known to accept `const`
 
 
-def _ok(value: bool) -> Schema:
+def _make_ok(value: bool) -> Schema:
     return {"type": "boolean", "enum": [value]}
 
 
@@ -152,7 +152,7 @@ def _wrap(union: Schema) -> Schema:
     return schema
 
 
-def _strict(schema: Schema) -> Schema:
+def _make_strict(schema: Schema) -> Schema:
     from toolwire_dialects.openai_strict import NotStrict, make_strict
 
     try:

@@ -35,7 +35,7 @@ COMMAND = Command(
 
 def run(words: Words) -> int:
     """Show the run."""
-    from toolwire_agent.agent.transcripts.transcript import BrokenTranscript, sessions
+    from toolwire_agent.agent.transcripts.transcript import BrokenTranscript, load_sessions
 
     if not words.words or words.command is not None:
         raise UsageError("name a transcript: toolwire transcript FILE")
@@ -45,7 +45,7 @@ def run(words: Words) -> int:
             f"{name} is a transcript, which the page would overwrite: name another file"
         )
     try:
-        (*_, last), *others = (sessions(name) for name in words.words)
+        (*_, last), *others = (load_sessions(name) for name in words.words)
     except BrokenTranscript as error:
         raise UsageError(str(error)) from None
     if words.options.keys().isdisjoint(("html", "markdown")):

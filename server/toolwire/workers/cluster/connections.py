@@ -18,7 +18,7 @@ from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from toolwire_client.errors import ServerGone
-from toolwire_client.waiting.base import Waiting, in_daemon_thread
+from toolwire_client.waiting.base import Waiting, run_in_daemon_thread
 from toolwire_schemas.output import LineOutput, Output
 from toolwire_schemas.threads import start_thread
 
@@ -138,7 +138,8 @@ class NodeTransport:
 
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
         self._works = [
-            in_daemon_thread(work) for work in (partial(self._read, on_data, on_end), self._write)
+            run_in_daemon_thread(work)
+            for work in (partial(self._read, on_data, on_end), self._write)
         ]
 
     def send(self, data: bytes, *, more_follows: bool = False) -> None:

@@ -16,7 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 from toolwire_client.errors import NotStarted
-from toolwire_client.waiting.base import in_daemon_thread
+from toolwire_client.waiting.base import run_in_daemon_thread
 from toolwire_schemas.install_command import install_command
 
 from ...protocol.in_flight import make_cancelled_error
@@ -122,7 +122,7 @@ class Engine:
         secret, job = b"", None
         try:
             with self._changing:
-                self._connected = self._connected or in_daemon_thread(self._connect)
+                self._connected = self._connected or run_in_daemon_thread(self._connect)
             connected = self._connected.result()
             door = listener(self._listen or _address_towards(connected.scheduler))
             if not news.empty():  # so that no job is submitted to be cancelled at once
@@ -229,7 +229,7 @@ class _Submitit:
         executor = AutoExecutor(folder.name, cluster=self._cluster)
         executor.update_parameters(**self._options)
         job = executor.submit(function, words)
-        future = in_daemon_thread(partial(_result, job, folder))
+        future = run_in_daemon_thread(partial(_result, job, folder))
         future.add_done_callback(
             lambda future: job.cancel(check=False) if future.cancelled() else None
         )

@@ -96,7 +96,7 @@ class _Worker(GuardedProcess):
 
     def _read_stderr(self) -> None:
         assert self._process.stderr is not None
-        for data in self._chunks(self._process.stderr.fileno()):
+        for data in self._read_chunks(self._process.stderr.fileno()):
             self.pass_on(data, STDERR)
 
 

@@ -17,7 +17,6 @@ def make_state(state: dict[str, Any]) -> dict[str, Any]:
         "edit": None,
         "replay": "",
     }
-    lists: dict[str, Any] = {
-        name: [] for name in ("tools", "forms", "resources", "templates", "prompts", "findings")
-    }
+    of_tools = ("tools", "forms", "tokens", "findings", "servers")
+    lists: dict[str, Any] = {name: [] for name in (*of_tools, "resources", "templates", "prompts")}
     return {**nothing, **lists, **state}

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.framing import Lines
@@ -236,7 +236,20 @@ class Connection:
         if inbox is not None:
             inbox.put(event)
         elif self.end is None:  # cancelled before the response, answered twice, or never sent
+            if isinstance(event, Result):
+                self._cancel_late_task(event.result)
             self._on_event(log_ignored("response to no open request", number))
+
+    def _cancel_late_task(self, result: Any) -> None:
+        """Cancel the task that a call has become, since its caller has gone: else it would run
+        without anyone who knows its id.
+        """
+        from ..protocol.tasks import find_task
+        from .task_wait import cancel_soon
+
+        members = find_task(result, is_modern=self.protocol.is_modern)
+        if isinstance(members, dict) and isinstance(members.get("taskId"), str):
+            cancel_soon(self, members["taskId"])
 
     def _report(self, progress: Progress) -> None:
         with self._lock:

@@ -162,6 +162,26 @@ def test_plain_call_that_times_out_cancels_its_task() -> None:
     assert server.list_requests("tasks/cancel") == [{"taskId": "t"}]
 
 
+class LateTaskServer(TaskServer):
+    """Gives the handle of a task only when its call has been cancelled."""
+
+    def call(self, request: Message) -> None:
+        self._call = request
+
+    def feed(self, data: bytes) -> None:
+        super().feed(data)
+        if b'"notifications/cancelled"' in data:
+            super().call(self._call)
+
+
+@pytest.mark.parametrize("version", FORMS)
+def test_task_whose_handle_comes_after_its_call_was_cancelled_is_cancelled(version: str) -> None:
+    server = LateTaskServer(working(), version=version)
+    with server.connect() as client, pytest.raises(TimedOut):
+        client.call_tool("work", task=True, timeout_seconds=0.2)
+    assert server.list_requests("tasks/cancel") == [{"taskId": "t"}]
+
+
 @pytest.mark.parametrize("version", FORMS)
 def test_cancelled_task_ends(version: str) -> None:
     server = TaskServer(working(), version=version)

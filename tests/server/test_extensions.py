@@ -94,7 +94,7 @@ def test_a_command_of_an_extension_has_help_and_rejects_unknown_options(installe
 
 def announce(monkeypatch: pytest.MonkeyPatch, **values: str) -> None:
     points = {name: EntryPoint(name, value, "toolwire.models") for name, value in values.items()}
-    monkeypatch.setattr(extensions, "announced", lambda kind: points)
+    monkeypatch.setattr(extensions, "find_extensions", lambda kind: points)
 
 
 def test_an_extension_is_found_by_its_name_alone(monkeypatch: pytest.MonkeyPatch) -> None:

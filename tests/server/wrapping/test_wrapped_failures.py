@@ -222,7 +222,11 @@ def test_a_legacy_host_gets_all_that_a_modern_server_asks_for() -> None:
     assert [message["method"] for message in asked] == [
         *("sampling/createMessage", "roots/list", "elicitation/create", "elicitation/create")
     ]
-    assert asked[0]["params"] == {"messages": [], "maxTokens": 12345678901234567890123}
+    assert asked[0]["params"] == {
+        "messages": [],
+        "maxTokens": 12345678901234567890123,
+        "_meta": {"toolwire/inputKey": "sampling"},
+    }
     assert asked[2]["params"]["url"] == "https://example.org/"
 
 
@@ -230,15 +234,19 @@ def test_a_modern_host_gets_all_that_a_modern_server_asks_for() -> None:
     meta = {**MODERN, "io.modelcontextprotocol/clientCapabilities": ABLE}
     with wrapped(server=ASKING) as process:
         answer, more = process.ask(call("ask", {"what": list(REPLIES)}, id=0, **meta)), {}
+        asked = []
         for id, reply in enumerate(REPLIES.values(), start=1):
             assert answer["result"]["resultType"] == "input_required"
+            (key,) = answer["result"]["inputRequests"]
+            asked.append(key)
             more = {
                 "requestState": answer["result"]["requestState"],
-                "inputResponses": {"answer": reply},
+                "inputResponses": {key: reply},
             }
             again = call("ask", {"what": list(REPLIES)}, id=id, **meta)
             answer = process.ask({**again, "params": {**again["params"], **more}})
         assert json.loads(text(answer)) == ["state", REPLIES]
+    assert asked == list(REPLIES)
 
 
 def test_a_modern_host_gets_what_a_legacy_server_asks_for_during_a_call() -> None:

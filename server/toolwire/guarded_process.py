@@ -75,9 +75,9 @@ class GuardedProcess(ServerProcess):
         is_again, self.was_killed = self.was_killed, True
         if is_again and self.exit_status() is None:
             self._group.kill_descendants()
-        self._signal(SIGKILL)
+        self._send_signal(SIGKILL)
 
-    def _signal(self, number: signal.Signals) -> None:
+    def _send_signal(self, number: signal.Signals) -> None:
         with self._signalling:
             if self._process.returncode is not None:  # its number may have been reused
                 return

@@ -24,6 +24,8 @@ STUBBORN = str(SUPPORT / "stubborn_server.py")
 # What our examples are by intent.
 BY_INTENT = {
     "lifecycle/discover-first": "not applicable",  # who discovers us does not fall back
+    # It lists all tools; those that search and run programs are checked with servers of their own.
+    **{case.id: "not applicable" for case in load_cases() if case.area in ("programs", "search")},
 }
 
 

@@ -128,7 +128,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "self._dropped = 0: 0 -> 1": UNREAD,
         "return False -> return None": TRUTH,
         "self._searched = 0: 0 -> 1": "no header ends before its first letter",
-        "self._step, self._searched = (self._header, 0): 0 -> 1": (
+        "self._step, self._searched = (self._read_header, 0): 0 -> 1": (
             "no header ends before its first letter"
         ),
         "self._searched = max(0, len(self._buffer) - 3): 0 -> 1": (

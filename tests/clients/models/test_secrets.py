@@ -80,7 +80,7 @@ def test_key_is_in_no_error_log_or_repr(
             base_url=server.url,
             key=key,
             retries=Retries(attempts=2, sleep=now),
-            time_limits=TimeLimits(silence=0.02),
+            time_limits=TimeLimits(silence=0.2),
         )
         with pytest.raises(ModelError) as caught:
             anyio.run(asked.reply, ASK)

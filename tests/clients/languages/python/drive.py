@@ -8,7 +8,7 @@ import json
 import sys
 import threading
 
-from made import COMMAND, EveryTypeResultItem, EveryTypeTree, Tools, Value
+from made import COMMAND, EveryTypeResultItem, EveryTypeTree, EveryTypeValue, Tools
 from toolwire_client import (
     Elicitation,
     NoAnswer,
@@ -29,7 +29,7 @@ def answer(question: Elicitation) -> Answer:
     return {"size": "large", "pieces": 2} if "soup" in question.message else NoAnswer.DECLINED
 
 
-def value() -> Value:
+def value() -> EveryTypeValue:
     tree: EveryTypeTree = {"name": "root", "branches": [{"name": "leaf", "branches": []}]}
     return {
         "text": "Grüße \U0001f44b \u2028 \"'\\",

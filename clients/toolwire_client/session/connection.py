@@ -245,11 +245,11 @@ class Connection:
         without anyone who knows its id.
         """
         from ..protocol.tasks import find_task
-        from .task_wait import cancel_soon
 
         members = find_task(result, is_modern=self.protocol.is_modern)
         if isinstance(members, dict) and isinstance(members.get("taskId"), str):
-            cancel_soon(self, members["taskId"])
+            _, request = self.protocol.request("tasks/cancel", {"taskId": members["taskId"]})
+            self.send(request)  # whose response is ignored, as this one is
 
     def _report(self, progress: Progress) -> None:
         with self._lock:

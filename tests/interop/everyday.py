@@ -55,7 +55,7 @@ def split(cents: int, people: int, currency: str = "EUR") -> Share:
 
 @tool_api
 def greet(name: str) -> str:
-    """Greet somebody, in several scripts."""
+    """Greet a person, in several scripts."""
     return f"Grüße, {name}! 你好 \U0001f44b"
 
 

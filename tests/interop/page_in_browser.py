@@ -15,7 +15,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from interop.peers import installed_program
@@ -25,6 +25,7 @@ from playwright.sync_api import (
     ConsoleMessage,
     Locator,
     Page,
+    ViewportSize,
     expect,
     sync_playwright,
 )
@@ -35,7 +36,9 @@ STATIC = ROOT / "server" / "toolwire" / "inspect" / "static"
 TOOLS = str(HERE / "servers" / "inspected_tools.py")
 PATIENCE_SECONDS = 60
 expect.set_options(timeout=PATIENCE_SECONDS * 1000)
-WIDE, NARROW = {"width": 1280, "height": 800}, {"width": 400, "height": 800}
+WIDE: ViewportSize = {"width": 1280, "height": 800}
+NARROW: ViewportSize = {"width": 400, "height": 800}
+Scheme = Literal["light", "dark"]
 
 
 @contextmanager
@@ -73,18 +76,18 @@ def context(chromium: Browser) -> Iterator[BrowserContext]:
     """A browser that has seen nothing; fails the test that made it ask for anything but the
     page.
     """
-    context = chromium.new_context(viewport=WIDE, permissions=["clipboard-read", "clipboard-write"])  # type: ignore[arg-type]
+    context = chromium.new_context(viewport=WIDE, permissions=["clipboard-read", "clipboard-write"])
     context.set_default_timeout(PATIENCE_SECONDS * 1000)
     asked: list[str] = []
     faults: list[str] = []
 
-    def said(message: ConsoleMessage) -> None:
+    def note_violation(message: ConsoleMessage) -> None:
         if "Content Security Policy" in message.text:
             faults.append(message.text)
 
     context.on("request", lambda request: asked.append(request.url))
     context.on("weberror", lambda error: faults.append(str(error.error)))
-    context.on("console", said)
+    context.on("console", note_violation)
     yield context
     context.close()
     pages = [url for url in asked if not url.startswith("data:")]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from interop.page_in_browser import NARROW, call, choose, result, tab
+from interop.page_in_browser import NARROW, Scheme, call, choose, result, tab
 from playwright.sync_api import Page, expect
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -93,17 +93,17 @@ def test_a_tool_that_may_write_is_called_again_by_one_click(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_broken_save_is_shown_while_the_last_good_version_answers(
-    open_page: Callable[..., Page], file: Path, scheme: str
+    open_page: Callable[..., Page], file: Path, scheme: Scheme
 ) -> None:
     page = open_page(str(file))
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.emulate_media(color_scheme=scheme)
     page.get_by_label("a", exact=True).fill("3")
     save(file, ("a + b", "a + <b>"))
     edit = page.get_by_role("alert", name="The last edit")
     expect(edit).to_contain_text("SyntaxError in tools.py, line 7")
     expect(edit).to_contain_text("return a + <b>")
     expect(call(page)).to_contain_text("Result after")
-    page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    page.set_viewport_size(NARROW)
     assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
     save(file)
     expect(edit).to_be_hidden()

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from interop.page_in_browser import NARROW, arguments, call, choose, json_of, result, tab
-from playwright.sync_api import Page, expect
+from playwright.sync_api import FilePayload, Page, expect
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
@@ -120,8 +120,8 @@ def test_a_time_that_no_picker_shows_stays_as_it_is(page: Page) -> None:
 
 def test_a_chosen_file_keeps_its_name_and_size(page: Page) -> None:
     choose(page, "upload")
-    chosen = {"name": "photo.bin", "mimeType": "x/y", "buffer": b"x" * 1500}
-    field(page, "data").set_input_files(chosen)  # type: ignore[arg-type]
+    chosen: FilePayload = {"name": "photo.bin", "mimeType": "x/y", "buffer": b"x" * 1500}
+    field(page, "data").set_input_files(chosen)
     page.get_by_role("button", name="Remove tags").click()  # which draws the form again
     expect(page.locator(".file").first).to_contain_text("photo.bin · 1.5 kB")
     expect(call(page)).to_contain_text("1500 and 0")
@@ -171,7 +171,7 @@ LINES = """label => {
 @pytest.mark.parametrize("tool", ["area", "meet", "upload", "order"])
 def test_labels_are_whole_on_a_narrow_page(page: Page, tool: str, scheme: Any) -> None:
     choose(page, tool)
-    page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    page.set_viewport_size(NARROW)
     page.emulate_media(color_scheme=scheme)
     for label in page.locator("#detail form :is(label:not(.unit), .unit .hint)").all():
         assert label.evaluate(LINES) == 1, label.text_content()

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from interop.page_in_browser import NARROW, arguments, call, choose, result, tab, view
+from interop.page_in_browser import NARROW, Scheme, arguments, call, choose, result, tab, view
 from playwright.sync_api import Locator, Page, expect
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -96,15 +96,15 @@ def test_a_call_is_pinned_saved_compared_and_removed(page: Page, tmp_path: Path)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_the_history_is_used_with_keys_and_in_a_narrow_page(page: Page, scheme: str) -> None:
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+def test_the_history_is_used_with_keys_and_in_a_narrow_page(page: Page, scheme: Scheme) -> None:
+    page.emulate_media(color_scheme=scheme)
     calls(page).first.focus()
     page.keyboard.press("Enter")
     expect(detail(page)).to_contain_text("fail")
     page.keyboard.press("ArrowDown")
     expect(calls(page).nth(1)).to_be_focused()
     expect(detail(page)).to_contain_text("✓ success")
-    page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    page.set_viewport_size(NARROW)
     expect(detail(page)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
     detail(page).get_by_role("button", name="← All").click()

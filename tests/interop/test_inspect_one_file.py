@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from clients.languages.driving import run
-from interop.page_in_browser import NARROW, call, choose, recording, view
+from interop.page_in_browser import NARROW, Scheme, call, choose, recording, view
 from playwright.sync_api import Browser, Page, Request, expect
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -20,7 +20,7 @@ HOSTILE = "</script><script>window.owned = 1</script><!--"
 @pytest.fixture
 def offline(chromium: Browser) -> Iterator[Page]:
     """A page of a browser that fails the test if it asks for anything but files."""
-    context = chromium.new_context(viewport=NARROW, offline=True)  # type: ignore[arg-type]
+    context = chromium.new_context(viewport=NARROW, offline=True)
     asked: list[str] = []
     faults: list[str] = []
 
@@ -38,7 +38,7 @@ def offline(chromium: Browser) -> Iterator[Page]:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_saved_session_is_gone_through_with_keys(
-    open_page: Callable[..., Page], offline: Page, tmp_path: Path, scheme: str
+    open_page: Callable[..., Page], offline: Page, tmp_path: Path, scheme: Scheme
 ) -> None:
     live = open_page()
     choose(live, "echo")
@@ -50,7 +50,7 @@ def test_a_saved_session_is_gone_through_with_keys(
     assert download.value.suggested_filename == "session.html"
     download.value.save_as(tmp_path / "session.html")
 
-    offline.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    offline.emulate_media(color_scheme=scheme)
     offline.goto((tmp_path / "session.html").as_uri())
     expect(offline.locator("#replay")).to_have_text("Replay: toolwire replay recording.jsonl")
     messages = offline.get_by_role("listbox", name="Messages")

@@ -646,7 +646,7 @@ def test_a_narrow_page_goes_back_to_the_place_in_the_list(
         *entries(tmp_path, **{f"tool{number}": {"type": "object"} for number in range(60)})
     )
     expect(page.locator("#status")).to_have_text("ready")
-    page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    page.set_viewport_size(NARROW)
     page.reload()
     link = page.get_by_role("link", name="tool50")
     link.click()
@@ -783,7 +783,7 @@ def test_a_narrow_page_is_never_scrolled_sideways(
     open_page: Callable[..., Page], scheme: Any
 ) -> None:
     page = open_page()
-    page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    page.set_viewport_size(NARROW)
     page.emulate_media(color_scheme=scheme)
     address = re.sub("#.*", "", page.url)
     for place in VIEWS:

@@ -120,7 +120,7 @@ def test_text_and_data_are_shown_once_and_copied(page: Page) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_markdown_is_laid_out(page: Page, scheme: Any) -> None:
     choose(page, "report")
-    page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    page.set_viewport_size(NARROW)
     page.emulate_media(color_scheme=scheme)
     output = call(page)
     expect(output.locator("p", has_text="one line")).to_be_visible()

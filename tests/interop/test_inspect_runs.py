@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from clients.languages.driving import run
-from interop.page_in_browser import NARROW, ROOT
+from interop.page_in_browser import NARROW, ROOT, Scheme
 from playwright.sync_api import Locator, Page, expect
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -33,12 +33,12 @@ def controls(page: Page) -> Locator:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_run_is_gone_through_with_keys(
-    open_page: Callable[..., Page], tmp_path: Path, scheme: str
+    open_page: Callable[..., Page], tmp_path: Path, scheme: Scheme
 ) -> None:
     ask(tmp_path, "run.jsonl", "How much is 12 * (3 + 4)?")
     page = open_page("run.jsonl")
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
-    page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    page.emulate_media(color_scheme=scheme)
+    page.set_viewport_size(NARROW)
     expect(controls(page)).to_contain_text("13 steps")
     page.get_by_role("list", name="Events").focus()
     page.keyboard.press("ArrowDown")
@@ -96,5 +96,5 @@ def test_two_runs_are_compared(open_page: Callable[..., Page], tmp_path: Path) -
     expect(table.get_by_role("columnheader")).to_have_text(["one.jsonl", "two.jsonl"])
     expect(table.locator(".gone").last).to_contain_text("12 * (3 + 4) = 84")
     expect(table.locator(".come").last).to_contain_text("12 * (3 + 5) = 96")
-    page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    page.set_viewport_size(NARROW)
     assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]

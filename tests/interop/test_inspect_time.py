@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from clients.languages.driving import run
-from interop.page_in_browser import NARROW, ROOT, call, choose, recording, result, view
+from interop.page_in_browser import NARROW, ROOT, Scheme, call, choose, recording, result, view
 from playwright.sync_api import Locator, Page, expect
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
@@ -81,16 +81,16 @@ def test_calls_progress_questions_and_pauses_are_on_one_axis(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_call_is_seen_while_it_runs_also_in_a_narrow_page(
-    open_page: Callable[..., Page], tmp_path: Path, scheme: str
+    open_page: Callable[..., Page], tmp_path: Path, scheme: Scheme
 ) -> None:
     page = open_page()
-    page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+    page.emulate_media(color_scheme=scheme)
     choose(page, "work")
     page.get_by_label("until", exact=True).fill(str(tmp_path / "go"))
     expect(call(page).get_by_text("1 of 4 · one step")).to_be_visible()
     view(page, "Time").click()
     expect(bars(page, "open")).to_have_count(1)
-    page.set_viewport_size(NARROW)  # type: ignore[arg-type]
+    page.set_viewport_size(NARROW)
     (tmp_path / "go").touch()
     expect(bars(page, "open")).to_have_count(0)
     expect(rows(page).filter(has_text="work")).to_be_visible()

@@ -44,7 +44,7 @@ from toolwire_agent import Agent, Approvals
 from toolwire_agent.models import ScriptedModel
 
 def pay(euros: float, to: str, card_token: str = "") -> str:
-    """Pay somebody."""
+    """Pay a person."""
     with open("payments", "a") as file:
         file.write(f"{euros} {to}\\n")
     with open("paid", "w") as fifo:
@@ -75,7 +75,7 @@ class Payments:
         assert self.count == 1
 
     def pay(self, euros: float, to: str, card_token: str = "") -> str:
-        """Pay somebody."""
+        """Pay a person."""
         with self._file.open("a") as file:
             file.write(f"{euros} {to}\n")
         return "paid"

@@ -81,7 +81,7 @@ class Kit:
 
     @tool_api
     def greet(self, name: str) -> str:
-        """Greet somebody."""
+        """Greet a person."""
         return f"Hello {name}"
 
 

@@ -32,7 +32,7 @@ def start_process() -> str:
 
 @tool_api(read_only=True)
 def greet(name: str = "you") -> dict[str, str]:
-    """Greet somebody."""
+    """Greet everyone."""
     return {"greeting": f"Hello, {name}"}
 
 

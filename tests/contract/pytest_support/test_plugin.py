@@ -28,7 +28,7 @@ TOOLS_CHANGED = (
     + '''
 @tool_api
 def greet(name: str) -> str:
-    """Greet somebody."""
+    """Greet a person."""
     return name
 '''
 )

@@ -704,7 +704,7 @@ from toolwire import tool_api
 
 @tool_api
 def pay(euros: int, card_token: str = "") -> str:
-    """Pay somebody."""
+    """Pay a person."""
     with open("payments", "a") as file:
         file.write(f"{euros}\\n")
     if os.path.exists("paying"):

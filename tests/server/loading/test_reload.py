@@ -47,7 +47,7 @@ def process(tmp_path: Path) -> Iterator[Process]:
         yield process
 
 
-def said(process: Process) -> Any:
+def ask_word(process: Process) -> Any:
     answer = process.ask(call("word"))
     return answer["result"]["content"][0]["text"]
 
@@ -59,7 +59,7 @@ def until_stderr_says(process: Process, text: str) -> None:
 def test_an_edit_of_the_tools_shows_and_the_client_is_notified(
     process: Process, tmp_path: Path
 ) -> None:
-    assert said(process) == "old"
+    assert ask_word(process) == "old"
 
     write(tmp_path / "my_tools.py", TOOLS + '\ndef more() -> int:\n    """More."""\n    return 1\n')
 
@@ -151,12 +151,12 @@ def test_a_modern_client_that_subscribed_to_prompts_receives_only_their_changes(
 def test_an_edit_of_a_module_that_the_tools_import_shows_and_is_no_news(
     process: Process, tmp_path: Path
 ) -> None:
-    assert said(process) == "old"
+    assert ask_word(process) == "old"
 
     write(tmp_path / "helper.py", "WORD = 'new'\n")
     until_stderr_says(process, "helper.py changed; serving 2 tools")
 
-    assert said(process) == "new"
+    assert ask_word(process) == "new"
 
 
 def test_a_call_under_way_finishes_on_the_old_code(process: Process, tmp_path: Path) -> None:
@@ -166,7 +166,7 @@ def test_a_call_under_way_finishes_on_the_old_code(process: Process, tmp_path: P
 
     write(tmp_path / "helper.py", "WORD = 'new'\n")
     until_stderr_says(process, "helper.py changed")
-    assert said(process) == "new"
+    assert ask_word(process) == "new"
     gate.touch()
 
     answer = process.receive()
@@ -190,12 +190,12 @@ def test_a_broken_edit_keeps_the_old_tools_and_says_why(
     write(tmp_path / "my_tools.py", source)
     until_stderr_says(process, "the old tools are still served")
 
-    assert said(process) == "old"
+    assert ask_word(process) == "old"
     assert reason in b"".join(process._stderr).decode()
 
     write(tmp_path / "my_tools.py", TOOLS.replace("return WORD", "return WORD.upper()"))
     until_stderr_says(process, "my_tools.py changed; serving 2 tools")
-    assert said(process) == "OLD"
+    assert ask_word(process) == "OLD"
 
 
 def test_a_new_file_in_a_folder_that_is_served_is_found(tmp_path: Path) -> None:
@@ -243,17 +243,17 @@ def test_a_link_that_is_switched_is_followed_with_all_that_is_imported(
     with running(
         "-m", "toolwire", "serve", str(tmp_path / target), "--reload", *isolate
     ) as process:
-        assert said(process) == "old"
+        assert ask_word(process) == "old"
 
         switch(tmp_path / "current", new)
         switch(tmp_path / "tools.py", new / "my_tools.py")
         until_stderr_says(process, "changed; serving")
-        assert said(process) == "new"
+        assert ask_word(process) == "new"
 
         switch(tmp_path / "current", old)
         switch(tmp_path / "tools.py", old / "my_tools.py")
         wait_until(lambda: b"".join(process._stderr).count(b"changed; serving") == 2)
-        assert said(process) == "old"
+        assert ask_word(process) == "old"
 
 
 def test_what_toolwire_imports_late_is_not_the_users_source(tmp_path: Path) -> None:
@@ -262,12 +262,12 @@ def test_what_toolwire_imports_late_is_not_the_users_source(tmp_path: Path) -> N
     with running(
         "-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload", "--isolate"
     ) as process:
-        assert said(process) == "old"
+        assert ask_word(process) == "old"
 
         write(tmp_path / "helper.py", "WORD = 'newer'\n")
         until_stderr_says(process, "helper.py changed; serving")
 
-        assert said(process) == "newer"
+        assert ask_word(process) == "newer"
         process.hang_up()
         assert process.stderr() == "toolwire: helper.py changed; serving 2 tools\n"
 
@@ -277,16 +277,16 @@ def test_a_folder_that_is_replaced_by_another_is_followed(tmp_path: Path, target
     release(tmp_path / "tools", "old")
     release(tmp_path / "other", "new")
     with running("-m", "toolwire", "serve", str(tmp_path / target), "--reload") as process:
-        assert said(process) == "old"
+        assert ask_word(process) == "old"
 
         (tmp_path / "tools").rename(tmp_path / "gone")
         (tmp_path / "other").rename(tmp_path / "tools")
         until_stderr_says(process, "changed; serving")
-        assert said(process) == "new"
+        assert ask_word(process) == "new"
 
         write(tmp_path / "tools" / "helper.py", "WORD = 'newest'\n")
         until_stderr_says(process, "helper.py changed; serving")
-        assert said(process) == "newest"
+        assert ask_word(process) == "newest"
 
 
 def test_a_file_that_comes_back_while_its_absence_fails_is_loaded(tmp_path: Path) -> None:
@@ -304,7 +304,7 @@ except ImportError:
     write(tmp_path / "helper.py", "WORD = 'old'\n")
     write(tmp_path / "my_tools.py", noticing + TOOLS)
     with running("-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload") as process:
-        assert said(process) == "old"
+        assert ask_word(process) == "old"
 
         (tmp_path / "helper.py").unlink()
         wait_until(missing.exists)
@@ -312,7 +312,7 @@ except ImportError:
         gate.touch()
         until_stderr_says(process, "helper.py changed, but the old tools are still served")
         until_stderr_says(process, "helper.py changed; serving 2 tools")
-        assert said(process) == "new"
+        assert ask_word(process) == "new"
 
 
 def test_an_import_that_hangs_is_reported_and_the_old_tools_go_on(tmp_path: Path) -> None:
@@ -322,7 +322,7 @@ def test_an_import_that_hangs_is_reported_and_the_old_tools_go_on(tmp_path: Path
     )
     write(tmp_path / "my_tools.py", TOOLS)
     with running("-m", "toolwire", "serve", str(tmp_path / "my_tools.py"), "--reload") as process:
-        assert said(process) == "old"
+        assert ask_word(process) == "old"
 
         gate = tmp_path / "gate"
         hanging = (
@@ -331,11 +331,11 @@ def test_an_import_that_hangs_is_reported_and_the_old_tools_go_on(tmp_path: Path
         )
         write(tmp_path / "helper.py", hanging)
         until_stderr_says(process, "helper.py changed, and importing it takes long")
-        assert said(process) == "old"
+        assert ask_word(process) == "old"
 
         gate.touch()
         until_stderr_says(process, "helper.py changed; serving 2 tools")
-        assert said(process) == "new"
+        assert ask_word(process) == "new"
 
 
 def test_a_process_never_runs_another_version_than_the_server_has_loaded(tmp_path: Path) -> None:
@@ -355,10 +355,10 @@ def test_a_process_never_runs_another_version_than_the_server_has_loaded(tmp_pat
         wait_until((tmp_path / "reached").exists)
 
         assert (
-            said(process)
+            ask_word(process)
             == "word: its source has changed, and this server has not loaded it yet; call it again."
         )
 
         gate.touch()
         until_stderr_says(process, "helper.py changed; serving 2 tools")
-        assert said(process) == "new"
+        assert ask_word(process) == "new"

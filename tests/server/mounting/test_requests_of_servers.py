@@ -58,7 +58,7 @@ def mounting(command: Any, capabilities: Any = None) -> Iterator[Process]:
         yield process
 
 
-def given(answer: Any) -> Any:
+def read_data(answer: Any) -> Any:
     (block,) = answer["result"]["content"]
     return json.loads(block["text"])
 
@@ -69,7 +69,7 @@ def test_legacy_server_gets_what_it_asks_a_legacy_host_for(foreign: Foreign, nam
         process.send(call(f"there_{name}", {}, id=5))
         asked = process.receive()
         process.send({"jsonrpc": "2.0", "id": asked["id"], "result": ANSWERS[name]})
-        assert given(process.receive()) == {"result": ANSWERS[name]}
+        assert read_data(process.receive()) == {"result": ANSWERS[name]}
 
     assert asked["method"] == METHODS[name]
     (declared,) = foreign.received("initialize")
@@ -86,7 +86,7 @@ def test_legacy_server_gets_what_it_asks_a_modern_host_for(foreign: Foreign, nam
             "requestState": first["requestState"],
             "inputResponses": {"answer": ANSWERS[name]},
         }
-        assert given(process.ask(again)) == {"result": ANSWERS[name]}
+        assert read_data(process.ask(again)) == {"result": ANSWERS[name]}
 
 
 def test_modern_server_gets_what_it_asks_a_legacy_host_for() -> None:
@@ -95,7 +95,7 @@ def test_modern_server_gets_what_it_asks_a_legacy_host_for() -> None:
         for reply in REPLIES.values():
             asked = process.receive()
             process.send({"jsonrpc": "2.0", "id": asked["id"], "result": reply})
-        assert given(process.receive()) == ["state", REPLIES]
+        assert read_data(process.receive()) == ["state", REPLIES]
 
 
 def test_error_of_the_host_reaches_the_server_as_it_came(foreign: Foreign) -> None:
@@ -104,7 +104,7 @@ def test_error_of_the_host_reaches_the_server_as_it_came(foreign: Foreign) -> No
         asked = process.ask(call("there_sample", {}, id=5))
         answer = process.ask({"jsonrpc": "2.0", "id": asked["id"], "error": error})
 
-    assert given(answer) == {"error": error}
+    assert read_data(answer) == {"error": error}
 
 
 @pytest.mark.parametrize("is_modern", [False, True])
@@ -112,7 +112,7 @@ def test_host_without_the_capability_is_not_asked(foreign: Foreign, is_modern: b
     with mounting(foreign.command, None if is_modern else {}) as process:
         answer = process.ask(call("there_sample", {}, **(MODERN if is_modern else {})))
 
-    assert given(answer)["error"]["code"] == -32601
+    assert read_data(answer)["error"]["code"] == -32601
     (declared,) = foreign.received("initialize")
     assert declared["capabilities"] == {}
 
@@ -161,7 +161,7 @@ def test_request_is_refused_while_calls_of_several_clients_are_open(foreign: For
         wait_until(lambda: len(second) == 2)
         sessions[0].feed(encode(request("notifications/cancelled", {"requestId": 1}, id=...)))
 
-    assert "several clients" in given(json.loads(second[1]))["error"]["message"]
+    assert "several clients" in read_data(json.loads(second[1]))["error"]["message"]
 
 
 def test_host_learns_that_the_user_has_followed_a_link(foreign: Foreign) -> None:

@@ -38,13 +38,13 @@ def picture(tmp_path: Path) -> str:
     return str(tmp_path / "picture.png")
 
 
-def said(action: PPT, name: str, **arguments: Any) -> str:
+def call_for_text(action: PPT, name: str, **arguments: Any) -> str:
     answer = action(arguments, name)
     assert answer.state == ActionStatusCode.SUCCESS, answer.errmsg
     return str(answer.args and answer.result[0]["content"])
 
 
-def refused(action: PPT, name: str, **arguments: Any) -> str:
+def call_for_error(action: PPT, name: str, **arguments: Any) -> str:
     answer = action(arguments, name)
     assert answer.state != ActionStatusCode.SUCCESS
     return str(answer.errmsg)
@@ -52,7 +52,7 @@ def refused(action: PPT, name: str, **arguments: Any) -> str:
 
 def begun(where: Path, theme: str = "Default", **settings: Any) -> PPT:
     action = PPT(**settings)
-    said(action, "create_file", theme=theme, abs_location=str(where / "bees.pptx"))
+    call_for_text(action, "create_file", theme=theme, abs_location=str(where / "bees.pptx"))
     return action
 
 
@@ -198,7 +198,9 @@ def test_a_template_is_that_of_where_the_tool_was_made(
     monkeypatch.chdir(tmp_path)
     action = PPT(theme_mapping={"Corporate": {"template": "corporate.pptx"}})
     monkeypatch.chdir("/")
-    said(action, "create_file", theme="Corporate", abs_location=str(tmp_path / "bees.pptx"))
+    call_for_text(
+        action, "create_file", theme="Corporate", abs_location=str(tmp_path / "bees.pptx")
+    )
 
 
 def test_a_template_that_is_not_there_is_reported_at_once(
@@ -214,7 +216,7 @@ def test_a_presentation_that_is_given_up_takes_no_more_memory(tmp_path: Path) ->
     assert action._deck is not None
     package = weakref.ref(action._deck._presentation.part.package)
 
-    said(action, "create_file", theme="Default", abs_location=str(tmp_path / "bees.pptx"))
+    call_for_text(action, "create_file", theme="Default", abs_location=str(tmp_path / "bees.pptx"))
 
     assert package() is None
 
@@ -222,7 +224,7 @@ def test_a_presentation_that_is_given_up_takes_no_more_memory(tmp_path: Path) ->
 def test_a_layout_that_the_template_has_not_is_named_with_those_it_has(tmp_path: Path) -> None:
     action = begun(tmp_path, "Mine", theme_mapping={"Mine": {"title": "Tow content"}})
 
-    error = refused(action, "add_first_page", title="Bees", subtitle="")
+    error = call_for_error(action, "add_first_page", title="Bees", subtitle="")
 
     assert "no layout 'Tow content'" in error
     assert "Two Content" in error
@@ -252,7 +254,9 @@ def test_a_hostile_template_is_refused_by_the_name_of_its_theme(
             target.writestr(name, content if name == part else source.read(name))
     action = PPT(theme_mapping={"Odd": {"template": str(hostile)}})
 
-    told = refused(action, "create_file", theme="Odd", abs_location=str(tmp_path / "bees.pptx"))
+    told = call_for_error(
+        action, "create_file", theme="Odd", abs_location=str(tmp_path / "bees.pptx")
+    )
 
     assert f"the template {hostile} of the theme 'Odd' cannot be read" in told
 
@@ -268,11 +272,13 @@ def test_without_a_beginning_there_is_nothing_to_add_to() -> None:
         ("add_text_page", {"title": "a", "bullet_items": "b"}),
         ("submit_file", {}),
     ):
-        assert "call create_file first" in refused(PPT(), name, **arguments)
+        assert "call create_file first" in call_for_error(PPT(), name, **arguments)
 
 
 def test_an_unknown_theme_is_answered_with_the_closest(tmp_path: Path) -> None:
-    error = refused(PPT(), "create_file", theme="dark", abs_location=str(tmp_path / "a.pptx"))
+    error = call_for_error(
+        PPT(), "create_file", theme="dark", abs_location=str(tmp_path / "a.pptx")
+    )
 
     assert "did you mean 'Dark'?" in error
 
@@ -281,7 +287,7 @@ def test_an_unknown_theme_is_answered_with_the_closest(tmp_path: Path) -> None:
     "location", ["bees.pptx", "/tmp/bees.txt", "/no/such/folder/bees.pptx", "/tmp/a\0.pptx"]
 )
 def test_a_place_where_no_presentation_can_be_is_refused_at_once(location: str) -> None:
-    assert "arguments.abs_location" in refused(
+    assert "arguments.abs_location" in call_for_error(
         PPT(), "create_file", theme="Default", abs_location=location
     )
 
@@ -294,11 +300,11 @@ def test_nothing_outside_of_the_folder_is_written(tmp_path: Path, outside: str) 
     action = PPT(folder=str(folder))
 
     location = outside.format(outside=tmp_path)
-    assert "not within the folder" in refused(
+    assert "not within the folder" in call_for_error(
         action, "create_file", theme="Default", abs_location=location
     )
-    said(action, "create_file", theme="Default", abs_location="bees.pptx")
-    said(action, "submit_file")
+    call_for_text(action, "create_file", theme="Default", abs_location="bees.pptx")
+    call_for_text(action, "submit_file")
     assert (folder / "bees.pptx").exists()
 
 
@@ -313,7 +319,7 @@ def test_a_link_that_is_made_after_create_file_is_never_written_through(
 
     (folder / "inner").rename(folder / "moved")
     (folder / "inner").symlink_to(victim)
-    told = refused(action, "submit_file")
+    told = call_for_error(action, "submit_file")
 
     assert "bees.pptx" in told
     assert os.listdir(victim) == os.listdir(folder / "moved") == []
@@ -321,7 +327,7 @@ def test_a_link_that_is_made_after_create_file_is_never_written_through(
     (folder / "moved").rename(folder / "inner")
     (victim / "other.pptx").write_text("as it was")
     (folder / "inner" / "bees.pptx").symlink_to(victim / "other.pptx")
-    assert "cannot be written" in refused(action, "submit_file")
+    assert "cannot be written" in call_for_error(action, "submit_file")
     assert (victim / "other.pptx").read_text() == "as it was"
 
 
@@ -347,7 +353,9 @@ def test_no_picture_outside_of_the_folder_is_read(tmp_path: Path, picture: str) 
     action = begun(folder, folder=str(folder))
 
     for path in (picture, "../picture.png"):
-        error = refused(action, "add_text_image_page", title="a", bullet_items="b", image=path)
+        error = call_for_error(
+            action, "add_text_image_page", title="a", bullet_items="b", image=path
+        )
         assert "not within the folder" in error
 
 
@@ -358,8 +366,8 @@ def test_a_photo_of_a_phone_with_more_pictures_behind_it_is_shown(tmp_path: Path
     )
     action = begun(tmp_path)
 
-    said(action, "add_text_image_page", title="Bees", bullet_items="one", image=str(photo))
-    said(action, "submit_file")
+    call_for_text(action, "add_text_image_page", title="Bees", bullet_items="one", image=str(photo))
+    call_for_text(action, "submit_file")
 
     [slide] = Presentation(str(tmp_path / "bees.pptx")).slides
     [shown] = [shape.image for shape in slide.shapes if hasattr(shape, "image")]
@@ -376,7 +384,7 @@ def test_what_is_no_picture_is_refused_and_adds_no_page(tmp_path: Path) -> None:
 
     for name in ("text.png", "vector.svg", "new.webp", "folder.png", "cut.png", "none.png"):
         path = str(tmp_path / name)
-        assert path in refused(
+        assert path in call_for_error(
             action, "add_text_image_page", title="a", bullet_items="b", image=path
         )
     action.submit_file()
@@ -391,7 +399,7 @@ def test_a_picture_that_takes_gigabytes_when_unpacked_is_refused(tmp_path: Path)
     data[29:33] = zlib.crc32(data[12:29]).to_bytes(4, "big")
     file.write_bytes(data)
 
-    error = refused(
+    error = call_for_error(
         begun(tmp_path), "add_text_image_page", title="a", bullet_items="b", image=str(file)
     )
     assert "bomb.png cannot be read" in error
@@ -402,9 +410,9 @@ def test_a_place_that_cannot_be_written_loses_nothing(tmp_path: Path) -> None:
     action = begun(tmp_path)
     action.add_first_page("Bees", "")
 
-    assert "cannot be written" in refused(action, "submit_file")
+    assert "cannot be written" in call_for_error(action, "submit_file")
     (tmp_path / "bees.pptx").rmdir()
-    said(action, "submit_file")
+    call_for_text(action, "submit_file")
     assert texts(tmp_path / "bees.pptx") == [["Bees"]]
     assert os.listdir(tmp_path) == ["bees.pptx"]
 

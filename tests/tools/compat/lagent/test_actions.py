@@ -78,7 +78,7 @@ def outcome(returned: ActionReturn) -> tuple[Any, str | None, int]:
     return returned.result, returned.errmsg, returned.state
 
 
-def said(text: str) -> tuple[Any, None, int]:
+def make_outcome(text: str) -> tuple[Any, None, int]:
     return [{"type": "text", "content": text}], None, ActionStatusCode.SUCCESS
 
 
@@ -90,7 +90,7 @@ def test_an_inherited_run_is_described_and_called() -> None:
         pass
 
     assert Louder.__tool_description__ == {**Shout.__tool_description__, "name": "Louder"}
-    assert outcome(Louder()({"text": "hi"})) == said("HI")
+    assert outcome(Louder()({"text": "hi"})) == make_outcome("HI")
 
 
 def test_a_toolkit_inherits_apis_adds_some_and_overrides_others() -> None:
@@ -110,7 +110,7 @@ def test_a_toolkit_inherits_apis_adds_some_and_overrides_others() -> None:
         "text",
         "stars",
     ]
-    assert outcome(More()({"text": "hi", "stars": 1}, "bold")) == said("*hi*")
+    assert outcome(More()({"text": "hi", "stars": 1}, "bold")) == make_outcome("*hi*")
     assert [api["name"] for api in Phrases.__tool_description__["api_list"]] == ["bold", "slanted"]
 
 
@@ -183,8 +183,8 @@ def test_static_and_class_methods_are_apis() -> None:
     assert [api["parameters"] for api in kinds.description["api_list"]] == [
         [{**TEXT, "description": ""}]
     ] * 2
-    assert outcome(kinds({"text": "a"}, "static")) == said("a")
-    assert outcome(kinds({"text": "a"}, "of_class")) == said("Kindsa")
+    assert outcome(kinds({"text": "a"}, "static")) == make_outcome("a")
+    assert outcome(kinds({"text": "a"}, "of_class")) == make_outcome("Kindsa")
 
 
 def _run_beside_others() -> None:
@@ -290,7 +290,7 @@ def test_handwritten_description_defines_the_arguments() -> None:
             "required": ["a"],
         }
     )
-    assert outcome(action('{"a": 1.5, "b": ["x"]}')) == said("a=1.5, b=['x']")
+    assert outcome(action('{"a": 1.5, "b": ["x"]}')) == make_outcome("a=1.5, b=['x']")
     assert action('{"a": "one"}').errmsg == 'arguments.a: "one" is not a number'
     assert action('{"b": [1]}').state == ActionStatusCode.ARGS_ERROR
     assert action('{"a": 1, "c": 2}').errmsg == "arguments.c: is unknown; known here: a, b"
@@ -341,7 +341,7 @@ def test_handwritten_description_may_name_undecorated_methods() -> None:
         {"name": "Plain", "api_list": [described, {**described, "name": "lost"}, helper]}
     )
 
-    assert outcome(action('{"text": "a"}', "find")) == said("{'text': 'a'}")
+    assert outcome(action('{"text": "a"}', "find")) == make_outcome("{'text': 'a'}")
     assert action("{}", "find").errmsg == "arguments.text: is missing"
     assert str(action("{}", "lost").errmsg).startswith("invalid API: lost; Plain is only described")
     assert str(action("{}", "_hidden").errmsg).startswith(
@@ -370,7 +370,7 @@ def test_current_description_of_an_action_is_used() -> None:
         name,
         text,
     )
-    assert outcome(ActionExecutor([quiet])("QuietShout", {"text": "a"})) == said("A")
+    assert outcome(ActionExecutor([quiet])("QuietShout", {"text": "a"})) == make_outcome("A")
 
 
 def test_action_may_use_any_attribute_names() -> None:
@@ -390,7 +390,7 @@ def test_action_may_use_any_attribute_names() -> None:
         def run(self, text: str) -> str:
             return self._call(text) + str(self._apis + self._check)
 
-    assert outcome(Busy()({"text": "a"})) == said("a3")
+    assert outcome(Busy()({"text": "a"})) == make_outcome("a3")
     ours = {
         name
         for name in (*vars(BaseAction), *vars(Shout()))
@@ -407,7 +407,7 @@ def test_action_may_use_any_attribute_names() -> None:
 def test_an_action_is_copied_and_pickled(twin: Any) -> None:
     action = Shout()
     action('{"text": "a"}')
-    assert outcome(twin(action)('{"text": "a"}')) == said("A")
+    assert outcome(twin(action)('{"text": "a"}')) == make_outcome("A")
 
 
 # --- calls ----------------------------------------------------------------------------------------
@@ -588,8 +588,8 @@ def test_hint_without_a_form_in_json_does_not_prevent_calls() -> None:
             """
             return text + session.__name__
 
-    assert outcome(Loose()({"text": "a"})) == said("aSession")
-    assert outcome(Loose()({"text": "a", "session": Loose})) == said("aLoose")
+    assert outcome(Loose()({"text": "a"})) == make_outcome("aSession")
+    assert outcome(Loose()({"text": "a", "session": Loose})) == make_outcome("aLoose")
     assert Loose()({"text": 5}).errmsg == "arguments.text: 5 is not a string"
 
 
@@ -602,14 +602,14 @@ def test_programs_may_pass_objects_for_hints_without_a_form_in_json() -> None:
         async def run(self, stream: asyncio.StreamReader, times: int = 1) -> str:
             return f"{stream}" * times
 
-    assert outcome(Crop()({"picture": Ellipsis, "day": "2026-03-01", "sizes": [1]})) == said(
-        "Ellipsis datetime.date(2026, 3, 1) [1]"
-    )
+    assert outcome(
+        Crop()({"picture": Ellipsis, "day": "2026-03-01", "sizes": [1]})
+    ) == make_outcome("Ellipsis datetime.date(2026, 3, 1) [1]")
     assert (
         Crop()({"picture": Ellipsis, "day": "today", "sizes": [1]}).state
         == ActionStatusCode.ARGS_ERROR
     )
-    assert outcome(asyncio.run(_awaited(Copied(), {"stream": 5, "times": 2}))) == said("55")
+    assert outcome(asyncio.run(_awaited(Copied(), {"stream": 5, "times": 2}))) == make_outcome("55")
 
 
 def test_custom_parser_reads_inputs_and_formats_outputs() -> None:
@@ -660,11 +660,11 @@ async def _awaited(action: BaseAction, *given: Any) -> ActionReturn:
 @pytest.mark.parametrize(
     ("action", "given", "result"),
     [
-        (Later(), ({"text": "a"},), said("a")),
+        (Later(), ({"text": "a"},), make_outcome("a")),
         (Later(), ({"text": ""},), (None, "nothing to say", ActionStatusCode.API_ERROR)),
         (Later(), ({},), (None, "arguments.text: is missing", ActionStatusCode.ARGS_ERROR)),
-        (Both(), ({"text": "a"}, "bold"), said("**a**")),
-        (Both(), ({}, "stream"), said("abc")),
+        (Both(), ({"text": "a"}, "bold"), make_outcome("**a**")),
+        (Both(), ({}, "stream"), make_outcome("abc")),
     ],
 )
 def test_asynchronous_action_is_awaited_for_any_outcome(
@@ -681,7 +681,7 @@ def test_custom_call_may_be_asynchronous() -> None:
 
     executor = AsyncActionExecutor([Checked()])
     returned = asyncio.run(executor.forward("Checked.bold", {"text": "a"}))
-    assert outcome(returned) == said("**a**")
+    assert outcome(returned) == make_outcome("**a**")
 
 
 def test_a_name_that_is_no_api_of_an_asynchronous_action_is_reported_when_awaited() -> None:

@@ -238,7 +238,7 @@ def test_executor_classes_and_objects_are_served_without_yaml(folder: Path) -> N
     assert offered["Echo"].describe()["description"] == "Say it again."
     assert call_tool(of_object, instruction="x") == {"said": "x", "text": "x"}
     with pytest.raises(NotOffered, match="the class is not registered"):
-        find_tools(type("Nobody", (things.Echo,), {}))
+        find_tools(type("Stranger", (things.Echo,), {}))
 
 
 @pytest.mark.process

@@ -20,7 +20,7 @@ PIXEL = base64.b64decode(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC"
 )
 # Longer than any wait of a test should be, shorter than anybody would leave a hung run alone.
-PATIENCE_SECONDS = 20.0
+PATIENCE_SECONDS = 60.0
 
 _seen = threading.Semaphore(0)
 _stopped: list[str] = []

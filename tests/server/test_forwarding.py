@@ -51,7 +51,7 @@ def ask(context: Context) -> str:
 barrier = threading.Barrier(20)
 
 def meet() -> int:
-    return barrier.wait(30)
+    return barrier.wait(60)
 
 begun = threading.Semaphore(0)
 cancelled = threading.Event()
@@ -67,7 +67,7 @@ def have_begun() -> bool:
     return begun.acquire(timeout=30) and begun.acquire(timeout=30)
 
 def was_cancelled() -> bool:
-    return cancelled.wait(30)
+    return cancelled.wait(60)
 
 def long() -> str:
     return "x" * 10_000

@@ -67,7 +67,7 @@ def answer(backend: str, agent: Agent, question: str = "What is it?") -> Outcome
 
 def play(backend: str, scenario: Callable[[], Awaitable[Any]]) -> Any:
     async def bounded() -> Any:
-        with anyio.fail_after(30):
+        with anyio.fail_after(60):
             return await scenario()
 
     return anyio.run(bounded, backend=backend)

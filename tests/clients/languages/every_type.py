@@ -19,7 +19,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypedDict
 import msgspec
 from toolwire_tools import AsyncContext, Context, Image, ToolError, tool_api
 
-PATIENCE_SECONDS = 30.0
+PATIENCE_SECONDS = 60.0
 _cancelled: list[str] = []
 _news = threading.Condition()
 

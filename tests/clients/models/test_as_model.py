@@ -80,7 +80,7 @@ def test_as_model_returns_a_model_unchanged() -> None:
 def test_a_model_that_blocks_does_not_block_the_loop(loop: str) -> None:
     class Blocks:
         def chat(self, messages: Any) -> str:
-            assert go_on.wait(20)
+            assert go_on.wait(60)
             return "done"
 
     go_on = threading.Event()
@@ -90,7 +90,7 @@ def test_a_model_that_blocks_does_not_block_the_loop(loop: str) -> None:
         async def one() -> None:
             replies.append((await as_model(Blocks()).reply(ASK)).text)
 
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             async with anyio.create_task_group() as tasks:
                 for _ in range(50):  # more than anyio lends threads to at once
                     tasks.start_soon(one)
@@ -105,7 +105,7 @@ def test_a_model_that_blocks_does_not_block_the_loop(loop: str) -> None:
 def test_blocking_model_can_be_cancelled(loop: str) -> None:
     class Hangs:
         def chat(self, messages: Any) -> str:
-            go_on.wait(20)
+            go_on.wait(60)
             return "too late"
 
     go_on = threading.Event()

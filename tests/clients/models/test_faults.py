@@ -59,7 +59,7 @@ def model(
 
 def run(main: Callable[[], Awaitable[Any]], loop: str = "asyncio") -> Any:
     async def bounded() -> Any:
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             return await main()
 
     return anyio.run(bounded, backend=loop)

@@ -51,7 +51,7 @@ def model(kind: type[RemoteModel], server: StandIn, **settings: Any) -> RemoteMo
 
 def run(main: Callable[[], Awaitable[Any]], loop: str = "asyncio") -> Any:
     async def bounded() -> Any:
-        with anyio.fail_after(20):
+        with anyio.fail_after(60):
             return await main()
 
     return anyio.run(bounded, backend=loop)

@@ -141,7 +141,7 @@ def test_messages_between_calls_are_read(tmp_path: Path) -> None:
             ),
             Waiting().inbox(),
         )
-        assert came.wait(10)
+        assert came.wait(60)
 
 
 def test_closing_the_client_wakes_the_thread_that_reads(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from toolwire_client import (
 )
 from toolwire_client.transport import streamable_http
 
-SECONDS = 10
+SECONDS = 60
 
 
 @pytest.mark.parametrize("session", ["session-1", None])

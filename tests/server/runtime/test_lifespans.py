@@ -325,7 +325,7 @@ def test_one_that_is_wanted_again_stays_while_others_are_entered() -> None:
 
     def wait(context: Context) -> str:
         started.set()
-        return str(finish.wait(5))
+        return str(finish.wait(60))
 
     waiting = make_tool(wait).with_lifespan(first)
     of_first, of_second = (
@@ -334,7 +334,7 @@ def test_one_that_is_wanted_again_stays_while_others_are_entered() -> None:
     with Server([waiting, of_first]) as server:
         caller = threading.Thread(target=server.call, args=("wait",))
         caller.start()
-        assert started.wait(5)
+        assert started.wait(60)
         server.replace([])
         server.replace([of_first, of_second])
         assert server.call("second")["content"][0]["text"] == "entered, False"

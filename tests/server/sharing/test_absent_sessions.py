@@ -70,7 +70,7 @@ def test_session_ends_when_it_is_not_needed_any_more(sessions: Sessions, needed_
     setattr(gone, needed_for, True)
     sessions.add(gone)
     setattr(gone, needed_for, False)
-    assert gone.ended.wait(10)
+    assert gone.ended.wait(60)
 
 
 def test_session_beyond_the_limit_replaces_one_whose_tasks_have_ended(sessions: Sessions) -> None:
@@ -79,7 +79,7 @@ def test_session_beyond_the_limit_replaces_one_whose_tasks_have_ended(sessions: 
     for gone in [*running[:3], first, *running[3:]]:
         assert sessions.add(gone)
     assert sessions.add(Gone(is_running=True))
-    assert first.ended.wait(10)
+    assert first.ended.wait(60)
     assert sessions.absent.count == MAX_ABSENT
     assert not sessions.add(Gone(is_running=True))
     assert not any(gone.ended.is_set() for gone in running)

@@ -16,7 +16,7 @@ EXTENSION = "io.modelcontextprotocol/tasks"
 CAPABILITIES = {"elicitation": {"form": {}}, "extensions": {EXTENSION: {}}}
 META = {**MODERN, "io.modelcontextprotocol/clientCapabilities": CAPABILITIES}
 ACCEPT = {"action": "accept", "content": {"answer": True}}
-SECONDS = 10.0
+SECONDS = 60.0
 
 
 class Client:

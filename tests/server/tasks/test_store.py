@@ -25,7 +25,7 @@ go = threading.Event()
 @tool_api(task="always")
 def wait() -> str:
     """Wait."""
-    go.wait(10)
+    go.wait(60)
     return "gone"
 
 

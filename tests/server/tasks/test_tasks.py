@@ -63,7 +63,7 @@ class Tools:
             """Report progress."""
             context.progress(1, 4, "one")
             context.progress(2, 4)
-            self.go.wait(10)
+            self.go.wait(60)
             return "counted"
 
         @tool_api(task="always")
@@ -92,13 +92,13 @@ class Tools:
         @tool_api(task="never")
         def never() -> str:
             """Run as a call."""
-            self.go.wait(10)
+            self.go.wait(60)
             return "a call"
 
         def plain(context: Context) -> str:
             """Say nothing of tasks."""
             context.status("plainly")
-            self.go.wait(10)
+            self.go.wait(60)
             return "a call"
 
         return [
@@ -166,13 +166,13 @@ def test_a_failure_of_the_tool_is_a_result(tools: Tools, is_modern: bool) -> Non
 def test_a_cancelled_task_stops_its_tool(tools: Tools, is_modern: bool, name: str) -> None:
     client = Client(tools.server(), is_modern=is_modern)
     task = client.begin(name)
-    assert tools.has_begun.wait(5)
+    assert tools.has_begun.wait(60)
 
     acknowledged = client.ask("tasks/cancel", taskId=task)["result"]
 
     assert acknowledged.get("status") == (None if is_modern else "cancelled")
     assert client.get(task)["status"] == "cancelled"
-    assert tools.has_ended.wait(5)
+    assert tools.has_ended.wait(60)
     again = client.ask("tasks/cancel", taskId=task)
     assert ("result" in again) is is_modern
     assert is_modern or code_of(again) == -32602
@@ -517,7 +517,7 @@ def test_a_task_that_runs_out_of_time_has_that_as_its_result(tools: Tools) -> No
 
     assert result["isError"] is True
     assert "did not finish within 0.05 seconds" in result["content"][0]["text"]
-    assert tools.has_ended.wait(5)
+    assert tools.has_ended.wait(60)
     client.end()
 
 
@@ -554,12 +554,12 @@ def test_a_subscription_to_tasks_needs_the_extension(tools: Tools) -> None:
 def test_the_end_of_the_session_answers_what_waits_for_a_result(tools: Tools) -> None:
     client = Client(tools.server(), is_modern=False)
     waiting = client.send("tasks/result", taskId=client.begin("wait"))
-    assert tools.has_begun.wait(5)
+    assert tools.has_begun.wait(60)
 
     client.end()
 
     assert code_of(client.response(waiting)) == -31002
-    assert tools.has_ended.wait(5)
+    assert tools.has_ended.wait(60)
 
 
 def test_no_more_tasks_are_kept_than_may_be(tools: Tools) -> None:

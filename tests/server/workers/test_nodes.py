@@ -25,7 +25,7 @@ pytestmark = [
     pytest.mark.process,
 ]
 
-PATIENCE_SECONDS = 20
+PATIENCE_SECONDS = 60
 
 PING = b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n'
 PONG = b'{"jsonrpc":"2.0","id":1,"result":{}}\n'

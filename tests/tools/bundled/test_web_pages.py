@@ -325,7 +325,7 @@ def test_a_look_up_that_hangs_is_left_alone(
     server: StandIn, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def hang(host: str) -> list[str]:
-        server.released.wait(20)
+        server.released.wait(60)
         return []
 
     monkeypatch.setattr("toolwire_bundled.web.ssrf_guard._resolved", hang)

@@ -210,7 +210,7 @@ def test_a_cancelled_call_ends_the_process_that_reads(monkeypatch: pytest.Monkey
     monkeypatch.setattr(subprocess, "Popen", Watched)
     with pytest.raises(Cancelled):
         read(page("<p>tea</p>" * 300_000), Call(Context(Caller())))
-    assert processes[0].wait(20) != 0
+    assert processes[0].wait(60) != 0
 
 
 def test_a_missing_extractor_is_named_with_its_remedy(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -480,7 +480,7 @@ def test_a_blocking_action_does_not_block_the_others() -> None:
             self.opened = threading.Event()
 
         def run(self) -> str:
-            return str(self.opened.wait(30))
+            return str(self.opened.wait(60))
 
     class Opener(BaseAction):
         def __init__(self, gate: Gate) -> None:

@@ -45,7 +45,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ),
     },
     "toolwire.protocol.lifecycle": {"return False -> return None": TRUTH},
-    "toolwire.protocol.result_limit": {
+    "toolwire.protocol.result_size.result_limit": {
         "if size <= max_tokens:: size <= max_tokens -> size < max_tokens": (
             "the estimate that follows finds no more than one token a byte"
         ),
@@ -57,7 +57,7 @@ EQUIVALENT: dict[str, dict[str, str]] = {
             "the methods that exist are shorter"
         ),
     },
-    "toolwire.protocol.large_results": {
+    "toolwire.protocol.result_size.large_results": {
         f"{_EMPTY_RESPONSE}: 0 -> 1": "only its length counts",
         f"{_EMPTY_RESPONSE}: True -> False": _SAME_JSON,
         "message = None if smaller is None else messages.response(call.id, smaller,"

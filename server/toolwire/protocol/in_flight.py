@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from ..settings import Settings
     from .call import Call, Origin
-    from .large_results import LargeResults
     from .lifecycle import Identity
+    from .result_size.large_results import LargeResults
     from .running import Watched
 
 
@@ -346,8 +346,8 @@ class InFlight:
         """Return *message*, with *result*, if it is within the limits; else a smaller one, or an
         error text.
         """
-        from .large_results import LargeResults
-        from .result_limit import limit_of
+        from .result_size.large_results import LargeResults
+        from .result_size.result_limit import limit_of
 
         limit = limit_of(call, result, len(message), self._settings)
         if len(message) <= limit.room:

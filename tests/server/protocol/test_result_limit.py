@@ -8,7 +8,7 @@ import pytest
 from support.server_process import NoHost, answers, call, protocol_of
 from toolwire.protocol.batch import Batch
 from toolwire.protocol.call import Call, Origin
-from toolwire.protocol.result_limit import limit_of
+from toolwire.protocol.result_size.result_limit import limit_of
 from toolwire.settings import Settings
 from toolwire_schemas.tokens import estimate_tokens
 from toolwire_schemas.wire.codec import encode

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from support.server_process import NoHost, answers, call, protocol_of, request
 from toolwire.protocol.call import Call, Origin
-from toolwire.protocol.large_results import LargeResults, beginning
-from toolwire.protocol.result_limit import Limit
+from toolwire.protocol.result_size.large_results import LargeResults, beginning
+from toolwire.protocol.result_size.result_limit import Limit
 from toolwire.settings import Settings
 from toolwire_schemas.wire.codec import decode, encode
 from toolwire_tools import File, Image, Text, make_tool, tool_api

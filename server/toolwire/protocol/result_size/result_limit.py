@@ -9,8 +9,8 @@ from toolwire_schemas.tokens import estimate_tokens
 from toolwire_schemas.wire.codec import encode_plain
 
 if TYPE_CHECKING:
-    from ..settings import Settings
-    from .call import Call
+    from ...settings import Settings
+    from ..call import Call
 
 
 class Limit(msgspec.Struct, frozen=True):

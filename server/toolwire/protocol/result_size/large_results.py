@@ -19,15 +19,15 @@ from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import DecodingError, decode, encode_plain
 from toolwire_tools.resources.resource import ResourceNotFound, ResourceOptions, make_resource
 
-from .. import log
+from ... import log
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from toolwire_tools import Entry, Tool
 
-    from ..settings import Settings
-    from .call import Call
+    from ...settings import Settings
+    from ..call import Call
     from .result_limit import Limit
 
 Block = dict[str, Any]

@@ -1,0 +1,1 @@
+"""Results that are too large to send. Imported for the first large one."""

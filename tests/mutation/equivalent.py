@@ -27,10 +27,8 @@ _SAME_BYTES = "a copy, or not, of the same bytes"
 _MAY_BE_DEEP = "if len(data) > 400 and data.count(b'[') + data.count(b'{') > MAX_DEPTH:"
 _EXACT_DEPTH = "what follows counts the levels itself"
 
-_EMPTY_RESPONSE = (
-    "empty = messages.response(call.id, {**result, 'content': [], 'structuredContent': 0},"
-    " is_plain=True)"
-)
+_EMPTY_FRAME = "frame = {**result, 'content': [], 'structuredContent': 0}"
+_EMPTY_RESPONSE = "empty = messages.response(call.id, frame, is_plain=True)"
 
 EQUIVALENT: dict[str, dict[str, str]] = {
     "toolwire.protocol.call": {
@@ -49,8 +47,9 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "if size <= max_tokens:: size <= max_tokens -> size < max_tokens": (
             "the estimate that follows finds no more than one token a byte"
         ),
-        "return Limit(size if tokens <= max_tokens else size * max_tokens // tokens, words): "
-        "tokens <= max_tokens -> tokens < max_tokens": "with as many tokens both are the size",
+        "if tokens <= max_tokens:: tokens <= max_tokens -> tokens < max_tokens": (
+            "with as many tokens both are the size"
+        ),
     },
     "toolwire.protocol.server_protocol": {
         "log.traceback(f'{method[:200]} failed; please report this', bug): 200 -> 201": (
@@ -58,15 +57,15 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         ),
     },
     "toolwire.protocol.result_size.large_results": {
-        f"{_EMPTY_RESPONSE}: 0 -> 1": "only its length counts",
+        f"{_EMPTY_FRAME}: 0 -> 1": "only its length counts",
         f"{_EMPTY_RESPONSE}: True -> False": _SAME_JSON,
-        "message = None if smaller is None else messages.response(call.id, smaller,"
-        " is_plain=True): True -> False": _SAME_JSON,
+        "message = messages.response(call.id, smaller, is_plain=True): True -> False": _SAME_JSON,
+    },
+    "toolwire.protocol.result_size.kept_results": {
         "return {} -> return None": TRUTH,
         "id = os.urandom(16).hex(): 16 -> 17": "no less random",
-        "data = encode_plain(text[:max(most, 0)])[1:-1][:max(most, 0)]: 0 -> 1": (
-            "the other slice is empty then"
-        ),
+    },
+    "toolwire.protocol.result_size.cut_text": {
         "return end -> return None": "the end of the text, as a slice has it",
     },
     "toolwire_dialects.compare.proof": {

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 PROTOCOL = ("tests/server/protocol",)
 CALLS = ("tests/server/protocol/test_call.py", "tests/server/protocol/test_in_flight.py")
+RESULT_SIZES = (
+    "tests/server/protocol/test_large_results.py",
+    "tests/server/protocol/test_sizes_of_large_results.py",
+    "tests/server/protocol/test_result_limit.py",
+)
 FRAMING = ("tests/schemas/wire/test_framing.py",)
 LOSSLESS = ("tests/schemas/json_schema/test_lossless.py",)
 COMPARE = ("tests/schemas/compare",)
@@ -15,8 +20,10 @@ TARGETS: dict[str, tuple[str, ...]] = {
     "toolwire.protocol.server_protocol": PROTOCOL,
     "toolwire.protocol.call": CALLS,
     "toolwire.protocol.lifecycle": PROTOCOL,
-    "toolwire.protocol.result_size.result_limit": PROTOCOL,
-    "toolwire.protocol.result_size.large_results": PROTOCOL,
+    "toolwire.protocol.result_size.result_limit": RESULT_SIZES,
+    "toolwire.protocol.result_size.large_results": RESULT_SIZES,
+    "toolwire.protocol.result_size.kept_results": RESULT_SIZES,
+    "toolwire.protocol.result_size.cut_text": RESULT_SIZES,
     "toolwire_agent.agent.approvals": ("tests/clients/agent/test_approval_decisions.py",),
     "toolwire_dialects.compare.value_cases": COMPARE,
     "toolwire_dialects.compare.proof": COMPARE,

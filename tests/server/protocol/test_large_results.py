@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.server_process import MODERN, answers, call, protocol_of, request, served
 from toolwire import Server
-from toolwire.protocol.result_size.large_results import beginning
+from toolwire.protocol.result_size.cut_text import beginning
 from toolwire_schemas.published import validator
 from toolwire_schemas.wire.codec import encode
 from toolwire_tools import Audio, File, Image, Text, tool_api

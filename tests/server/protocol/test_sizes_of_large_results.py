@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from support.server_process import NoHost, answers, call, protocol_of, request
 from toolwire.protocol.call import Call, Origin
-from toolwire.protocol.result_size.large_results import LargeResults, beginning
+from toolwire.protocol.result_size.cut_text import beginning
+from toolwire.protocol.result_size.large_results import LargeResults
 from toolwire.protocol.result_size.result_limit import Limit
 from toolwire.settings import Settings
 from toolwire_schemas.wire.codec import decode, encode

@@ -1,5 +1,4 @@
-"""Results that are too large to send: cut, or kept for the client to read. Imported for the first
-of them.
+"""Results that are too large to send: cut, or kept for the client to read.
 
 Strategy. Blocks of content are sent whole as long as they fit, the smallest first: images, audio
 and files are never cut. The first text that does not fit is cut; what else does not fit is left out
@@ -10,35 +9,25 @@ published, unless the result is an error; so it becomes one.
 
 from __future__ import annotations
 
-import os
-import threading
 from typing import TYPE_CHECKING, Any
-from unicodedata import category
 
+import msgspec
 from toolwire_schemas.wire import messages
-from toolwire_schemas.wire.codec import DecodingError, decode, encode_plain
-from toolwire_tools.resources.resource import ResourceNotFound, ResourceOptions, make_resource
+from toolwire_schemas.wire.codec import decode, encode_plain
 
 from ... import log
+from .cut_text import beginning
+from .kept_results import URI, Block, KeptResults
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from toolwire_tools import Entry, Tool
 
     from ...settings import Settings
     from ..call import Call
     from .result_limit import Limit
 
-Block = dict[str, Any]
-
-_URI = "toolwire://results/{id}/{part}"
-
 _NOTE_BYTES = 1000
 """The most that a note takes, as a block of its own."""
-
-_LINK_BYTES = 250
-"""About what a link takes."""
 
 _PREVIEW_BYTES = 4096
 """How much of a text is sent in addition to a link to all of it: for the model to see what it is.
@@ -51,6 +40,18 @@ _MISSING = (
 )
 
 
+class _Part(msgspec.Struct, eq=False):
+    """A block of a result, which takes *size* bytes, or *cost* bytes for the *links* in its
+    place.
+    """
+
+    block: Block
+    size: int
+    cost: int
+    is_whole: bool = False
+    links: list[Block] = []
+
+
 class LargeResults:
     """What one session sends in place of results that are too large. *kept* receives the resource
     to read them.
@@ -58,281 +59,191 @@ class LargeResults:
 
     def __init__(self, settings: Settings, kept: dict[str, Tool]) -> None:
         self._settings = settings
-        self._keeps = settings.on_large_result == "resource"
-        limit = settings.max_result_bytes
-        self._part_bytes = max(limit - 4096, limit // 2, 1024)  # an envelope takes the rest
-        self._lock = threading.Lock()
-        self._kept: dict[str, list[dict[str, bytes]]] = {}  # the oldest first
-        self._sizes: dict[str, int] = {}
-        self._held = 0
+        self._kept: KeptResults | None = None
         self.made = 0
         """How many results were made smaller."""
-        if self._keeps:
-            options = ResourceOptions(
-                uri=_URI, description="A part of a result that was too large to send."
-            )
-            kept[_URI] = make_resource(self.read, options=options, name="large_result")
+        if settings.on_large_result == "resource":
+            self._kept = KeptResults(settings)
+            kept[URI] = self._kept.make_resource()
 
     def response(self, call: Call, result: dict[str, Any], size: int, limit: Limit) -> bytes | str:
         """Return a response within *limit* in place of *result*, which takes *size* bytes; else the
         error text.
         """
-        entry, room = call.entry, limit.room
-        if (
-            self._settings.on_large_result != "error"
-            and call.id is not None
-            and entry.kind != "methods"
-            and "content" in result
-        ):
-            empty = messages.response(
-                call.id, {**result, "content": [], "structuredContent": 0}, is_plain=True
-            )
-            smaller = self._smaller(entry, result, limit.words, room - len(empty))
-            message = (
-                None if smaller is None else messages.response(call.id, smaller, is_plain=True)
-            )
-            if message is not None and len(message) <= room:  # the size of links is an estimate
-                self.made += 1
-                log.warning(
-                    f"the result of {entry.name} took {size} bytes and was made smaller", id=call.id
-                )
-                return message
+        name = call.entry.name
+        message = self._make_smaller(call, result, limit)
+        if message is not None:
+            self.made += 1
+            log.warning(f"the result of {name} took {size} bytes and was made smaller", id=call.id)
+            return message
         if not limit.is_of_batch:
             return (
-                f"The result of {entry.name} takes {size:,} bytes, and it may take at most"
+                f"The result of {name} takes {size:,} bytes, and it may take at most"
                 f" {limit.words}. Ask for less."
             )
-        taken = self._settings.max_result_bytes - room
+        size += self._settings.max_result_bytes - limit.room
         return (
-            f"This batch's responses take {taken + size:,} bytes, and may take at most"
-            f" {limit.words}. Ask for less."
+            f"This batch's responses take {size:,} bytes, and may take at most {limit.words}."
+            " Ask for less."
         )
 
-    def _smaller(
+    def _make_smaller(self, call: Call, result: dict[str, Any], limit: Limit) -> bytes | None:
+        """Return a response with a smaller *result*; `None` if that is not possible."""
+        is_error_wanted = self._settings.on_large_result == "error"
+        is_method = call.entry.kind == "methods"
+        if is_error_wanted or is_method or call.id is None or "content" not in result:
+            return None
+        frame = {**result, "content": [], "structuredContent": 0}
+        empty = messages.response(call.id, frame, is_plain=True)
+        smaller = self._cut_result(call.entry, result, limit.words, limit.room - len(empty))
+        if smaller is None:
+            return None
+        message = messages.response(call.id, smaller, is_plain=True)
+        if len(message) > limit.room:  # the size of links is an estimate
+            return None
+        return message
+
+    def _cut_result(
         self, entry: Entry, result: dict[str, Any], limit: str, room: int
     ) -> dict[str, Any] | None:
         """Return *result* with content of at most *room* bytes; `None` if that is too little."""
-        content = result["content"]
-        ending = f" A result of {entry.name[:60]} may take {limit}."
+        note = f" A result of {entry.name[:60]} may take {limit}."
         unstructured = dict(result)
-        unstructured.pop("structuredContent", None)
+        structured = unstructured.pop("structuredContent", None)
         has_promise = "structuredContent" in result and "outputSchema" in entry.shown
-        if has_promise:
-            structured = b',"structuredContent":' + encode_plain(result["structuredContent"])
-            left = room - len(structured)
-            made = self._fit(entry, content, left, _COMPLETE + ending, always=True)
-            if made is not None:
-                return {**result, "content": made}
-            unstructured["isError"] = True
-        ending = _MISSING + ending if has_promise else ending
-        made = self._fit(entry, content, room, ending, always=has_promise)
-        return None if made is None else {**unstructured, "content": made}
-
-    def read(self, id: str, part: int) -> dict[str, Any]:
-        """Return a part of a kept result, as the contents of a resource."""
-        parts = self._kept.get(id, [])
-        if not 0 < part <= len(parts):
-            raise ResourceNotFound(
-                "This result is not kept, or not any more: a session keeps the latest large"
-                f" results, {self._settings.max_kept_bytes:,} bytes in all (--limit"
-                " max_kept_bytes). Call the tool again"
-            )
-        return {member: str(value, "utf-8") for member, value in parts[part - 1].items()}
-
-    def _fit(
-        self, entry: Entry, blocks: list[Block], room: int, ending: str, *, always: bool = False
-    ) -> list[Block] | None:
-        """Return *blocks*, made smaller, with a note about it; `None` if that is not possible."""
-        sizes = []
-        costs = []
-        for block in blocks:
-            size = len(encode_plain(block)) + 1
-            sizes.append(size)
-            costs.append(min(size, self._cost(block, size)))
-        left, rest = _fill(room - _NOTE_BYTES - sum(costs), sizes, costs)
-        kept_bytes = sum(sizes[at] for at in rest)
-        if left < 0 or (self._keeps and kept_bytes > self._settings.max_kept_bytes):
-            return None
-        if not (rest or always):
-            return blocks
-
-        blocks = [*blocks]
-        made = {at: [block] for at, block in enumerate(blocks)}
-        for at in rest:
-            # As the client would read it: pairs of surrogates are joined.
-            blocks[at] = decode(encode_plain(blocks[at]))
-            made[at] = self._links(entry, blocks[at], sizes[at])
-        uris = [link["uri"] for at in sorted(rest) for link in made[at]]
-        cut, spare = _find_text_to_cut(blocks, rest, left)
-        if cut is None:
-            if not always and not any(made.values()):  # only pictures, for example
-                return None
-            note = f"[{_note(blocks, rest, '', uris)}{ending}]"
-            made[len(blocks)] = [{"type": "text", "text": note}]
-        else:  # the note is where the text ends
-            most = min(spare, _PREVIEW_BYTES) if self._keeps else spare
-            head = beginning(blocks[cut]["text"], most)
-            text = f"{head}\n[{_note(blocks, rest, head, uris)}{ending}]"
-            made[cut] = [{**blocks[cut], "text": text}, *made[cut]]
-        return [block for at in sorted(made) for block in made[at]]
-
-    def _cost(self, block: Block, size: int) -> int:
-        """Return about how many bytes the links in place of *block* take."""
-        return (
-            _LINK_BYTES * (size * 5 // (self._part_bytes * 4) + 1)
-            if self._contents(block, size)
-            else 0
+        if not has_promise:
+            return self._cut_content(entry, unstructured, room, note)
+        member = b',"structuredContent":' + encode_plain(structured)
+        smaller = self._cut_content(
+            entry, result, room - len(member), _COMPLETE + note, is_explained=True
         )
+        if smaller is not None:
+            return smaller
+        unstructured["isError"] = True
+        return self._cut_content(entry, unstructured, room, _MISSING + note, is_explained=True)
 
-    def _contents(self, block: Block, size: int) -> dict[str, str]:
-        """Return *block* as contents of a resource; empty if it cannot be read in one piece, or is
-        not to be kept.
+    def _cut_content(
+        self,
+        entry: Entry,
+        result: dict[str, Any],
+        room: int,
+        ending: str,
+        *,
+        is_explained: bool = False,
+    ) -> dict[str, Any] | None:
+        """Return *result* with content of at most *room* bytes, with a note about what is missing;
+        if it *is_explained*, also about nothing. `None` if that is too little.
         """
-        found = {**block, **block.get("resource", {})}
-        if not self._keeps or block["type"] == "resource_link":
-            return {}
-        if "text" in found:
-            return {"mimeType": found.get("mimeType") or "text/plain", "text": found["text"]}
-        blob: str = found["blob"] if "blob" in found else found["data"]
-        media_type = found.get("mimeType") or "application/octet-stream"
-        return {"mimeType": media_type, "blob": blob} if size <= self._part_bytes else {}
+        parts = [self._measure(block) for block in result["content"]]
+        room = _choose_whole(parts, room - _NOTE_BYTES)
+        others = sorted((part for part in parts if not part.is_whole), key=_size)
+        if room < 0 or not self._can_keep(others):
+            return None
+        if not others and not is_explained:
+            return result
+        for part in others:
+            # As the client would read it: pairs of surrogates are joined.
+            part.block = decode(encode_plain(part.block))
+            if self._kept is not None:
+                part.links = self._kept.keep(entry.name, part.block, part.size)
 
-    def _links(self, entry: Entry, block: Block, size: int) -> list[Block]:
-        """Keep *block*; return links to its parts."""
-        contents = self._contents(block, size)
-        if not contents:
-            return []
-        text = contents.get("text", "")
-        pieces = [contents]
-        if text:
-            pieces = [{**contents, "text": piece} for piece in _pieces(text, self._part_bytes)]
-        parts = []
-        for piece in pieces:
-            parts.append({member: value.encode() for member, value in piece.items()})
-        id = os.urandom(16).hex()  # random, since a client that knows it can read the result
-        with self._lock:
-            self._kept[id], self._sizes[id] = parts, size
-            self._held += size
-            while self._held > self._settings.max_kept_bytes:
-                oldest = next(iter(self._kept))
-                self._held -= self._sizes.pop(oldest)
-                del self._kept[oldest]
-        links = []
-        for number, part in enumerate(parts, 1):
-            name = f"{entry.name[:60]}: part {number} of {len(parts)}"
-            link = {"type": "resource_link", "uri": _URI.format(id=id, part=number), "name": name}
-            raw_size = len(part["text"]) if "text" in part else len(part["blob"]) * 3 // 4
-            links.append({**link, "mimeType": contents["mimeType"], "size": raw_size})
-        return links
+        cut = _find_text_to_cut(others, room)
+        if cut is None and not is_explained and not any(map(_is_sent, parts)):
+            return None  # there were only pictures, for example
+        return {**result, "content": self._write_content(parts, cut, room, ending)}
+
+    def _write_content(
+        self, parts: list[_Part], cut: _Part | None, room: int, ending: str
+    ) -> list[Block]:
+        """Return what is sent of *parts*, with a note: where the text ends that is *cut*, or as a
+        block of its own.
+        """
+        head = ""
+        if cut is not None:
+            most = _room_for_text(cut, room)
+            if self._kept is not None:
+                most = min(most, _PREVIEW_BYTES)
+            head = beginning(cut.block["text"], most)
+        note = f"[{_describe_cut(parts, head)}{ending}]"
+        content = []
+        for part in parts:
+            if part.is_whole:
+                content.append(part.block)
+            elif part is cut:
+                content.append({**part.block, "text": f"{head}\n{note}"})
+            content += part.links
+        if cut is None:
+            content.append({"type": "text", "text": note})
+        return content
+
+    def _measure(self, block: Block) -> _Part:
+        size = len(encode_plain(block)) + 1
+        cost = 0
+        if self._kept is not None:
+            cost = min(size, self._kept.estimate_links(block, size))
+        return _Part(block, size, cost)
+
+    def _can_keep(self, parts: list[_Part]) -> bool:
+        return self._kept is None or self._kept.has_room(sum(map(_size, parts)))
 
 
-def _fill(room: int, sizes: list[int], costs: list[int]) -> tuple[int, list[int]]:
-    """Return the room that is left when as many blocks as fit are sent whole, and the others, the
-    smallest first.
+def _size(part: _Part) -> int:
+    return part.size
 
-    *room* is what is left if no block is: each takes its cost then.
+
+def _is_sent(part: _Part) -> bool:
+    return part.is_whole or bool(part.links)
+
+
+def _choose_whole(parts: list[_Part], room: int) -> int:
+    """Choose as many *parts* as fit into *room*, the smallest first, to be sent whole; return the
+    room that is left.
     """
-    rest = []
-    for at in sorted(range(len(sizes)), key=sizes.__getitem__):
-        more = sizes[at] - costs[at]
-        if more > room:
-            rest.append(at)
-        else:
+    room -= sum(part.cost for part in parts)
+    for part in sorted(parts, key=_size):
+        more = part.size - part.cost
+        if more <= room:
+            part.is_whole = True
             room -= more
-    return room, rest
+    return room
 
 
-def _find_text_to_cut(blocks: list[Block], rest: list[int], left: int) -> tuple[int | None, int]:
-    """Return the first text of *rest* whose beginning fits into the bytes that are *left*, and how
-    many bytes of it; None without one.
-    """
-    for at in rest:
-        if blocks[at]["type"] != "text":
-            continue
-        spare = left - len(encode_plain({**blocks[at], "text": ""}))
-        if spare >= 0:
-            return at, spare
-    return None, 0
+def _find_text_to_cut(others: list[_Part], room: int) -> _Part | None:
+    """Return the first text of *others* whose beginning fits into *room* bytes."""
+    for part in others:
+        if part.block["type"] == "text" and _room_for_text(part, room) >= 0:
+            return part
+    return None
 
 
-def _note(blocks: list[Block], rest: list[int], head: str, uris: list[str]) -> str:
-    """Return what of *blocks* is shown, and how to get the others."""
-    total = sum(len(block["text"]) for block in blocks if block["type"] == "text")
-    hidden = 0
-    others = []
-    for at in rest:
-        if blocks[at]["type"] == "text":
-            hidden += len(blocks[at]["text"])
-        else:
-            others.append(blocks[at]["type"])
-    said = []
+def _room_for_text(part: _Part, room: int) -> int:
+    """Return how many of *room* bytes are left for a text, without the block around it."""
+    return room - len(encode_plain({**part.block, "text": ""}))
+
+
+def _describe_cut(parts: list[_Part], head: str) -> str:
+    """Return what of *parts* is shown, *head* included, and how to get the others."""
+    others = [part for part in parts if not part.is_whole]
+    total, hidden = _count_characters(parts), _count_characters(others)
+    kinds = [part.block["type"] for part in others if part.block["type"] != "text"]
+    remarks = []
     if hidden:
-        said.append(f"{total - hidden + len(head):,} of {total:,} characters of text shown")
-    if others:
-        kinds = ", ".join(sorted(set(others)))
-        said.append(f"{len(others)} of {len(blocks)} blocks left out ({kinds})")
-    if not said:
+        shown = total - hidden + len(head)
+        remarks.append(f"{shown:,} of {total:,} characters of text shown")
+    if kinds:
+        names = ", ".join(sorted(set(kinds)))
+        remarks.append(f"{len(kinds)} of {len(parts)} blocks left out ({names})")
+    if not remarks:
         return "All text is shown."
     advice = "Ask for less, such as a part, a page or fewer fields."
-    if uris:
-        first_and_last = dict.fromkeys((uris[0], uris[-1]))
+    links = []
+    for part in others:
+        links += part.links
+    if links:
+        first_and_last = dict.fromkeys((links[0]["uri"], links[-1]["uri"]))
         advice = f"Read the rest with resources/read: {' to '.join(first_and_last)}."
-    return f"Cut: {'; '.join(said)}. {advice}"
+    return f"Cut: {'; '.join(remarks)}. {advice}"
 
 
-def beginning(text: str, most: int) -> str:
-    """Return the longest beginning of *text* that takes at most *most* bytes as JSON and does not
-    end in a character.
-
-    It ends with a line if one ends nearby. A character is what people see as one, such as an emoji
-    of several people.
-    """
-    data = encode_plain(text[: max(most, 0)])[1:-1][: max(most, 0)]
-    while data:
-        try:
-            end = len(decode(b'"%b"' % data))
-        except DecodingError:  # the cut is within an escape or a character of several bytes
-            data = data[:-1]
-        else:
-            return text[: _boundary(text, end)]
-    return ""
-
-
-def _pieces(text: str, most: int) -> Iterator[str]:
-    start = 0
-    while start < len(text):
-        piece = beginning(text[start : start + most + _LONGEST_CHARACTER], most)
-        yield piece
-        start += len(piece)
-
-
-_LONGEST_CHARACTER = 32
-"""How many code points of one character stay together at most: there are joke texts with hundreds.
-"""
-
-_JOINED = (("\u1100", "\u11ff"), ("\U0001f1e6", "\U0001f1ff"))
-"""Parts of Korean syllables, and the letters of flags: two neighbours may belong together."""
-
-_JOINS = (("\u200d", "\u200d"), ("\U0001f3fb", "\U0001f3ff"), ("\U000e0020", "\U000e007f"))
-"""What belongs to the code point before it, in addition to marks: joiners, skin colours, the tags
-of regional flags.
-"""
-
-
-def _boundary(text: str, end: int) -> int:
-    if end >= len(text):
-        return end
-    line = text.rfind("\n", end - min(1000, end // 10), end) + 1
-    around = range(end, max(end - _LONGEST_CHARACTER, 0), -1)
-    return line or next((at for at in around if not _are_joined(text[at - 1], text[at])), end)
-
-
-def _are_joined(before: str, after: str) -> bool:
-    """Return whether two code points belong to one character: about the rules of Unicode's annex
-    29.
-    """
-    if before + after == "\r\n" or before == "\u200d" or category(after).startswith("M"):
-        return True
-    if any(first <= before <= last and first <= after <= last for first, last in _JOINED):
-        return True
-    return any(first <= after <= last for first, last in _JOINS)
+def _count_characters(parts: list[_Part]) -> int:
+    return sum(len(part.block["text"]) for part in parts if part.block["type"] == "text")

@@ -49,7 +49,9 @@ def _limit_in_tokens(result: dict[str, Any], size: int, max_tokens: int) -> Limi
     if size <= max_tokens:  # no estimate is above one token a byte
         return Limit(size, words)
     tokens = estimate_tokens(_text_for_model(result))
-    return Limit(size if tokens <= max_tokens else size * max_tokens // tokens, words)
+    if tokens <= max_tokens:
+        return Limit(size, words)
+    return Limit(size * max_tokens // tokens, words)
 
 
 def _text_for_model(result: dict[str, Any]) -> str:

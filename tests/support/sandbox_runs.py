@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from toolwire_bundled import class_of
-from toolwire_bundled.python_interpreter.sandbox_probe import protection
-from toolwire_bundled.python_interpreter.syscalls import Machine, _steps
+from toolwire_bundled import find_class
+from toolwire_bundled.python_interpreter.sandbox_probe import find_protection
+from toolwire_bundled.python_interpreter.syscalls import Machine, _list_steps
 from toolwire_tools import ToolError
 from toolwire_tools.discovery import find_tools
 
@@ -22,7 +22,7 @@ from support.recording_caller import RecordingCaller
 def need_sandbox() -> None:
     """Skip the test where there is no sandbox, or fail it where there has to be one."""
     try:
-        protection("required")
+        find_protection("required")
     except ToolError as error:
         if os.environ.get("TOOLWIRE_REQUIRE_PEERS") == "1":
             pytest.fail(str(error), pytrace=False)
@@ -31,7 +31,7 @@ def need_sandbox() -> None:
 
 def called(code: str, caller: Any = None, /, **settings: Any) -> dict[str, Any]:
     """The result of a call, as a server sends it."""
-    (tool,) = find_tools(class_of("PythonInterpreter")(**settings))
+    (tool,) = find_tools(find_class("PythonInterpreter")(**settings))
     return tool.call({"command": code}, caller or RecordingCaller())
 
 
@@ -79,7 +79,7 @@ def decided(machine: Machine, call: int, argument: int = 0, audit: int | None = 
     as used here.
     """
     data = struct.pack("<IIQQ", call, machine.audit if audit is None else audit, 0, argument)
-    steps = [struct.unpack("HBBI", step) for step in _steps(machine)]
+    steps = [struct.unpack("HBBI", step) for step in _list_steps(machine)]
     at = register = 0
     while True:
         code, then, otherwise, value = steps[at]

@@ -10,7 +10,7 @@ import sys
 from typing import Any
 
 from toolwire.loading.bundled_targets import _constructor_of
-from toolwire_bundled import BUNDLED, BundledTool, class_of
+from toolwire_bundled import BUNDLED, BundledTool, find_class
 from toolwire_dialects.markdown import from_entry
 from toolwire_tools import find_tools
 
@@ -54,7 +54,7 @@ def _needs(name: str, entry: BundledTool) -> str:
 
 
 def _section(name: str, entry: BundledTool) -> str:
-    cls = class_of(name)
+    cls = find_class(name)
     about = inspect.cleandoc(cls.__doc__ or entry.summary)
     parts = [f"## {name}", about, _wants(entry), _settings(cls, name)]
     other = next((base.__name__ for base in cls.__mro__[1:] if base.__name__ in BUNDLED), None)

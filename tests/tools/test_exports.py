@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import toolwire_bundled
 import toolwire_tools
-from toolwire_bundled import BUNDLED, class_of
+from toolwire_bundled import BUNDLED, find_class
 
 SHELF = Path(toolwire_tools.__file__).parent
 
@@ -75,7 +75,7 @@ def test_registering_and_calling_tools_imports_nothing_heavy() -> None:
 def test_bundled_tools_are_shown_with_the_rest() -> None:
     """A file of Lagent's that imports them needs another module's name, and no more."""
     assert {*BUNDLED} <= {*toolwire_bundled.__all__}
-    assert all(getattr(toolwire_bundled, name) is class_of(name) for name in BUNDLED)
+    assert all(getattr(toolwire_bundled, name) is find_class(name) for name in BUNDLED)
 
 
 def test_everything_shown_is_documented() -> None:

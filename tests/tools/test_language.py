@@ -16,7 +16,7 @@ import pytest
 from support.chinese import CHINESE, TWO_WORDS, english_in
 from support.tools_page import MADE_WITH
 from toolwire_agent.agent.events import Status
-from toolwire_bundled import BUNDLED, chinese, class_of
+from toolwire_bundled import BUNDLED, chinese, find_class
 from toolwire_compat.lagent import (
     ActionExecutor,
     BaseAction,
@@ -45,7 +45,7 @@ def english(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def made(name: str, **settings: Any) -> Any:
-    return class_of(name)(**MADE_WITH.get(name, {}), **settings)
+    return find_class(name)(**MADE_WITH.get(name, {}), **settings)
 
 
 def texts(described: Any) -> list[str]:
@@ -187,7 +187,7 @@ def test_every_description_of_a_bundled_action_is_chinese(name: str) -> None:
 def test_no_translation_is_of_what_is_no_more() -> None:
     classes = {
         cls.__name__: cls
-        for kind in (InvalidAction, *map(class_of, BUNDLED))
+        for kind in (InvalidAction, *map(find_class, BUNDLED))
         for cls in kind.__mro__
     }
     for key, api in chinese.APIS.items():
@@ -283,7 +283,7 @@ def test_an_unknown_name_is_reported_in_the_language_of_the_invalid_action() -> 
 
 
 def test_a_description_of_ones_own_is_not_translated() -> None:
-    class Sums(class_of("Calculator")):  # type: ignore[misc]
+    class Sums(find_class("Calculator")):  # type: ignore[misc]
         def run(self, expression: str) -> str:
             """Add up.
 
@@ -586,7 +586,7 @@ def test_a_failure_of_a_bundled_tool_is_chinese(
 ) -> None:
     (tmp_path / "text.txt").write_text("one\ntwo\n", encoding="utf-8")
     settings = {"roots": [str(tmp_path)], "writable": True} if name == "Files" else {}
-    action = class_of(name)(**settings, lang="zh")
+    action = find_class(name)(**settings, lang="zh")
 
     returned = action(arguments, api)
 
@@ -596,7 +596,7 @@ def test_a_failure_of_a_bundled_tool_is_chinese(
 
 
 def test_an_api_that_needs_a_setting_says_so_in_chinese(tmp_path: Path) -> None:
-    files = class_of("Files")(roots=[str(tmp_path)], lang="zh")
+    files = find_class("Files")(roots=[str(tmp_path)], lang="zh")
     assert english_in(files({"path": "x", "content": "y"}, "write").errmsg) == []
 
 

@@ -29,7 +29,7 @@ class BundledTool(msgspec.Struct, frozen=True):
     """Facts about a bundled tool that need no import of it.
 
     `module` has the class; it may be relative to this package. `pip install 'toolwire[EXTRA]'`
-    adds what it needs, with `extra` as EXTRA. Of the environment's variables it cannot do without
+    adds what it needs, with `import_extra` as EXTRA. Of the environment's variables it cannot do without
     its `keys`, and reads `variables` if they are set; of what it is made with, it cannot do without
     `settings`; `programs` make it better where they are installed.
     """
@@ -116,10 +116,10 @@ BUNDLED: dict[str, BundledTool] = {
 }
 """All of them by name."""
 
-__all__ = sorted([*BUNDLED, "BUNDLED", "BundledTool", "class_of"])
+__all__ = sorted([*BUNDLED, "BUNDLED", "BundledTool", "find_class"])
 
 
-def class_of(name: str) -> Any:
+def find_class(name: str) -> Any:
     """The action class called *name*, which has to be in the table."""
     from importlib import import_module
 
@@ -135,4 +135,4 @@ def __getattr__(name: str) -> Any:
         from toolwire_schemas.misplaced_names import make_missing_error
 
         raise make_missing_error(__name__, name)
-    return class_of(name)
+    return find_class(name)

@@ -11,7 +11,7 @@ from importlib.util import find_spec
 import msgspec
 
 from . import BUNDLED, BundledTool
-from .requirements import EXTRAS, how_to_install
+from .requirements import EXTRAS, explain_how_to_install
 
 _PROGRAMS = {
     "bwrap": "keeps what runs apart from the rest of the machine; install bubblewrap",
@@ -36,14 +36,14 @@ class Readiness(msgspec.Struct, frozen=True, kw_only=True):
     advice: list[str]
 
 
-def readiness() -> list[Readiness]:
+def check_readiness() -> list[Readiness]:
     """How each of the bundled tools stands here."""
-    return [_of(name, entry) for name, entry in BUNDLED.items()]
+    return [_check_tool(name, entry) for name, entry in BUNDLED.items()]
 
 
-def _of(name: str, entry: BundledTool) -> Readiness:
+def _check_tool(name: str, entry: BundledTool) -> Readiness:
     lacking = [module for module in EXTRAS.get(entry.extra, ()) if find_spec(module) is None]
-    missing = [how_to_install(entry.extra)] if lacking else []
+    missing = [explain_how_to_install(entry.extra)] if lacking else []
     missing += [f"set {key} in the environment" for key in entry.keys if not os.environ.get(key)]
     return Readiness(
         name=name,

@@ -31,11 +31,11 @@ def describe(description: dict[str, Any], cls: type[BaseAction]) -> None:
     written it.
     """
     is_toolkit = "api_list" in description
-    if is_toolkit and (about := TOOLKITS.get(_owner(cls, "__doc__"))):
+    if is_toolkit and (about := TOOLKITS.get(_find_owner(cls, "__doc__"))):
         description["description"] = about
     for api in description["api_list"] if is_toolkit else [description]:
         method = cls.__toolwire_methods__.get(api["name"] if is_toolkit else "run", "")
-        said = APIS.get(f"{_owner(cls, method)}.{method}")
+        said = APIS.get(f"{_find_owner(cls, method)}.{method}")
         if said is None:
             continue
         api["description"] = said.text
@@ -47,7 +47,7 @@ def describe(description: dict[str, Any], cls: type[BaseAction]) -> None:
                 entry["description"] = texts.get(entry.get("name"), entry["description"])
 
 
-def entry(tool: dict[str, Any], description: dict[str, Any]) -> dict[str, Any]:
+def translate_entry(tool: dict[str, Any], description: dict[str, Any]) -> dict[str, Any]:
     """A copy of *tool*, an entry of `tools/list`, with the texts of its parameters as in
     *description*.
     """
@@ -57,23 +57,23 @@ def entry(tool: dict[str, Any], description: dict[str, Any]) -> dict[str, Any]:
             "description"
         ):
             schema["description"] = parameter["description"]
-    for schema in _described(made.get("outputSchema")):
+    for schema in _find_described(made.get("outputSchema")):
         schema["description"] = RESULTS.get(schema["description"], schema["description"])
     return made
 
 
-def _owner(cls: type, name: str) -> str:
+def _find_owner(cls: type, name: str) -> str:
     """The bundled class from which *cls* has *name*; empty if it is not from one."""
     owner = next((base for base in cls.__mro__ if vars(base).get(name) is not None), cls)
     return owner.__name__ if is_ours(owner.__module__) else ""
 
 
-def _described(schema: Any) -> Iterator[dict[str, Any]]:
+def _find_described(schema: Any) -> Iterator[dict[str, Any]]:
     if isinstance(schema, dict):
         if isinstance(schema.get("description"), str):
             yield schema
         for inner in schema.values():
-            yield from _described(inner)
+            yield from _find_described(inner)
 
 
 _PYTHON = """运行 Python 代码并返回结果。

@@ -25,7 +25,7 @@ is used as well.
 
 
 @contextmanager
-def extra(name: str) -> Iterator[None]:
+def import_extra(name: str) -> Iterator[None]:
     """Import what the extra *name* brings within this: `with extra("web"): import httpx2`.
 
     Raises:
@@ -41,18 +41,18 @@ def extra(name: str) -> Iterator[None]:
             say(
                 "this tool needs {missing}, which is not installed here; {how_to_install}",
                 missing=missing,
-                how_to_install=how_to_install(name),
+                how_to_install=explain_how_to_install(name),
             )
         ) from None
 
 
-def how_to_install(extra: str) -> str:
+def explain_how_to_install(extra: str) -> str:
     """The remedy for a missing *extra*."""
     command = install_command(f"toolwire[{extra}]")
     return say("install it where Toolwire runs: {command}", command=command)
 
 
-def key(variable: str, given: str | None = None) -> str:
+def read_key(variable: str, given: str | None = None) -> str:
     """The key that was *given* to a tool's constructor, or else that of the environment's
     *variable*.
 

@@ -8,7 +8,7 @@ from typing import TypeVar
 Number = TypeVar("Number", int, float)
 
 
-def positive(setting: str, number: Number) -> Number:
+def check_positive(setting: str, number: Number) -> Number:
     """The *number*, if it can be a limit.
 
     Raises:

@@ -32,7 +32,7 @@ class Scratch:
 
     def __init__(self, purpose: str) -> None:
         _remove_abandoned()
-        self.path, self._lock = _made(f"{_PREFIX}{purpose}-")
+        self.path, self._lock = _make_folder(f"{_PREFIX}{purpose}-")
         own(self)
 
     def end(self) -> None:
@@ -48,12 +48,12 @@ class Scratch:
             os.close(self._lock)
 
 
-def _made(prefix: str) -> tuple[str, int | None]:
+def _make_folder(prefix: str) -> tuple[str, int | None]:
     """A new folder and what keeps it locked; None where there is no such thing."""
     while True:
         path = tempfile.mkdtemp(_SUFFIX, prefix)
         try:
-            lock = _locked(path)
+            lock = _lock_folder(path)
         except NotImplementedError:
             return path, None
         if lock is not None:
@@ -61,7 +61,7 @@ def _made(prefix: str) -> tuple[str, int | None]:
         # Another server took it for abandoned, and removes it.
 
 
-def _locked(path: str) -> int | None:
+def _lock_folder(path: str) -> int | None:
     """Return a descriptor that locks the folder at *path*, or None if another process has it, or it
     has gone.
 
@@ -96,7 +96,7 @@ def _remove_abandoned() -> None:
     """
     with suppress(OSError, NotImplementedError), os.scandir(tempfile.gettempdir()) as entries:
         for entry in entries:
-            if not _is_ours(entry) or (lock := _locked(entry.path)) is None:
+            if not _is_ours(entry) or (lock := _lock_folder(entry.path)) is None:
                 continue
             _remove(entry.path)
             os.close(lock)

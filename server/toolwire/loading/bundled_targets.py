@@ -6,7 +6,7 @@ import os
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from toolwire_bundled import BUNDLED, class_of
+from toolwire_bundled import BUNDLED, find_class
 from toolwire_schemas.did_you_mean import explain_unknown_name
 from toolwire_tools import Options, RegistrationError, Tool, ToolError, find_tools, make_tool
 from toolwire_tools.context.context import NULL_CALLER
@@ -47,14 +47,14 @@ def explain_need(name: str, wanted: str) -> str | None:
     """Return why the bundled action *name* may not offer the tool *wanted*, with the setting that
     it needs.
     """
-    needs: dict[str, str] = class_of(name).__toolwire_needs__
+    needs: dict[str, str] = find_class(name).__toolwire_needs__
     return needs.get(wanted.removeprefix(name).lstrip("._"))
 
 
 @cache
 def _create(name: str, *settings: str) -> Any:
     """Return the action *name*: one instance for all of its tools, also after a reload."""
-    cls = class_of(name)
+    cls = find_class(name)
     action = cls.__new__(cls)
     constructor = _constructor_of(action, name)
     try:
@@ -93,7 +93,7 @@ def make_paths_absolute(word: str) -> str:
     name, _, setting = word.partition(".")
     if name not in BUNDLED:
         raise LoadError(f"--set {word}: {explain_unknown_name('bundled tool', name, BUNDLED)}")
-    cls = class_of(name)
+    cls = find_class(name)
     constructor = _constructor_of(cls.__new__(cls), name)
     try:
         ((parameter, value),) = _read_settings([setting], constructor).items()

@@ -256,7 +256,7 @@ def test_program_ends_at_the_time_limit_of_a_call() -> None:
 def test_programs_without_a_sandbox_are_refused_with_the_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sandbox_probe, "_why_not", lambda: "bwrap is not installed")
+    monkeypatch.setattr(sandbox_probe, "_find_obstacle", lambda: "bwrap is not installed")
     monkeypatch.setattr(program, "find_spec", lambda name: None)
 
     with pytest.raises(ValueError, match="programs need a sandbox: bwrap is not installed"):

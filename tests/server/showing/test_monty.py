@@ -179,7 +179,7 @@ def test_sandbox_is_the_wanted_one_or_bubblewrap_first(
     expected: str | None,
 ) -> None:
     found = Protection(has_bubblewrap, "" if has_bubblewrap else "no bwrap")
-    monkeypatch.setattr(program, "protection", lambda wanted: found)
+    monkeypatch.setattr(program, "find_protection", lambda wanted: found)
     monkeypatch.setattr(program, "find_spec", lambda name: object() if has_monty else None)
 
     if expected is None:

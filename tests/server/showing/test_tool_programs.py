@@ -132,7 +132,7 @@ def test_tool_that_has_the_name_of_the_program_keeps_it() -> None:
 def test_programs_without_a_sandbox_are_refused_with_the_reason(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(sandbox_probe, "_why_not", lambda: "bwrap is not installed")
+    monkeypatch.setattr(sandbox_probe, "_find_obstacle", lambda: "bwrap is not installed")
     monkeypatch.setattr(program_in_sandbox, "find_spec", lambda name: None)
 
     with pytest.raises(ValueError, match="programs need a sandbox: bwrap is not installed; "):

@@ -26,7 +26,7 @@ from tools.bundled.stand_ins.server import (
 from tools.bundled.stand_ins.time import Hours
 from toolwire_bundled import ArxivSearch
 from toolwire_bundled.arxiv import search
-from toolwire_bundled.arxiv.feed import Article, articles
+from toolwire_bundled.arxiv.feed import Article, read_articles
 from toolwire_bundled.web.errors import Refused, Unusable, WebError
 from toolwire_compat.lagent import ActionExecutor, ActionReturn, ActionStatusCode, JsonParser
 from toolwire_tools import Cancelled, Context
@@ -278,7 +278,7 @@ def test_an_entry_may_lack_anything_but_its_title() -> None:
     bare = (
         b'<feed xmlns="http://www.w3.org/2005/Atom"><entry><title>T</title><author/></entry></feed>'
     )
-    assert articles(bare) == [Article(title="T", authors=(), summary="", published="")]
+    assert read_articles(bare) == [Article(title="T", authors=(), summary="", published="")]
 
 
 TAGS = ["feed", "entry", "title", "id", "summary", "author", "name", "published", "x:y"]
@@ -302,4 +302,6 @@ ELEMENTS = st.recursive(
 )
 def test_any_answer_is_articles_or_one_clear_error(text: str) -> None:
     with suppress(WebError):
-        assert all(article.title for article in articles(text.encode("utf-8", "surrogatepass")))
+        assert all(
+            article.title for article in read_articles(text.encode("utf-8", "surrogatepass"))
+        )

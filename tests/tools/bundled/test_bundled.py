@@ -22,7 +22,7 @@ from toolwire.cli import main as cli
 from toolwire.errors import LoadError
 from toolwire.loading import bundled_targets as bundled
 from toolwire.loading.targets import Target, load, parse
-from toolwire_bundled import BUNDLED, class_of
+from toolwire_bundled import BUNDLED, find_class
 from toolwire_bundled import availability as readiness
 from toolwire_bundled import requirements as needs
 from toolwire_compat.lagent import (
@@ -110,7 +110,7 @@ LAGENTS_SETTINGS = {
 
 
 def made(name: str) -> Any:
-    return class_of(name)(**MADE_WITH.get(name, {}))
+    return find_class(name)(**MADE_WITH.get(name, {}))
 
 
 def every_tool() -> list[Any]:
@@ -137,7 +137,7 @@ def serving(*targets: str, **options: Any) -> Iterator[Process]:
 
 @pytest.mark.parametrize("name", BUNDLED)
 def test_each_is_the_action_that_the_table_says(name: str) -> None:
-    cls, entry = class_of(name), BUNDLED[name]
+    cls, entry = find_class(name), BUNDLED[name]
 
     assert issubclass(cls, BaseAction)
     assert cls.__name__ == name
@@ -154,16 +154,16 @@ def test_each_can_be_made_without_settings_and_with_what_every_action_takes(name
 
     assert made(name).name == name
     action = (
-        class_of(name)(parser=TupleParser, enable=False)
+        find_class(name)(parser=TupleParser, enable=False)
         if name != "FinishAction"
-        else class_of(name)()
+        else find_class(name)()
     )
     assert name == "FinishAction" or not action.enable
 
 
 @pytest.mark.parametrize("name", LAGENTS_SETTINGS)
 def test_settings_that_lagent_does_not_have_are_keyword_only(name: str) -> None:
-    parameters = inspect.signature(class_of(name)).parameters.values()
+    parameters = inspect.signature(find_class(name)).parameters.values()
 
     positional = [each.name for each in parameters if each.kind is not each.KEYWORD_ONLY]
     assert positional == list(LAGENTS_SETTINGS[name])
@@ -232,8 +232,8 @@ def test_each_extra_is_one_of_the_distribution() -> None:
 
 def test_they_are_listed_and_had_by_name() -> None:
     assert set(BUNDLED) <= set(list_tools())
-    assert dict(list_tools(with_class=True))["Clock"] is class_of("Clock")
-    assert type(get_tool("Files", roots=["."])) is class_of("Files")
+    assert dict(list_tools(with_class=True))["Clock"] is find_class("Clock")
+    assert type(get_tool("Files", roots=["."])) is find_class("Files")
     executor = ActionExecutor(
         [{"type": "Calculator"}, {"type": "lagent.actions.Clock", "zone": "Asia/Tokyo"}]
     )
@@ -264,14 +264,14 @@ print(*[name for name in sys.modules if name.startswith("toolwire_bundled.")])
 def test_an_action_of_the_user_with_the_name_of_a_bundled_one_is_the_one_that_is_had(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for known in ({}, {"Clock": class_of("Clock")}):
+    for known in ({}, {"Clock": find_class("Clock")}):
         classes = {**known}
         for user in (metaclass, registry):
             monkeypatch.setattr(user, "classes", classes)
         own = type(BaseAction)("Clock", (BaseAction,), {"run": lambda self: "mine"})
         assert get_tool_cls("Clock") is own
-        assert class_of("Clock") is not own
-    metaclass.register(class_of("Clock"))
+        assert find_class("Clock") is not own
+    metaclass.register(find_class("Clock"))
     assert get_tool_cls("Clock") is own
 
 
@@ -326,7 +326,7 @@ def test_what_executors_answer_with_is_no_bundled_tool(name: str) -> None:
 
 @pytest.mark.process
 def test_the_end_of_a_conversation_is_a_tool_as_well() -> None:
-    answer = class_of("FinishAction")()("done")
+    answer = find_class("FinishAction")()("done")
 
     assert (answer.valid, answer.format_result()) == (ActionValidCode.FINISH, "done")
     with serving("FinishAction") as process:
@@ -471,7 +471,7 @@ def test_a_call_of_an_api_that_needs_a_setting_names_the_setting(
         == f"Unknown tool: {name}; writing needs a setting: --set Files.writable=true on the"
         " command line, Files(writable=True) in Python"
     )
-    assert "writing needs a setting" in str(class_of("Files")([tmp_path])({}, "write").errmsg)
+    assert "writing needs a setting" in str(find_class("Files")([tmp_path])({}, "write").errmsg)
 
 
 @pytest.mark.process
@@ -598,7 +598,7 @@ def test_the_list_of_bundled_tools_says_what_to_do_for_each(
 def test_an_extra_or_a_program_that_is_missing_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(readiness, "find_spec", lambda name: None)
     monkeypatch.setenv("PATH", "")
-    told = {tool.name: tool for tool in readiness.readiness()}
+    told = {tool.name: tool for tool in readiness.check_readiness()}
 
     assert told["ArxivSearch"].missing == [
         f"install it where Toolwire runs: {install_command('toolwire[web]')}"
@@ -667,13 +667,13 @@ def test_a_missing_extra_is_reported_with_the_line_that_installs_it(
 
     with (
         pytest.raises(ToolError, match=r"needs httpx2.*pip install .*'toolwire\[web\]'"),
-        needs.extra("web"),
+        needs.import_extra("web"),
     ):
         import httpx2  # noqa: F401
 
 
 def test_a_fault_inside_of_an_extra_is_not_taken_for_a_missing_one() -> None:
-    with pytest.raises(ModuleNotFoundError), needs.extra("web"):
+    with pytest.raises(ModuleNotFoundError), needs.import_extra("web"):
         import no_such_module_at_all  # type: ignore[import-not-found]  # noqa: F401
 
 
@@ -682,10 +682,10 @@ def test_a_missing_key_is_reported_by_the_name_of_its_variable(
 ) -> None:
     monkeypatch.setenv("SERPER_API_KEY", "  ")
     with pytest.raises(ToolError, match="SERPER_API_KEY"):
-        needs.key("SERPER_API_KEY")
-    assert needs.key("SERPER_API_KEY", "given") == "given"
+        needs.read_key("SERPER_API_KEY")
+    assert needs.read_key("SERPER_API_KEY", "given") == "given"
     monkeypatch.setenv("SERPER_API_KEY", "from the environment\n")
-    assert needs.key("SERPER_API_KEY") == "from the environment"
+    assert needs.read_key("SERPER_API_KEY") == "from the environment"
 
 
 @pytest.mark.parametrize("name", [name for name, entry in BUNDLED.items() if entry.keys])

@@ -191,9 +191,9 @@ def test_without_time_zone_data_the_remedy_is_reported(
 
 @pytest.fixture
 def no_names() -> Iterator[None]:
-    known_zones._names.cache_clear()
+    known_zones._load_names.cache_clear()
     yield
-    known_zones._names.cache_clear()
+    known_zones._load_names.cache_clear()
 
 
 @pytest.mark.parametrize(

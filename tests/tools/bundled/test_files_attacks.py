@@ -459,7 +459,7 @@ def test_time_in_which_a_pattern_has_no_processor_is_not_counted(
         os.kill(process, signal.SIGSTOP)  # as on a machine with other work
         resume = threading.Timer(0.6, os.kill, (process, signal.SIGCONT))
         resume.start()
-        assert pattern.hits("inside\n", 10) == [(1, "inside")]
+        assert pattern.find_hits("inside\n", 10) == [(1, "inside")]
         resume.join()
 
 

@@ -83,11 +83,11 @@ def test_snippets_are_reported_as_the_text_of_a_list(service: StandIn) -> None:
 def test_an_answer_comes_first_and_then_what_is_known(
     found: dict[str, Any], told: list[str]
 ) -> None:
-    assert snippets.snippets_in(found, "search", 10) == told
+    assert snippets.find_snippets(found, "search", 10) == told
 
 
 def test_no_more_results_are_reported_than_asked_for() -> None:
-    assert snippets.snippets_in(TWO, "search", 1) == ["about a"]
+    assert snippets.find_snippets(TWO, "search", 1) == ["about a"]
 
 
 @pytest.mark.parametrize(

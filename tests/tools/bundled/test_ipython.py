@@ -368,7 +368,7 @@ def test_what_hides_from_the_search_for_it_ends_with_the_session(
 ) -> None:
     action, name = made(), f"tw-hide-{os.getpid() % 10_000}"
     if not has_namespace:
-        monkeypatch.setattr("toolwire_bundled.ipython.kernel._namespace", lambda: ())
+        monkeypatch.setattr("toolwire_bundled.ipython.kernel._find_namespace_command", lambda: ())
         monkeypatch.setattr("toolwire_bundled.ipython.kernel._hide_environment", lambda: None)
     daemon = (
         f"import os, time\n{NAMED.format(name)}os.setsid()\nprint(flush=True)\nwhile True:"
@@ -387,9 +387,9 @@ def test_what_hides_from_the_search_for_it_ends_with_the_session(
 
 
 def kernel_namespace() -> tuple[str, ...]:
-    from toolwire_bundled.ipython.kernel import _namespace
+    from toolwire_bundled.ipython.kernel import _find_namespace_command
 
-    return _namespace()
+    return _find_namespace_command()
 
 
 def test_the_code_runs_in_the_users_folder_or_one_that_goes_with_the_session(

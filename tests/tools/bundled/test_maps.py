@@ -39,7 +39,7 @@ from toolwire_bundled import BINGMap
 from toolwire_bundled.maps import map as maps
 from toolwire_bundled.maps import nominatim, osrm, overpass
 from toolwire_bundled.maps.nominatim import Point
-from toolwire_bundled.maps.place_kinds import kinds
+from toolwire_bundled.maps.place_kinds import list_kinds
 from toolwire_bundled.web.errors import Refused, Unusable
 from toolwire_compat.lagent import ActionReturn, ActionStatusCode
 from toolwire_tools import Cancelled, Context, ToolError
@@ -168,19 +168,21 @@ def test_a_route_is_reported_step_by_step(server: StandIn, action: BINGMap) -> N
 )
 def test_every_maneuver_has_words(kind: str, modifier: str, sentence: str) -> None:
     said = osrm.read(json.encode(route(step(kind, modifier, "A", 0))))
-    assert osrm.directions(said) == [sentence]
+    assert osrm.write_directions(said) == [sentence]
 
 
 def test_a_ramp_leads_where_its_sign_says() -> None:
     ramp = {**step("off ramp", "right", "", 300), "destinations": "A 7: Kettleby, Pot Hill"}
-    assert osrm.directions(osrm.read(json.encode(route(ramp)))) == [
+    assert osrm.write_directions(osrm.read(json.encode(route(ramp)))) == [
         "Take the exit right towards A 7: Kettleby, Pot Hill (300 m)"
     ]
 
 
 def test_a_road_without_a_name_is_called_by_its_number() -> None:
     nameless = {**step("turn", "left", "", 50), "ref": "B 7"}
-    assert osrm.directions(osrm.read(json.encode(route(nameless)))) == ["Turn left onto B 7 (50 m)"]
+    assert osrm.write_directions(osrm.read(json.encode(route(nameless)))) == [
+        "Turn left onto B 7 (50 m)"
+    ]
 
 
 @pytest.mark.parametrize("written", ["54.5, 10.25", "54.5,10.25", " 54.50 , +10.25 "])
@@ -193,7 +195,7 @@ def test_a_location_may_be_coordinates(server: StandIn, action: BINGMap, written
     "written", ["91, 10", "54.5", "1, 2, 3", "nan, 5", "5, inf", "Kettleby, Steamshire"]
 )
 def test_what_is_no_pair_of_coordinates_is_a_name(written: str) -> None:
-    assert nominatim.written_point(written) is None
+    assert nominatim.read_point(written) is None
 
 
 def test_a_place_is_asked_for_once(server: StandIn, action: BINGMap) -> None:
@@ -328,7 +330,7 @@ def test_impossible_arguments_are_refused_before_a_request(
 
 
 def test_the_question_is_what_overpass_documents() -> None:
-    asked = overpass.question("tea shops", HERE, 500)
+    asked = overpass.write_query("tea shops", HERE, 500)
     where = "(around:500,54.500000,10.250000);"
     assert asked.startswith(
         '[out:json][timeout:25];(nwr["name"~"(^|[^a-z])tea shops([^a-z]|$)",i][~"^(place|'
@@ -356,13 +358,13 @@ def test_the_question_is_what_overpass_documents() -> None:
     ],
 )
 def test_a_name_is_found_by_its_words(term: str, name: str, is_found: bool) -> None:
-    asked = overpass.question(term, HERE, 9)
+    asked = overpass.write_query(term, HERE, 9)
     pattern = asked.partition('"name"~"')[2].partition('",i]')[0].replace("\\\\", "\\")
     assert bool(re.search(pattern, name, re.IGNORECASE)) is is_found
 
 
 def test_a_term_is_searched_for_to_the_letter() -> None:
-    asked = overpass.question('a+b (c) "d" \\', HERE, 9)
+    asked = overpass.write_query('a+b (c) "d" \\', HERE, 9)
     assert r"""["name"~"(^|[^a-z])a\\+b \\(c\\) \"d\" \\\\([^a-z]|$)",i]""" in asked
 
 
@@ -371,16 +373,16 @@ def test_a_term_is_searched_for_to_the_letter() -> None:
 )
 def test_a_term_is_never_a_part_of_the_language(term: str) -> None:
     """Without its strings, a question is the same whatever is searched for."""
-    assert without_strings(overpass.question(term, HERE, 9)) == without_strings(
-        overpass.question("tea", HERE, 9)
+    assert without_strings(overpass.write_query(term, HERE, 9)) == without_strings(
+        overpass.write_query("tea", HERE, 9)
     )
 
 
 @settings(max_examples=examples(60))
 @given(st.text())
 def test_no_term_is_a_part_of_the_language(term: str) -> None:
-    assert without_strings(overpass.question(term, HERE, 9)) == without_strings(
-        overpass.question("tea", HERE, 9)
+    assert without_strings(overpass.write_query(term, HERE, 9)) == without_strings(
+        overpass.write_query("tea", HERE, 9)
     )
 
 
@@ -420,16 +422,16 @@ def without_strings(question: str) -> str:
     ],
 )
 def test_kinds_are_known_by_what_people_say(term: str, kind: str) -> None:
-    assert kind in kinds(term)
+    assert kind in list_kinds(term)
 
 
 def test_distances_are_those_of_a_sphere() -> None:
-    assert overpass.metres_between(Point(0, 0), Point(0, 1)) == pytest.approx(111_195, abs=1)
-    assert overpass.metres_between(Point(0, 179.5), Point(0, -179.5)) == pytest.approx(
+    assert overpass.measure_metres(Point(0, 0), Point(0, 1)) == pytest.approx(111_195, abs=1)
+    assert overpass.measure_metres(Point(0, 179.5), Point(0, -179.5)) == pytest.approx(
         111_195, abs=1
     )
-    assert overpass.metres_between(Point(90, 0), Point(-90, 77)) == pytest.approx(20_015_115, abs=1)
-    assert overpass.metres_between(HERE, HERE) == 0
+    assert overpass.measure_metres(Point(90, 0), Point(-90, 77)) == pytest.approx(20_015_115, abs=1)
+    assert overpass.measure_metres(HERE, HERE) == 0
 
 
 # --- addresses and manners ------------------------------------------------------------------------
@@ -547,11 +549,12 @@ def test_what_is_not_documented_is_one_clear_error(
 @given(ANYTHING | st.lists(much_like(KETTLEBY), max_size=3))
 def test_any_answer_of_nominatim_is_a_place_or_one_clear_error(said: Any) -> None:
     with suppress(ToolError):
-        point = nominatim.point_of("x", json.encode(said))
+        point = nominatim.read_found_point("x", json.encode(said))
         assert (-90 <= point.latitude <= 90, -180 <= point.longitude <= 180) == (True, True)
     with suppress(ToolError):
         assert all(
-            isinstance(address, str) for address in nominatim.addresses(json.encode(said)).values()
+            isinstance(address, str)
+            for address in nominatim.read_addresses(json.encode(said)).values()
         )
 
 
@@ -564,8 +567,8 @@ def test_any_answer_of_nominatim_is_a_place_or_one_clear_error(said: Any) -> Non
 def test_any_answer_of_osrm_is_a_route_or_one_clear_error(said: Any) -> None:
     with suppress(ToolError):
         found = osrm.read(json.encode(said))
-        assert all(osrm.directions(found))
-        json.encode(osrm.kilometres(found))
+        assert all(osrm.write_directions(found))
+        json.encode(osrm.measure_kilometres(found))
 
 
 @settings(max_examples=examples(40))
@@ -575,5 +578,5 @@ def test_any_answer_of_osrm_is_a_route_or_one_clear_error(said: Any) -> None:
 )
 def test_any_answer_of_overpass_is_places_or_one_clear_error(said: Any) -> None:
     with suppress(ToolError):
-        found = overpass.nearest(json.encode(said), HERE, 5)
+        found = overpass.find_nearest(json.encode(said), HERE, 5)
         assert [one.metres for one in found] == sorted(one.metres for one in found)

@@ -338,13 +338,13 @@ def test_a_picture_is_not_read_through_a_link_that_appears_between_check_and_use
     folder.mkdir()
     action = begun(folder, folder=str(folder))
     shutil.copy(picture, folder / "own.png")
-    path = action._path("own.png", "image")
+    path = action._check_path("own.png", "image")
 
     (folder / "own.png").unlink()
     (folder / "own.png").symlink_to(picture)
 
     with pytest.raises(ToolError):
-        action._image(path)
+        action._read_image(path)
 
 
 def test_no_picture_outside_of_the_folder_is_read(tmp_path: Path, picture: str) -> None:

@@ -14,12 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.recording_caller import RecordingCaller
 from support.sandbox_runs import called, failure, need_sandbox, texts
-from toolwire_bundled import class_of
+from toolwire_bundled import find_class
 from toolwire_bundled.python_interpreter import action as action_module
 from toolwire_bundled.python_interpreter import process as process_module
 from toolwire_bundled.python_interpreter import sandbox_probe as protecting
 from toolwire_bundled.python_interpreter.job import Ended, Job
-from toolwire_bundled.python_interpreter.outcome import outcome
+from toolwire_bundled.python_interpreter.outcome import write_outcome
 from toolwire_compat.lagent import ActionExecutor, ActionStatusCode, get_tool
 from toolwire_schemas.wire.codec import decode, encode
 from toolwire_tools import ToolError
@@ -234,7 +234,7 @@ def test_groot_has_a_name_of_its_own_for_it_and_for_its_parameter() -> None:
 )
 def test_a_setting_that_means_nothing_is_refused(settings: dict[str, Any], named: str) -> None:
     with pytest.raises(ValueError, match=named):
-        class_of("PythonInterpreter")(**settings)
+        find_class("PythonInterpreter")(**settings)
 
 
 # What protection there is
@@ -245,10 +245,10 @@ def programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """An empty folder of programs, and nothing known of any sandbox."""
     folder = tmp_path / "programs"
     folder.mkdir()
-    protecting._why_not.cache_clear()
+    protecting._find_obstacle.cache_clear()
     monkeypatch.setenv("PATH", str(folder))
     yield folder
-    protecting._why_not.cache_clear()
+    protecting._find_obstacle.cache_clear()
 
 
 def test_a_result_says_that_the_code_was_in_a_sandbox() -> None:
@@ -320,7 +320,7 @@ def test_whatever_is_read_as_a_result_is_one_or_a_failure_of_the_tool(
 ) -> None:
     job = Job(code="")
     try:
-        told = outcome(Ended(status, result, output), job)
+        told = write_outcome(Ended(status, result, output), job)
     except ToolError as error:
         told = [str(error)]
     assert decode(encode(told)) == told
@@ -372,7 +372,7 @@ def test_code_is_not_run_if_the_sandbox_is_killed_before_it_is_made(
         pipes.append(os.open(path, os.O_RDONLY))  # waits for the process in the sandbox
         raise Cancelled
 
-    monkeypatch.setattr(process_module, "wrapped", wrap)
+    monkeypatch.setattr(process_module, "wrap_in_sandbox", wrap)
     job = Job(code=f"open({str(path)!r}, 'w').write('it runs')")
 
     with pytest.raises(Cancelled):

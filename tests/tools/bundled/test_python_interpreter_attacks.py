@@ -371,7 +371,9 @@ def test_the_settings_of_an_environment_called_dot_env_are_covered_up_and_its_py
     os.makedirs(python)
     (tmp_path / ".env" / ".env").touch()
 
-    assert [*masks.masked(str(tmp_path), [python])] == [(str(tmp_path / ".env" / ".env"), False)]
+    assert [*masks.find_masked(str(tmp_path), [python])] == [
+        (str(tmp_path / ".env" / ".env"), False)
+    ]
 
 
 def test_a_server_that_is_not_root_has_a_sandbox_without_further_namespaces(

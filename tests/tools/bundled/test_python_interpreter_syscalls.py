@@ -9,7 +9,7 @@ import os
 
 import pytest
 from support.sandbox_runs import ALLOWED, REFUSED, decided
-from toolwire_bundled.python_interpreter.syscalls import _MACHINES, Machine, program
+from toolwire_bundled.python_interpreter.syscalls import _MACHINES, Machine, make_filter
 
 OTHER = 1
 """A number that stands for no call in the tables."""
@@ -25,7 +25,7 @@ def test_on_other_systems_there_is_no_filter(monkeypatch: pytest.MonkeyPatch) ->
         "toolwire_bundled.python_interpreter.syscalls.open", _no_file, raising=False
     )
     monkeypatch.delattr(os, "uname", raising=False)  # as on Windows
-    assert program.__wrapped__() == b""
+    assert make_filter.__wrapped__() == b""
 
 
 def _no_file(*arguments: object, **options: object) -> None:

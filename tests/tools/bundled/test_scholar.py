@@ -369,10 +369,10 @@ def test_what_is_not_serpapis_is_one_clear_error(server: StandIn, said: str | by
 
 
 READERS: dict[type[answers.Answer], Any] = {
-    answers.Papers: results.papers,
-    answers.AuthorPage: results.author,
-    answers.Citations: results.citation,
-    answers.Profiles: results.author_id,
+    answers.Papers: results.list_papers,
+    answers.AuthorPage: results.describe_author,
+    answers.Citations: results.choose_citation,
+    answers.Profiles: results.find_author_id,
 }
 EVERYTHING = {
     **serpapi.PAPERS,

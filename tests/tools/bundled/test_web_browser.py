@@ -37,7 +37,7 @@ from tools.bundled.stand_ins.time import Hours
 from toolwire_bundled import BingBrowser, WebBrowser, WebSearch
 from toolwire_bundled.web.errors import NotOpened, Refused, Unusable
 from toolwire_bundled.web_browser.duckduckgo import read as read_duckduckgo
-from toolwire_bundled.web_browser.hits import hits
+from toolwire_bundled.web_browser.hits import read_hits
 from toolwire_compat.lagent import ActionExecutor, ActionReturn, ActionStatusCode
 from toolwire_tools import ArgumentsError, Cancelled, Context, ToolError
 
@@ -272,7 +272,7 @@ def test_no_page_of_results_is_too_odd_to_be_read(page: str) -> None:
 )
 @settings(max_examples=examples(40))
 def test_no_results_are_too_odd_to_be_read(value: Any) -> None:
-    for hit in hits(value, url="url", title="title", summary="summ"):
+    for hit in read_hits(value, url="url", title="title", summary="summ"):
         assert isinstance(hit.url, str)
 
 

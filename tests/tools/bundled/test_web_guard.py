@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_bundled.web.errors import NotOpened
-from toolwire_bundled.web.ssrf_guard import AddressGuard, is_public, shown
+from toolwire_bundled.web.ssrf_guard import AddressGuard, is_public, show_url
 
 PUBLIC = "93.184.216.34"
 
@@ -69,7 +69,7 @@ OPEN = [
 
 
 def open_with(url: str, *addresses: str, allowed: bool | tuple[str, ...] = False) -> Sequence[str]:
-    return AddressGuard(allowed).addresses(url, lambda host: addresses)
+    return AddressGuard(allowed).find_addresses(url, lambda host: addresses)
 
 
 @pytest.mark.parametrize("address", [each for group in FORBIDDEN.values() for each in group])
@@ -146,7 +146,7 @@ def test_of_several_addresses_only_public_ones_are_asked() -> None:
 )
 def test_no_spelling_of_this_machine_gets_through(host: str) -> None:
     with pytest.raises(NotOpened):
-        AddressGuard().addresses(f"http://{host}/latest/meta-data/")
+        AddressGuard().find_addresses(f"http://{host}/latest/meta-data/")
 
 
 @pytest.mark.parametrize(
@@ -234,7 +234,7 @@ def test_a_host_that_does_not_exist_is_reported(monkeypatch: pytest.MonkeyPatch)
     with pytest.raises(
         NotOpened, match=r"no host is called nowhere\.example: Name or service not known"
     ):
-        AddressGuard().addresses("https://nowhere.example/")
+        AddressGuard().find_addresses("https://nowhere.example/")
 
 
 @given(st.text(max_size=300))
@@ -247,6 +247,6 @@ def test_whatever_is_asked_for_is_refused_or_checked(url: str) -> None:
 
     for each in (url, f"http://{url}", f"https://page.example/{url}"):
         with pytest.raises(NotOpened) as raised:
-            AddressGuard().addresses(each, resolve)
+            AddressGuard().find_addresses(each, resolve)
         assert str(raised.value).isprintable()
-        assert len(shown(each)) <= 200
+        assert len(show_url(each)) <= 200

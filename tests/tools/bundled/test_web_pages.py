@@ -53,7 +53,7 @@ class Names:
 @pytest.fixture(autouse=True)
 def names(monkeypatch: pytest.MonkeyPatch) -> Names:
     names = Names()
-    monkeypatch.setattr("toolwire_bundled.web.ssrf_guard._resolved", names)
+    monkeypatch.setattr("toolwire_bundled.web.ssrf_guard._resolve_host", names)
     return names
 
 
@@ -101,7 +101,7 @@ def test_a_certificate_has_to_be_for_the_name_and_not_for_the_address(
     server.behind(ours)
     theirs = ssl.create_default_context()
     authority.configure_trust(theirs)
-    monkeypatch.setattr(exchange, "_trusted", lambda: theirs)
+    monkeypatch.setattr(exchange, "_get_certificates", lambda: theirs)
     names.known["other.example"] = names.known["page.example."] = [["127.0.0.1"]]
 
     for name in ("page.example", "page.example."):
@@ -180,7 +180,7 @@ def test_a_redirect_to_another_name_at_the_same_address_has_its_certificate_chec
     server.behind(ours)
     theirs = ssl.create_default_context()
     authority.configure_trust(theirs)
-    monkeypatch.setattr(exchange, "_trusted", lambda: theirs)
+    monkeypatch.setattr(exchange, "_get_certificates", lambda: theirs)
     names.known["other.example"] = [["127.0.0.1"]]
     location = f"https://other.example:{server.port}/tea"
 
@@ -328,7 +328,7 @@ def test_a_look_up_that_hangs_is_left_alone(
         server.released.wait(60)
         return []
 
-    monkeypatch.setattr("toolwire_bundled.web.ssrf_guard._resolved", hang)
+    monkeypatch.setattr("toolwire_bundled.web.ssrf_guard._resolve_host", hang)
     with pytest.raises(Unreachable, match=r"looking up the host of .* took too long"):
         get(server, call=Call(seconds=5, watch=Watch(elapsed=itertools.count().__next__)))
 

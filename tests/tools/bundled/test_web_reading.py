@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from support.recording_caller import RecordingCaller
 from toolwire_bundled.web import page_text as reading
 from toolwire_bundled.web.call import Call
-from toolwire_bundled.web.charsets import decoded
+from toolwire_bundled.web.charsets import decode_body
 from toolwire_bundled.web.errors import Unusable
-from toolwire_bundled.web.extract_process import texts
+from toolwire_bundled.web.extract_process import extract_texts
 from toolwire_bundled.web.page_text import Text, read
 from toolwire_bundled.web.pages import Page
 from toolwire_tools import Cancelled, Context, ToolError
@@ -44,7 +44,9 @@ def page(body: str | bytes, content_type: str = HTML) -> Page:
 def extracted(body: str | bytes, content_type: str = HTML) -> list[Text]:
     """What the process would write, without one."""
     told = page(body, content_type)
-    return [Text(title, text) for title, text in texts(told.body, told.content_type, told.url)]
+    return [
+        Text(title, text) for title, text in extract_texts(told.body, told.content_type, told.url)
+    ]
 
 
 @pytest.mark.process
@@ -250,16 +252,16 @@ def test_a_missing_extractor_is_named_with_its_remedy(monkeypatch: pytest.Monkey
 def test_text_is_read_in_the_encoding_that_a_browser_would_take(
     body: bytes, content_type: str, told: str
 ) -> None:
-    assert decoded(body, content_type) == told
+    assert decode_body(body, content_type) == told
 
 
 def test_a_missing_encoding_is_guessed() -> None:
     body = "Чай делают из сухих листьев и горячей воды, и пьют его во всём мире.".encode("cp1251")
-    assert decoded(body, "text/html").startswith("Чай делают")
+    assert decode_body(body, "text/html").startswith("Чай делают")
 
 
 @given(st.binary(max_size=200), st.text(max_size=60))
 def test_all_bytes_can_be_read_as_text_of_some_kind(body: bytes, charset: str) -> None:
-    found = decoded(body, f"text/html; charset={charset}")
+    found = decode_body(body, f"text/html; charset={charset}")
     assert not any(ord(c) < 32 and c not in "\t\n" for c in found)
     assert reading.Text("", found).without_links is not None

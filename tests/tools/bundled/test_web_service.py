@@ -69,7 +69,7 @@ def ask(
     service = Service("Stand-in", server.url, **options)
     return service.get(
         "x", call=Call(context, seconds=seconds, watch=hours.watch), secret_params={"key": KEY}
-    ).json()
+    ).decode_json()
 
 
 def test_what_is_asked_arrives_as_it_was_meant(server: StandIn, hours: Hours) -> None:
@@ -80,9 +80,9 @@ def test_what_is_asked_arrives_as_it_was_meant(server: StandIn, hours: Hours) ->
     params = {"q": "Tee & Kuchen für 2+2", "left_out": None, "yes": True, "n": 3}
     assert service.get(
         "/x", params=params, secret_headers={"x-api-key": KEY}, call=call
-    ).json() == {"found": 1}
-    assert service.post("x", json={"q": "茶"}, call=call).json() == {"found": 2}
-    assert service.post("x", data={"data": "a=b&c"}, call=call).json() == {"found": 2}
+    ).decode_json() == {"found": 1}
+    assert service.post("x", json={"q": "茶"}, call=call).decode_json() == {"found": 2}
+    assert service.post("x", data={"data": "a=b&c"}, call=call).decode_json() == {"found": 2}
 
     first, second, third = server.requests
     assert first.query == {"format": "json", "q": "Tee & Kuchen für 2+2", "yes": "true", "n": "3"}
@@ -377,14 +377,14 @@ def test_no_more_requests_than_agreed_run_at_once(hours: Hours) -> None:
     ],
 )
 def test_an_error_is_reported_in_its_own_words(body: bytes, text: str) -> None:
-    assert refusals.error_text(body) == text
+    assert refusals.find_error_text(body) == text
 
 
 @given(
     st.binary(max_size=300) | st.recursive(st.none() | st.text(), st.lists).map(msgspec.json.encode)
 )
 def test_no_error_is_too_odd_to_be_reported(body: bytes) -> None:
-    assert refusals.error_text(body).isprintable()
+    assert refusals.find_error_text(body).isprintable()
 
 
 @given(st.integers(1, 50), st.none() | st.floats(0, 1e9), st.floats(0, 1, exclude_max=True))
@@ -420,13 +420,13 @@ def test_the_certificates_are_read_once_however_many_want_them_first(
         return reads[-1]
 
     monkeypatch.setattr("httpx2.create_ssl_context", read)
-    exchange._certificates.cache_clear()
-    threads = [threading.Thread(target=exchange._trusted) for _ in range(8)]
+    exchange._load_certificates.cache_clear()
+    threads = [threading.Thread(target=exchange._get_certificates) for _ in range(8)]
     for thread in threads:
         thread.start()
     may_end.set()
     for thread in threads:
         thread.join()
-    exchange._certificates.cache_clear()
+    exchange._load_certificates.cache_clear()
 
     assert len(reads) == 1

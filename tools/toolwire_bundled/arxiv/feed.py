@@ -34,7 +34,7 @@ class Article(msgspec.Struct, frozen=True):
     published: str
 
 
-def question(query: str, most: int) -> dict[str, Any]:
+def make_query(query: str, most: int) -> dict[str, Any]:
     """The parameters that ask for the *most* relevant articles, or for those whose identifiers
     *query* consists of.
     """
@@ -50,28 +50,30 @@ def question(query: str, most: int) -> dict[str, Any]:
     }
 
 
-def articles(answer: bytes) -> list[Article]:
+def read_articles(answer: bytes) -> list[Article]:
     """The articles of a feed, in its order.
 
     Raises:
         WebError: in arXiv's own words if the feed tells an error.
         Unusable: if *answer* is no such feed.
     """
-    found = list(_entries(answer))
+    found = list(_read_entries(answer))
     for entry in found:
-        if "/api/errors" in _text(entry, "id"):
+        if "/api/errors" in _read_text(entry, "id"):
             raise WebError(
                 say(
                     "Arxiv exception: {value}",
-                    value=_text(entry, "summary") or _text(entry, "title") or "unknown error",
+                    value=_read_text(entry, "summary")
+                    or _read_text(entry, "title")
+                    or "unknown error",
                 )
             )
     return [
-        _article(entry) for entry in found if _text(entry, "title")
+        _read_article(entry) for entry in found if _read_text(entry, "title")
     ]  # an invalid identifier gives an entry without a title
 
 
-def _entries(answer: bytes) -> Iterator[Element]:
+def _read_entries(answer: bytes) -> Iterator[Element]:
     from xml.etree import ElementTree as ET
 
     try:
@@ -90,22 +92,22 @@ def _entries(answer: bytes) -> Iterator[Element]:
     return feed.iterfind(f"{_ATOM}entry")
 
 
-def _article(entry: Element) -> Article:
+def _read_article(entry: Element) -> Article:
     names = (
-        _in_one_line(author.findtext(f"{_ATOM}name", ""))
+        _join_lines(author.findtext(f"{_ATOM}name", ""))
         for author in entry.iterfind(f"{_ATOM}author")
     )
     return Article(
-        title=_in_one_line(_text(entry, "title")),
+        title=_join_lines(_read_text(entry, "title")),
         authors=tuple(filter(None, names)),
-        summary=_text(entry, "summary"),
-        published=_text(entry, "published")[: len("2024-02-29")],
+        summary=_read_text(entry, "summary"),
+        published=_read_text(entry, "published")[: len("2024-02-29")],
     )
 
 
-def _text(entry: Element, name: str) -> str:
+def _read_text(entry: Element, name: str) -> str:
     return entry.findtext(f"{_ATOM}{name}", "").strip()
 
 
-def _in_one_line(text: str) -> str:
+def _join_lines(text: str) -> str:
     return " ".join(text.split())

@@ -10,7 +10,7 @@ from toolwire_schemas.language import say
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError
 
-from ..settings import positive
+from ..settings import check_positive
 from ..web.call import Call
 from ..web.http import Limits
 from ..web.service import Service
@@ -69,9 +69,9 @@ scientific articles on arxiv.org.
             ValueError: for an invalid limit.
         """
         super().__init__(description, parser, enable, lang=lang)
-        self.top_k_results = positive("top_k_results", top_k_results)
-        self.max_query_len = positive("max_query_len", max_query_len)
-        self.doc_content_chars_max = positive("doc_content_chars_max", doc_content_chars_max)
+        self.top_k_results = check_positive("top_k_results", top_k_results)
+        self.max_query_len = check_positive("max_query_len", max_query_len)
+        self.doc_content_chars_max = check_positive("doc_content_chars_max", doc_content_chars_max)
         pace = _INTERVAL_SECONDS if _HOST in base_url else 0.0
         limits = Limits(silence_seconds=_SILENCE_SECONDS)
         self._service = Service("arXiv", base_url, limits=limits, interval_seconds=pace, at_once=1)
@@ -90,9 +90,9 @@ scientific articles on arxiv.org.
         wanted = query[: self.max_query_len].strip()
         if not wanted:
             raise ArgumentsError([("arguments.query", say("there is nothing in it to search for"))])
-        asked = feed.question(wanted, self.top_k_results)
+        asked = feed.make_query(wanted, self.top_k_results)
         answer = self._service.get("query", params=asked, call=Call(context))
-        told = [self._describe(article) for article in feed.articles(answer.body)]
+        told = [self._describe(article) for article in feed.read_articles(answer.body)]
         return {"content": "\n\n".join(told) or "No good Arxiv Result was found"}
 
     def _describe(self, article: feed.Article) -> str:

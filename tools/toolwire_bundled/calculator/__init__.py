@@ -66,10 +66,10 @@ class Calculator(BaseAction):
             expression: what to calculate, such as `(1 + 2/3) * sqrt(16)`
         """
         from .evaluate import run
-        from .format import shown
+        from .format import format_value
         from .parsing import Fault, parse
 
         try:
-            return shown(run(parse(expression)))
+            return format_value(run(parse(expression)))
         except Fault as fault:
             raise ToolError(fault.explain(expression)) from None

@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from .exact import Number
 
 
-def _in_degrees(
+def _convert_to_degrees(
     function: Callable[[float], float], known: dict[int, Fraction | None]
 ) -> Callable[[Number], Number]:
     """Return *function* of an angle in degrees; *known* has its exact values, None where it has no
     value.
     """
 
-    def of(angle: Number) -> Number:
+    def compute(angle: Number) -> Number:
         turned = angle % 360
         if is_exact(angle) and turned in known:
             value = known[int(turned)]
@@ -32,7 +32,7 @@ def _in_degrees(
             return value
         return function(math.radians(turned))
 
-    return of
+    return compute
 
 
 _HALF = Fraction(1, 2)
@@ -58,6 +58,6 @@ _TANGENTS: dict[int, Fraction | None] = {
     315: Fraction(-1),
 }
 
-sind = _in_degrees(math.sin, _SINES)
-cosd = _in_degrees(math.cos, _COSINES)
-tand = _in_degrees(math.tan, _TANGENTS)
+sind = _convert_to_degrees(math.sin, _SINES)
+cosd = _convert_to_degrees(math.cos, _COSINES)
+tand = _convert_to_degrees(math.tan, _TANGENTS)

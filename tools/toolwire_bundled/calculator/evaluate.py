@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.language import say
 
-from .exact import TooLarge, approximate, checked, is_exact
+from .exact import TooLarge, check_size, is_exact, make_float
 from .functions import FUNCTIONS, Function
-from .integers import floor_divided, modulo
+from .integers import compute_modulo, divide_rounding_down
 from .limits import MAX_SECONDS
 from .parsing import Fault
-from .powers import power
+from .powers import raise_to_power
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,7 @@ def run(steps: list[Step]) -> Any:
             continue
         arguments = stack[len(stack) - step.count :]
         del stack[len(stack) - step.count :]
-        stack.append(arguments if step.kind == "list" else _applied(step, arguments))
+        stack.append(arguments if step.kind == "list" else _apply(step, arguments))
     if isinstance(stack[0], list):
         raise Fault(
             say("a list is no result; give it to a function such as sum or mean"), steps[-1].place
@@ -51,19 +51,19 @@ def run(steps: list[Step]) -> Any:
     return stack[0]
 
 
-def _applied(step: Step, arguments: list[Any]) -> Any:
+def _apply(step: Step, arguments: list[Any]) -> Any:
     function = FUNCTIONS.get(step.value)
     try:
-        values = _numbers(arguments, function)
+        values = _unpack_numbers(arguments, function)
         does = function.does if function else _OPERATORS[step.value]
-        return checked(does(*values))
+        return check_size(does(*values))
     except (ValueError, ZeroDivisionError, TooLarge) as error:
         raise Fault(str(error), step.place) from None
     except OverflowError:
         raise Fault(say("the value is too large for an approximate number"), step.place) from None
 
 
-def _numbers(arguments: list[Any], function: Function | None) -> list[Any]:
+def _unpack_numbers(arguments: list[Any], function: Function | None) -> list[Any]:
     """*arguments*, with the numbers of lists among them where these are welcome, and all of one
     kind.
     """
@@ -81,10 +81,10 @@ def _numbers(arguments: list[Any], function: Function | None) -> list[Any]:
         raise ValueError(say("it needs at least one number"))
     if all(map(is_exact, values)) or len(values) < 2 or (function and not spreads):
         return values
-    return list(map(approximate, values))
+    return list(map(make_float, values))
 
 
-def _divided(value: Any, by: Any) -> Any:
+def _divide(value: Any, by: Any) -> Any:
     if by == 0:
         raise ZeroDivisionError(say("division by 0"))
     return value / by
@@ -94,10 +94,10 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
-    "/": _divided,
-    "//": floor_divided,
-    "%": modulo,
-    "**": power,
+    "/": _divide,
+    "//": divide_rounding_down,
+    "%": compute_modulo,
+    "**": raise_to_power,
     "negative": operator.neg,
     "percent": lambda value: value / 100,
     "==": operator.eq,

@@ -28,20 +28,20 @@ def is_exact(value: object) -> TypeIs[Fraction]:
     return isinstance(value, Fraction)
 
 
-def checked(value: Any) -> Any:
+def check_size(value: Any) -> Any:
     """*value*, if it is within the limits.
 
     Raises:
         TooLarge: if it is not.
     """
     if is_exact(value):
-        estimated(max(value.numerator.bit_length(), value.denominator.bit_length()))
+        refuse_too_large(max(value.numerator.bit_length(), value.denominator.bit_length()))
     elif isinstance(value, float) and not abs(value) < float("inf"):
         raise TooLarge(say("the value is too large for an approximate number"))
     return value
 
 
-def estimated(bits: float) -> None:
+def refuse_too_large(bits: float) -> None:
     """Raise `TooLarge` if a number of *bits* bits is beyond the limits."""
     if is_too_large(bits):
         raise TooLarge(TOO_LARGE)
@@ -52,7 +52,7 @@ def is_too_large(bits: float) -> bool:
     return bits > MAX_BITS
 
 
-def approximate(value: Number) -> float:
+def make_float(value: Number) -> float:
     """The float next to *value*."""
     try:
         return float(value)
@@ -62,7 +62,7 @@ def approximate(value: Number) -> float:
         ) from None
 
 
-def integer(value: Number, what: str, *, least: int | None = None) -> int:
+def read_integer(value: Number, what: str, *, least: int | None = None) -> int:
     """*value* as an integer, which *what* wants.
 
     Raises:
@@ -77,15 +77,15 @@ def integer(value: Number, what: str, *, least: int | None = None) -> int:
     return value.numerator
 
 
-def total(values: Sequence[Number]) -> Any:
+def add_up(values: Sequence[Number]) -> Any:
     """The sum of *values*."""
     found: Any = Fraction(0)
     for value in values:
-        found = checked(found + value)
+        found = check_size(found + value)
     return found
 
 
-def integer_root(value: int, degree: int) -> int:
+def compute_integer_root(value: int, degree: int) -> int:
     """The largest integer whose power of *degree* is at most *value*, by Newton's method."""
     if value < 2 or degree == 1:
         return value

@@ -19,7 +19,7 @@ _FLOAT_DIGITS = 15
 """Those of a float that are certain."""
 
 
-def shown(value: Fraction | float | bool) -> Calculated:
+def format_value(value: Fraction | float | bool) -> Calculated:
     """*value* in text; what would be too long as an integer or a fraction, rounded."""
     if isinstance(value, bool):
         word = "true" if value else "false"
@@ -29,13 +29,13 @@ def shown(value: Fraction | float | bool) -> Calculated:
         return {"result": text, "decimal": text, "exact": False}
     digits = max(value.numerator.bit_length(), value.denominator.bit_length()) * 0.30103
     if digits > (MAX_DIGITS if value.denominator == 1 else MAX_FRACTION_DIGITS):
-        rounded = _rounded(value)
+        rounded = _round(value)
         return {"result": rounded, "decimal": rounded, "exact": False}
-    decimal = str(value) if value.denominator == 1 else _rounded(value)
+    decimal = str(value) if value.denominator == 1 else _round(value)
     return {"result": str(value), "decimal": decimal, "exact": True}
 
 
-def _rounded(value: Fraction) -> str:
+def _round(value: Fraction) -> str:
     quotient = Context(prec=_DIGITS).divide(Decimal(value.numerator), Decimal(value.denominator))
     plain = -10 < quotient.adjusted() < _DIGITS
     text = format(quotient, "f") if plain else str(quotient)

@@ -15,9 +15,19 @@ import msgspec
 from toolwire_schemas.language import say
 
 from .angles import cosd, sind, tand
-from .exact import Number, approximate, checked, is_exact, total
-from .integers import comb, factorial, gcd, lcm, modulo, perm, powmod, rounded, whole
-from .powers import ln, log, root, sqrt
+from .exact import Number, add_up, check_size, is_exact, make_float
+from .integers import (
+    comb,
+    compute_modulo,
+    factorial,
+    gcd,
+    lcm,
+    make_integer_function,
+    perm,
+    powmod,
+    round_half_up,
+)
+from .powers import compute_root, ln, log, sqrt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,50 +52,50 @@ class Function(msgspec.Struct, frozen=True):
     spread: bool = False
 
 
-def _product(*values: Number) -> Number:
+def _multiply_all(*values: Number) -> Number:
     found: Number = Fraction(1)
     for value in values:
-        found = checked(found * value)
+        found = check_size(found * value)
     return found
 
 
-def _mean(*values: Number) -> Any:
-    return total(values) / len(values)
+def _compute_mean(*values: Number) -> Any:
+    return add_up(values) / len(values)
 
 
-def _median(*values: Any) -> Any:
+def _compute_median(*values: Any) -> Any:
     ordered, half = sorted(values), len(values) // 2
     return ordered[half] if len(values) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
-def _variance(fewer: int) -> Callable[..., Any]:
+def _make_variance(fewer: int) -> Callable[..., Any]:
     """The squares of the distances from the mean, divided by their number, or by one *fewer* for a
     sample.
     """
 
-    def of(*values: Number) -> Any:
+    def compute(*values: Number) -> Any:
         if len(values) <= fewer:
             raise ValueError(
                 say("that of a sample needs at least {value} numbers", value=fewer + 1)
             )
-        mean = _mean(*values)
-        return total([checked((value - mean) ** 2) for value in values]) / (len(values) - fewer)
+        mean = _compute_mean(*values)
+        return add_up([check_size((value - mean) ** 2) for value in values]) / (len(values) - fewer)
 
-    return of
-
-
-def _hypot(*values: Number) -> Number:
-    return sqrt(total([checked(value**2) for value in values]))
+    return compute
 
 
-def _approximately(function: Callable[..., float], domain: str = "") -> Callable[..., Number]:
+def _compute_hypot(*values: Number) -> Number:
+    return sqrt(add_up([check_size(value**2) for value in values]))
+
+
+def _make_approximate(function: Callable[..., float], domain: str = "") -> Callable[..., Number]:
     """*function* of floats; at 0 it is exact if it is 0 or 1 there. Outside its *domain* that is
     what is said.
     """
 
-    def of(*arguments: Number) -> Number:
+    def compute(*arguments: Number) -> Number:
         try:
-            value = function(*map(approximate, arguments))
+            value = function(*map(make_float, arguments))
         except ValueError:
             raise ValueError(domain) from None
         is_plain = (
@@ -93,66 +103,66 @@ def _approximately(function: Callable[..., float], domain: str = "") -> Callable
         )
         return Fraction(value) if is_plain else value
 
-    return of
+    return compute
 
 
-def _many(does: Callable[..., Any]) -> Function:
+def _take_many(does: Callable[..., Any]) -> Function:
     return Function(does, (1, _ANY), spread=True)
 
 
-def _one(does: Callable[..., Any]) -> Function:
+def _take_one(does: Callable[..., Any]) -> Function:
     return Function(does, (1, 1))
 
 
 FUNCTIONS: dict[str, Function] = {
-    "abs": _one(abs),
-    "acos": _one(_approximately(math.acos, "acos is for numbers from -1 to 1")),
-    "acosh": _one(_approximately(math.acosh, "acosh is for numbers of at least 1")),
-    "asin": _one(_approximately(math.asin, "asin is for numbers from -1 to 1")),
-    "asinh": _one(_approximately(math.asinh)),
-    "atan": _one(_approximately(math.atan)),
-    "atan2": Function(_approximately(math.atan2), (2, 2)),
-    "atanh": _one(_approximately(math.atanh, "atanh is for numbers between -1 and 1")),
-    "cbrt": _one(lambda value: root(value, Fraction(3))),
-    "ceil": _one(whole(math.ceil)),
+    "abs": _take_one(abs),
+    "acos": _take_one(_make_approximate(math.acos, "acos is for numbers from -1 to 1")),
+    "acosh": _take_one(_make_approximate(math.acosh, "acosh is for numbers of at least 1")),
+    "asin": _take_one(_make_approximate(math.asin, "asin is for numbers from -1 to 1")),
+    "asinh": _take_one(_make_approximate(math.asinh)),
+    "atan": _take_one(_make_approximate(math.atan)),
+    "atan2": Function(_make_approximate(math.atan2), (2, 2)),
+    "atanh": _take_one(_make_approximate(math.atanh, "atanh is for numbers between -1 and 1")),
+    "cbrt": _take_one(lambda value: compute_root(value, Fraction(3))),
+    "ceil": _take_one(make_integer_function(math.ceil)),
     "comb": Function(comb, (2, 2)),
-    "cos": _one(_approximately(math.cos)),
-    "cosd": _one(cosd),
-    "cosh": _one(_approximately(math.cosh)),
-    "degrees": _one(_approximately(math.degrees)),
-    "exp": _one(_approximately(math.exp)),
-    "factorial": _one(factorial),
-    "floor": _one(whole(math.floor)),
-    "gcd": _many(gcd),
-    "hypot": _many(_hypot),
-    "lcm": _many(lcm),
-    "ln": _one(ln),
+    "cos": _take_one(_make_approximate(math.cos)),
+    "cosd": _take_one(cosd),
+    "cosh": _take_one(_make_approximate(math.cosh)),
+    "degrees": _take_one(_make_approximate(math.degrees)),
+    "exp": _take_one(_make_approximate(math.exp)),
+    "factorial": _take_one(factorial),
+    "floor": _take_one(make_integer_function(math.floor)),
+    "gcd": _take_many(gcd),
+    "hypot": _take_many(_compute_hypot),
+    "lcm": _take_many(lcm),
+    "ln": _take_one(ln),
     "log": Function(log, (1, 2)),
-    "log10": _one(lambda value: log(value, Fraction(10))),
-    "log2": _one(lambda value: log(value, Fraction(2))),
-    "max": _many(lambda *values: max(values)),
-    "mean": _many(_mean),
-    "median": _many(_median),
-    "min": _many(lambda *values: min(values)),
-    "mod": Function(modulo, (2, 2)),
+    "log10": _take_one(lambda value: log(value, Fraction(10))),
+    "log2": _take_one(lambda value: log(value, Fraction(2))),
+    "max": _take_many(lambda *values: max(values)),
+    "mean": _take_many(_compute_mean),
+    "median": _take_many(_compute_median),
+    "min": _take_many(lambda *values: min(values)),
+    "mod": Function(compute_modulo, (2, 2)),
     "perm": Function(perm, (1, 2)),
     "powmod": Function(powmod, (3, 3)),
-    "product": _many(_product),
-    "pstdev": _many(lambda *values: sqrt(_variance(0)(*values))),
-    "pvariance": _many(_variance(0)),
-    "radians": _one(_approximately(math.radians)),
-    "root": Function(root, (2, 2)),
-    "round": Function(rounded, (1, 2)),
-    "sign": _one(lambda value: Fraction((value > 0) - (value < 0))),
-    "sin": _one(_approximately(math.sin)),
-    "sind": _one(sind),
-    "sinh": _one(_approximately(math.sinh)),
-    "sqrt": _one(sqrt),
-    "stdev": _many(lambda *values: sqrt(_variance(1)(*values))),
-    "sum": _many(lambda *values: total(values)),
-    "tan": _one(_approximately(math.tan)),
-    "tand": _one(tand),
-    "tanh": _one(_approximately(math.tanh)),
-    "trunc": _one(whole(math.trunc)),
-    "variance": _many(_variance(1)),
+    "product": _take_many(_multiply_all),
+    "pstdev": _take_many(lambda *values: sqrt(_make_variance(0)(*values))),
+    "pvariance": _take_many(_make_variance(0)),
+    "radians": _take_one(_make_approximate(math.radians)),
+    "root": Function(compute_root, (2, 2)),
+    "round": Function(round_half_up, (1, 2)),
+    "sign": _take_one(lambda value: Fraction((value > 0) - (value < 0))),
+    "sin": _take_one(_make_approximate(math.sin)),
+    "sind": _take_one(sind),
+    "sinh": _take_one(_make_approximate(math.sinh)),
+    "sqrt": _take_one(sqrt),
+    "stdev": _take_many(lambda *values: sqrt(_make_variance(1)(*values))),
+    "sum": _take_many(lambda *values: add_up(values)),
+    "tan": _take_one(_make_approximate(math.tan)),
+    "tand": _take_one(tand),
+    "tanh": _take_one(_make_approximate(math.tanh)),
+    "trunc": _take_one(make_integer_function(math.trunc)),
+    "variance": _take_many(_make_variance(1)),
 }

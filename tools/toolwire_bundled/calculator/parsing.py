@@ -127,16 +127,16 @@ def parse(expression: str) -> list[Step]:
             ),
             everything,
         )
-    return _Parser(_tokens(expression)).steps()
+    return _Parser(_split_tokens(expression)).read_steps()
 
 
-def _tokens(expression: str) -> list[Token]:
+def _split_tokens(expression: str) -> list[Token]:
     tokens: list[Token] = []
     at = 0
     while at < len(expression):
         found = _TOKEN.match(expression, at)
         if found is None:
-            raise Fault(_about_letter(expression[at]), Place(at, at + 1))
+            raise Fault(_explain_letter(expression[at]), Place(at, at + 1))
         if found.lastgroup is not None:
             text = _SAME.get(found[0], found[0])
             tokens.append(Token(found.lastgroup, text, Place(at, found.end())))
@@ -144,7 +144,7 @@ def _tokens(expression: str) -> list[Token]:
     return [*tokens, Token("end", "", Place(at, at))]
 
 
-def _about_letter(letter: str) -> str:
+def _explain_letter(letter: str) -> str:
     remedies = {
         "$": say("leave out currencies"),
         "√": say("write {form}", form="sqrt(...)"),
@@ -167,10 +167,10 @@ class _Parser:
         self._depth = 0
         self._steps: list[Step] = []
 
-    def steps(self) -> list[Step]:
+    def read_steps(self) -> list[Step]:
         if self._next.kind == "end":
             raise Fault(say("the expression is empty"), self._next.place)
-        self._expression(0)
+        self._read_expression(0)
         if self._next.kind != "end":
             self._refuse_rest()
         return self._steps
@@ -184,7 +184,7 @@ class _Parser:
         self._at += 1
         return token
 
-    def _expression(self, least: int) -> None:
+    def _read_expression(self, least: int) -> None:
         """Read as much as is held tighter than *least*."""
         self._depth += 1
         if self._depth > MAX_DEPTH:
@@ -194,7 +194,7 @@ class _Parser:
                 ),
                 self._next.place,
             )
-        self._operand()
+        self._read_operand()
         compared = False
         while (token := self._next).text in _BINARY:
             left, right = _BINARY[token.text]
@@ -204,37 +204,37 @@ class _Parser:
                 raise Fault(say("comparisons cannot be chained; compare two values"), token.place)
             compared = left == _COMPARED
             self._take()
-            self._expression(right)
+            self._read_expression(right)
             self._steps.append(
                 Step("apply", "*" if token.text == "of" else token.text, token.place, 2)
             )
         self._depth -= 1
 
-    def _operand(self) -> None:
+    def _read_operand(self) -> None:
         token = self._take()
         if token.kind == "number":
-            self._steps.append(Step("push", _number(token), token.place))
+            self._steps.append(Step("push", _read_number(token), token.place))
         elif token.kind == "name":
             self._name(token)
         elif token.text in ("+", "-"):
-            self._expression(_SIGN)
+            self._read_expression(_SIGN)
             if token.text == "-":
                 self._steps.append(Step("apply", "negative", token.place, 1))
             return
         elif token.text == "(":
-            self._expression(0)
+            self._read_expression(0)
             self._close(token, ")")
         elif token.text == "[":
-            count = self._arguments(token, "]")
+            count = self._read_arguments(token, "]")
             self._steps.append(Step("list", None, token.place, count))
         else:
             what = say("the expression ends")
             if token.kind != "end":
                 what = say("there is {text!r}", text=token.text)
             raise Fault(say("{what} where a number is expected", what=what), token.place)
-        self._postfix()
+        self._read_postfix()
 
-    def _postfix(self) -> None:
+    def _read_postfix(self) -> None:
         """Factorials and percents behind an operand."""
         while self._next.text == "!" or (self._next.text == "%" and self._is_percent()):
             token = self._take()
@@ -264,7 +264,7 @@ class _Parser:
 
     def _name(self, token: Token) -> None:
         if self._next.text != "(":
-            self._steps.append(Step("push", _constant(token), token.place))
+            self._steps.append(Step("push", _find_constant(token), token.place))
             return
         if token.text not in FUNCTIONS:
             known = CONSTANTS if token.text in CONSTANTS else FUNCTIONS
@@ -273,10 +273,10 @@ class _Parser:
                     say("write the multiplication: {text} * (...)", text=token.text), token.place
                 )
             raise Fault(say_unknown_name("function", token.text, FUNCTIONS), token.place)
-        count = self._arguments(self._take(), ")")
+        count = self._read_arguments(self._take(), ")")
         least, most = FUNCTIONS[token.text].takes
         if not least <= count <= most:
-            wanted = _counts(least, most)
+            wanted = _describe_counts(least, most)
             raise Fault(
                 say(
                     "{text} takes {wanted}, not {count}",
@@ -288,16 +288,16 @@ class _Parser:
             )
         self._steps.append(Step("apply", token.text, token.place, count))
 
-    def _arguments(self, opening: Token, closing: str) -> int:
+    def _read_arguments(self, opening: Token, closing: str) -> int:
         """Read values up to *closing* and return how many there are."""
         if self._next.text == closing:
             self._take()
             return 0
         count = 1
-        self._expression(0)
+        self._read_expression(0)
         while self._next.text == ",":
             self._take()
-            self._expression(0)
+            self._read_expression(0)
             count += 1
         self._close(opening, closing)
         return count
@@ -330,7 +330,7 @@ class _Parser:
         )
 
 
-def _counts(least: int, most: int) -> str:
+def _describe_counts(least: int, most: int) -> str:
     if least == most == 1:
         return say("1 argument")
     if least == most:
@@ -340,7 +340,7 @@ def _counts(least: int, most: int) -> str:
     return say("{least} or more arguments", least=least)
 
 
-def _constant(token: Token) -> Any:
+def _find_constant(token: Token) -> Any:
     if token.text in CONSTANTS:
         return CONSTANTS[token.text]
     if token.text in FUNCTIONS:
@@ -353,7 +353,7 @@ def _constant(token: Token) -> Any:
     )
 
 
-def _number(token: Token) -> Any:
+def _read_number(token: Token) -> Any:
     """The number that *token* writes, exactly."""
     from fractions import Fraction
 
@@ -371,12 +371,12 @@ def _number(token: Token) -> Any:
     if len(exponent) > 8 or abs(int(exponent or 0)) > MAX_BITS * 0.3:
         raise Fault(say("the exponent is beyond {value:,}", value=int(MAX_BITS * 0.3)), token.place)
     whole, _, decimals = digits.partition(".")
-    return Fraction(_integer(whole + decimals)) * Fraction(10) ** (
+    return Fraction(_read_integer(whole + decimals)) * Fraction(10) ** (
         int(exponent or 0) - len(decimals)
     )
 
 
-def _integer(digits: str) -> int:
+def _read_integer(digits: str) -> int:
     # Python refuses to read more than 4,300 digits at once.
     value = 0
     for start in range(0, len(digits), 4000):

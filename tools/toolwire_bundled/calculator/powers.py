@@ -12,18 +12,18 @@ from .exact import (
     TOO_LARGE,
     Number,
     TooLarge,
-    approximate,
-    integer,
-    integer_root,
+    compute_integer_root,
     is_exact,
     is_too_large,
+    make_float,
+    read_integer,
 )
 
 
-def power(base: Number, exponent: Number) -> Number:
+def raise_to_power(base: Number, exponent: Number) -> Number:
     """*base* to the power of *exponent*, exact if both are and the value is rational."""
     if not (is_exact(base) and is_exact(exponent)):
-        return _approximate_power(approximate(base), approximate(exponent))
+        return _approximate(make_float(base), make_float(exponent))
     if exponent.denominator != 1:
         if base < 0:
             raise ValueError(
@@ -32,9 +32,9 @@ def power(base: Number, exponent: Number) -> Number:
                     " are -2"
                 )
             )
-        exact = _exact_root(base, exponent.denominator)
+        exact = _find_exact_root(base, exponent.denominator)
         if exact is None:
-            return _approximate_power(approximate(base), approximate(exponent))
+            return _approximate(make_float(base), make_float(exponent))
         base = exact
     whole = exponent.numerator
     if base == 0 and whole < 0:
@@ -42,7 +42,7 @@ def power(base: Number, exponent: Number) -> Number:
     if abs(base) not in (0, 1):
         larger = max(abs(base.numerator), base.denominator)
         if is_too_large(math.log2(larger) * min(abs(whole), 2**62)):
-            return _approximate_or_refused(base, exponent)
+            return _approximate_or_refuse(base, exponent)
     elif base == -1:
         return Fraction(-1 if whole % 2 else 1)
     elif whole:
@@ -50,7 +50,7 @@ def power(base: Number, exponent: Number) -> Number:
     return base**whole
 
 
-def _approximate_or_refused(base: Fraction, exponent: Fraction) -> float:
+def _approximate_or_refuse(base: Fraction, exponent: Fraction) -> float:
     """Such as compound interest: (1 + 0.05/365)^10950 has far too many digits as a fraction."""
     with localcontext(
         Context(prec=50, traps=[])
@@ -62,7 +62,7 @@ def _approximate_or_refused(base: Fraction, exponent: Fraction) -> float:
     return found
 
 
-def _approximate_power(base: float, exponent: float) -> float:
+def _approximate(base: float, exponent: float) -> float:
     if base < 0 and not exponent.is_integer():
         raise ValueError(say("a negative number has no real power that is no integer"))
     if base == 0 and exponent < 0:
@@ -70,34 +70,37 @@ def _approximate_power(base: float, exponent: float) -> float:
     return float(base**exponent)
 
 
-def _exact_root(value: Fraction, degree: int) -> Fraction | None:
+def _find_exact_root(value: Fraction, degree: int) -> Fraction | None:
     """The root of a number that is not negative, if it is rational."""
     if degree > 10_000:
         return value if value in (0, 1) else None
-    top, bottom = integer_root(value.numerator, degree), integer_root(value.denominator, degree)
+    top, bottom = (
+        compute_integer_root(value.numerator, degree),
+        compute_integer_root(value.denominator, degree),
+    )
     found = Fraction(top, bottom)
     return found if top**degree == value.numerator and bottom**degree == value.denominator else None
 
 
-def root(value: Number, degree: Number) -> Number:
+def compute_root(value: Number, degree: Number) -> Number:
     """The real root of *value*, also of a negative one if the degree is odd."""
-    n = integer(degree, "the degree of a root")
+    n = read_integer(degree, "the degree of a root")
     if n == 0:
         raise ValueError(say("there is no root of degree 0"))
     if value < 0 and n % 2:
-        return -root(-value, degree)
+        return -compute_root(-value, degree)
     if value < 0:
         raise ValueError(say("a negative number has no real root of an even degree"))
     if value == 0 and n < 0:
         raise ZeroDivisionError(say("0 has no root of a negative degree"))
-    return power(value, Fraction(1, n))
+    return raise_to_power(value, Fraction(1, n))
 
 
 def sqrt(value: Number) -> Number:
     """The square root."""
     if value < 0:
         raise ValueError(say("a negative number has no real square root"))
-    return root(value, Fraction(2))
+    return compute_root(value, Fraction(2))
 
 
 def ln(value: Number) -> Number:
@@ -126,7 +129,7 @@ def log(value: Number, base: Number | None = None) -> Number:
         is_exact(value)
         and is_exact(base)
         and abs(found - nearest) < 1e-9
-        and power(base, Fraction(nearest)) == value
+        and raise_to_power(base, Fraction(nearest)) == value
     ):
         return Fraction(nearest)
     # Python's own for these bases are exact to the last digit; and the other way there is no number

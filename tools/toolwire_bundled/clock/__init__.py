@@ -41,9 +41,9 @@ class Clock(BaseAction):
         """
         super().__init__(description, parser, enable, lang=lang)
         if zone != "UTC":
-            from .zones import zone_named
+            from .zones import find_zone
 
-            zone_named(zone)
+            find_zone(zone)
         self._zone = zone
 
     @tool_api(read_only=True, open_world=False, idempotent=True)
@@ -74,11 +74,11 @@ class Clock(BaseAction):
             from_zone: the zone of a time that is written without an offset
             which: of a time that clocks show twice, when they are set back
         """
-        from .datetimes import moved, read, shown
-        from .zones import zone_named
+        from .datetimes import move_to_zone, read, show_moment
+        from .zones import find_zone
 
-        moment, notes = read(time, zone_named(from_zone or self._zone), which)
-        return shown(moved(moment, zone_named(to_zone or self._zone)), notes)
+        moment, notes = read(time, find_zone(from_zone or self._zone), which)
+        return show_moment(move_to_zone(moment, find_zone(to_zone or self._zone)), notes)
 
     @tool_api(read_only=True, open_world=False, idempotent=True)
     def add(
@@ -110,15 +110,17 @@ class Clock(BaseAction):
             seconds: seconds that pass
             zone: the zone whose calendar and clocks count
         """
-        from .datetimes import later, moved, read, shown
-        from .zones import zone_named
+        from .datetimes import add_duration, move_to_zone, read, show_moment
+        from .zones import find_zone
 
-        place = zone_named(zone or self._zone)
+        place = find_zone(zone or self._zone)
         moment, notes = read(time, place)
         months, days = years * 12 + months, weeks * 7 + days
         passing = hours * 3600 + minutes * 60 + seconds
-        moment, more = later(moved(moment, place), months=months, days=days, seconds=passing)
-        return shown(moment, [*notes, *more])
+        moment, more = add_duration(
+            move_to_zone(moment, place), months=months, days=days, seconds=passing
+        )
+        return show_moment(moment, [*notes, *more])
 
     @tool_api(read_only=True, open_world=False, idempotent=True)
     def difference(self, start: str, end: str, zone: str | None = None) -> Difference:
@@ -133,12 +135,14 @@ class Clock(BaseAction):
             end: likewise
             zone: the zone of times that are written without an offset, and of the calendar
         """
-        from .datetimes import between, moved, read
-        from .zones import zone_named
+        from .datetimes import measure_between, move_to_zone, read
+        from .zones import find_zone
 
-        place = zone_named(zone or self._zone)
+        place = find_zone(zone or self._zone)
         (first, notes), (second, more) = read(start, place), read(end, place)
-        return between(moved(first, place), moved(second, place), [*notes, *more])
+        return measure_between(
+            move_to_zone(first, place), move_to_zone(second, place), [*notes, *more]
+        )
 
     @tool_api(read_only=True, open_world=False, idempotent=True)
     def zones(self, search: str = "", limit: int = 50) -> Zones:

@@ -38,12 +38,12 @@ def read(text: str, zone: tzinfo, which: str = "first") -> tuple[datetime, list[
     if text.lower() == "now":
         return datetime.now(zone).replace(microsecond=0), []
     if text.startswith("@"):
-        return _unix(text, zone), []
-    local = _local(text, zone)
-    return (local, []) if local.tzinfo else _placed(local, zone, second=which == "second")
+        return _read_unix(text, zone), []
+    local = _read_local(text, zone)
+    return (local, []) if local.tzinfo else _place_in_zone(local, zone, second=which == "second")
 
 
-def moved(moment: datetime, zone: tzinfo) -> datetime:
+def move_to_zone(moment: datetime, zone: tzinfo) -> datetime:
     """The same moment in another zone."""
     try:
         return moment.astimezone(zone)
@@ -51,7 +51,7 @@ def moved(moment: datetime, zone: tzinfo) -> datetime:
         _refuse_year()
 
 
-def shown(moment: datetime, notes: list[str]) -> Moment:
+def show_moment(moment: datetime, notes: list[str]) -> Moment:
     """*moment* as the clocks of its zone show it."""
     year, week, _ = moment.isocalendar()
     return {
@@ -66,7 +66,7 @@ def shown(moment: datetime, notes: list[str]) -> Moment:
     }
 
 
-def later(
+def add_duration(
     moment: datetime, *, months: int, days: int, seconds: float
 ) -> tuple[datetime, list[str]]:
     """*moment*, so much later by the calendar and the clocks of its zone, and then by *seconds*
@@ -77,29 +77,31 @@ def later(
     try:
         if months or days:
             local = moment.replace(tzinfo=None, fold=0)
-            moved = _months_later(local, months)
+            moved = _add_months(local, months)
             if moved.day != local.day:
                 notes.append(f"{moved:%Y-%m} has no day {local.day}; its last day was taken")
-            moment, more = _placed(moved + timedelta(days), zone, second=bool(moment.fold))
+            moment, more = _place_in_zone(moved + timedelta(days), zone, second=bool(moment.fold))
             notes += more
         return (moment.astimezone(UTC) + timedelta(seconds=seconds)).astimezone(zone), notes
     except (OverflowError, ValueError):
         _refuse_year()
 
 
-def between(start: datetime, end: datetime, notes: list[str]) -> Difference:
+def measure_between(start: datetime, end: datetime, notes: list[str]) -> Difference:
     """The time from *start* to *end*, which are in one zone."""
     passed = end.astimezone(UTC) - start.astimezone(UTC)
     sign = "-" if passed < timedelta(0) else ""
     return {
         "seconds": passed.total_seconds(),
-        "duration": sign + _duration(abs(passed)),
-        "calendar": _calendar(end, start) + " earlier" if sign else _calendar(start, end),
+        "duration": sign + _format_duration(abs(passed)),
+        "calendar": _describe_by_calendar(end, start) + " earlier"
+        if sign
+        else _describe_by_calendar(start, end),
         "notes": notes,
     }
 
 
-def _local(text: str, zone: tzinfo) -> datetime:
+def _read_local(text: str, zone: tzinfo) -> datetime:
     try:
         return datetime.fromisoformat(text)
     except ValueError:
@@ -113,7 +115,7 @@ def _local(text: str, zone: tzinfo) -> datetime:
     raise ToolError(say("{text!r} is no time; {form}", text=text[:60], form=say(_FORM)))
 
 
-def _unix(text: str, zone: tzinfo) -> datetime:
+def _read_unix(text: str, zone: tzinfo) -> datetime:
     try:
         return datetime.fromtimestamp(float(text[1:]), zone)
     except (ValueError, OverflowError, OSError):
@@ -122,7 +124,7 @@ def _unix(text: str, zone: tzinfo) -> datetime:
         ) from None
 
 
-def _placed(local: datetime, zone: tzinfo, *, second: bool) -> tuple[datetime, list[str]]:
+def _place_in_zone(local: datetime, zone: tzinfo, *, second: bool) -> tuple[datetime, list[str]]:
     """Return the moment at which the clocks of *zone* show the time *local*, and a note if that is
     not one moment.
     """
@@ -153,7 +155,7 @@ def _placed(local: datetime, zone: tzinfo, *, second: bool) -> tuple[datetime, l
         _refuse_year()
 
 
-def _months_later(moment: datetime, months: int) -> datetime:
+def _add_months(moment: datetime, months: int) -> datetime:
     """Return *moment* a number of months later, on the last day of a month that is too short."""
     year, month = divmod(moment.year * 12 + moment.month - 1 + months, 12)
     if not 1 <= year <= 9999:
@@ -163,25 +165,25 @@ def _months_later(moment: datetime, months: int) -> datetime:
     )
 
 
-def _calendar(start: datetime, end: datetime) -> str:
+def _describe_by_calendar(start: datetime, end: datetime) -> str:
     """The time between in words: whole months, then whole days by the calendar, then what
     passes.
     """
     first, last = start.replace(tzinfo=None, fold=0), end.replace(tzinfo=None, fold=0)
     months = (last.year - first.year) * 12 + last.month - first.month
-    if months and _months_later(first, months) > last:
+    if months and _add_months(first, months) > last:
         months -= 1
-    reached = _months_later(first, months) if months > 0 else first
+    reached = _add_months(first, months) if months > 0 else first
     days = max((last - reached).days, 0)
     zone = start.tzinfo
     assert zone is not None
     there = (
         start
         if not months and not days
-        else _placed(reached + timedelta(days), zone, second=False)[0]
+        else _place_in_zone(reached + timedelta(days), zone, second=False)[0]
     )
     rest = end.astimezone(UTC) - there.astimezone(UTC)
-    hours, minutes, seconds = _clock(max(rest, timedelta(0)))
+    hours, minutes, seconds = _split_span(max(rest, timedelta(0)))
     parts = (
         (months // 12, "year"),
         (months % 12, "month"),
@@ -197,8 +199,8 @@ def _calendar(start: datetime, end: datetime) -> str:
     return ", ".join(words) or "no time"
 
 
-def _duration(span: timedelta) -> str:
-    hours, minutes, seconds = _clock(timedelta(0, span.seconds, span.microseconds))
+def _format_duration(span: timedelta) -> str:
+    hours, minutes, seconds = _split_span(timedelta(0, span.seconds, span.microseconds))
     days = f"{span.days}D" if span.days else ""
     clock = "".join(
         f"{number}{unit}"
@@ -208,7 +210,7 @@ def _duration(span: timedelta) -> str:
     return f"P{days}" + (f"T{clock}" if clock else "") if days or clock else "PT0S"
 
 
-def _clock(span: timedelta) -> tuple[int, int, int | float]:
+def _split_span(span: timedelta) -> tuple[int, int, int | float]:
     whole = span // timedelta(seconds=1)
     fraction = span.microseconds / 1_000_000
     return whole // 3600, whole // 60 % 60, whole % 60 + fraction if fraction else whole % 60

@@ -18,7 +18,7 @@ _OFFSET = re.compile(
 _MAX_NAME = 100
 
 
-def zone_named(name: str) -> tzinfo:
+def find_zone(name: str) -> tzinfo:
     """The zone called *name*, an IANA name (in any case, with spaces or underscores) or an offset
     such as `+05:30`.
 
@@ -28,11 +28,11 @@ def zone_named(name: str) -> tzinfo:
     if name.upper() in ("UTC", "Z", "GMT"):
         return UTC
     if offset := _OFFSET.fullmatch(name):
-        return _fixed(offset)
-    known = _names().get(_folded(name[:_MAX_NAME]))
+        return _make_fixed_zone(offset)
+    known = _load_names().get(_fold_name(name[:_MAX_NAME]))
     if known is not None:
         return ZoneInfo(known)
-    if not _names():
+    if not _load_names():
         remedy = say("install it where Toolwire runs: {command}", command=install_command("tzdata"))
         raise ToolError(
             say(
@@ -50,18 +50,18 @@ def zone_named(name: str) -> tzinfo:
 
 def search(text: str) -> list[str]:
     """The names that have *text* in them, or else those that are like it, the closest first."""
-    wanted = _folded(text[:_MAX_NAME])
-    within = [name for folded, name in _names().items() if wanted in folded]
+    wanted = _fold_name(text[:_MAX_NAME])
+    within = [name for folded, name in _load_names().items() if wanted in folded]
     if within:
-        return sorted(within, key=lambda name: (_city(name) != wanted, name))
+        return sorted(within, key=lambda name: (_get_city(name) != wanted, name))
     cities: dict[str, list[str]] = {}
-    for name in _names().values():
-        cities.setdefault(_city(name), []).append(name)
+    for name in _load_names().values():
+        cities.setdefault(_get_city(name), []).append(name)
     close = difflib.get_close_matches(wanted.rpartition("/")[2], cities, n=10, cutoff=0.7)
     return [name for city in close for name in sorted(cities[city])]
 
 
-def _fixed(offset: re.Match[str]) -> tzinfo:
+def _make_fixed_zone(offset: re.Match[str]) -> tzinfo:
     minutes = int(offset["hours"]) * 60 + int(offset["minutes"] or 0)
     if minutes >= 24 * 60:
         raise ToolError(say("the offset {offset!r} is not within a day", offset=offset[0]))
@@ -69,13 +69,13 @@ def _fixed(offset: re.Match[str]) -> tzinfo:
 
 
 @cache
-def _names() -> dict[str, str]:
-    return {_folded(name): name for name in sorted(available_timezones())}
+def _load_names() -> dict[str, str]:
+    return {_fold_name(name): name for name in sorted(available_timezones())}
 
 
-def _folded(name: str) -> str:
+def _fold_name(name: str) -> str:
     return name.strip().replace(" ", "_").lower()
 
 
-def _city(name: str) -> str:
-    return _folded(name).rpartition("/")[2]
+def _get_city(name: str) -> str:
+    return _fold_name(name).rpartition("/")[2]

@@ -94,9 +94,9 @@ class Files(BaseAction):
             depth: how many levels to go down; 1 lists the folder alone
             limit: how many entries to list at most
         """
-        from .listing import listed
+        from .listing import list_folder
 
-        return listed(self._places, path, depth=depth, limit=limit)
+        return list_folder(self._places, path, depth=depth, limit=limit)
 
     @tool_api(read_only=True, open_world=False, idempotent=True)
     def read(
@@ -111,10 +111,10 @@ class Files(BaseAction):
             first_line: of a text, the line to begin with; -20 is the twentieth from the end
             lines: of a text, how many lines to read at most
         """
-        from .reading import content, read
+        from .reading import make_blocks, read
 
         name, data = read(self._places, path, self._max_bytes)
-        return content(name, data, first_line, lines)
+        return make_blocks(name, data, first_line, lines)
 
     @tool_api(read_only=True, open_world=False, idempotent=True)
     def search(
@@ -139,12 +139,12 @@ class Files(BaseAction):
             ignore_case: whether A and a are the same in the text
             limit: how many matches to return at most
         """
-        from .searching import Wanted, searched
+        from .searching import Wanted, search_files
 
         wanted = Wanted(
             text=text, names=names, is_regex=regex, ignores_case=ignore_case, limit=limit
         )
-        return searched(self._places, path, wanted, self._max_bytes, context)
+        return search_files(self._places, path, wanted, self._max_bytes, context)
 
     @tool_api(read_only=False, destructive=True, idempotent=False, open_world=False)
     def write(
@@ -163,9 +163,9 @@ class Files(BaseAction):
             if_exists: what to do if there is such a file: fail, replace it or append to it
             encoding: base64 if the content is data in Base64
         """
-        from .writing import decoded, write_file
+        from .writing import decode_content, write_file
 
-        data = decoded(content, encoding)
+        data = decode_content(content, encoding)
         with self._lock:
             return write_file(self._places, path, data, if_exists, self._max_bytes)
 
@@ -182,7 +182,7 @@ class Files(BaseAction):
             count: how many such texts there are, all of which are replaced; any other number is an
                 error
         """
-        from .writing import edited
+        from .writing import edit_file
 
         with self._lock:
-            return edited(self._places, path, old, new, count, self._max_bytes)
+            return edit_file(self._places, path, old, new, count, self._max_bytes)

@@ -39,13 +39,13 @@ class Folder(Protocol):
     def look(self, name: str) -> os.stat_result:
         """What *name* is, a link itself and not what it leads to."""
 
-    def target(self, name: str) -> str:
+    def read_link(self, name: str) -> str:
         """Where the link *name* leads to."""
 
     def open(self, name: str, flags: int, mode: int = 0o666) -> int:
         """A descriptor of the file *name*. Raises an `OSError` if it is a link."""
 
-    def names(self) -> Iterator[str]:
+    def list_names(self) -> Iterator[str]:
         """The names of all there is."""
 
     def make(self, name: str) -> None:
@@ -75,18 +75,18 @@ class _ByDescriptor:
         self._fd = fd
 
     def enter(self, name: str) -> _ByDescriptor:
-        return _ByDescriptor(_opened_folder(name, self._fd))
+        return _ByDescriptor(_open_folder(name, self._fd))
 
     def look(self, name: str) -> os.stat_result:
         return os.stat(name, dir_fd=self._fd, follow_symlinks=False)
 
-    def target(self, name: str) -> str:
+    def read_link(self, name: str) -> str:
         return os.readlink(name, dir_fd=self._fd)
 
     def open(self, name: str, flags: int, mode: int = 0o666) -> int:
         return os.open(name, flags | _USUAL | _AT_ONCE, mode, dir_fd=self._fd)
 
-    def names(self) -> Iterator[str]:
+    def list_names(self) -> Iterator[str]:
         with os.scandir(self._fd) as entries:
             for entry in entries:
                 yield entry.name
@@ -124,21 +124,21 @@ class _ByPath:
     def enter(self, name: str) -> _ByPath:
         if not stat.S_ISDIR(self.look(name).st_mode):
             raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
-        return _ByPath(self._at(name))
+        return _ByPath(self._join_path(name))
 
     def look(self, name: str) -> os.stat_result:
-        found = os.lstat(self._at(name))
+        found = os.lstat(self._join_path(name))
         if getattr(found, "st_reparse_tag", 0) and not stat.S_ISLNK(
             found.st_mode
         ):  # a junction, or the like
             raise PermissionError(errno.EACCES, "it leads elsewhere")
         return found
 
-    def target(self, name: str) -> str:
-        return os.readlink(self._at(name))
+    def read_link(self, name: str) -> str:
+        return os.readlink(self._join_path(name))
 
     def open(self, name: str, flags: int, mode: int = 0o666) -> int:
-        path = self._at(name)
+        path = self._join_path(name)
         if os.path.lexists(path) and stat.S_ISLNK(self.look(name).st_mode):
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         fd = os.open(path, flags | _USUAL, mode)
@@ -147,25 +147,25 @@ class _ByPath:
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         return fd
 
-    def names(self) -> Iterator[str]:
+    def list_names(self) -> Iterator[str]:
         with os.scandir(self._path) as entries:
             for entry in entries:
                 yield entry.name
 
     def make(self, name: str) -> None:
-        os.mkdir(self._at(name))
+        os.mkdir(self._join_path(name))
 
     def rename(self, name: str, new: str) -> None:
-        os.replace(self._at(name), self._at(new))
+        os.replace(self._join_path(name), self._join_path(new))
 
     def link(self, name: str, new: str) -> None:
-        os.link(self._at(name), self._at(new))
+        os.link(self._join_path(name), self._join_path(new))
 
     def remove(self, name: str) -> None:
-        os.unlink(self._at(name))
+        os.unlink(self._join_path(name))
 
     def remove_folder(self, name: str) -> None:
-        os.rmdir(self._at(name))
+        os.rmdir(self._join_path(name))
 
     def sync(self) -> None:
         pass
@@ -173,7 +173,7 @@ class _ByPath:
     def close(self) -> None:
         pass
 
-    def _at(self, name: str) -> str:
+    def _join_path(self, name: str) -> str:
         return os.path.join(self._path, name)
 
 
@@ -188,7 +188,7 @@ def open_root(path: str) -> Folder:
     return _ByPath(os.path.realpath(path))
 
 
-def _opened_folder(name: str, fd: int) -> int:
+def _open_folder(name: str, fd: int) -> int:
     if sys.platform == "win32":
         raise OSError(
             errno.ENOTSUP, os.strerror(errno.ENOTSUP)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from .limits import MAX_DEPTH, MAX_ENTRIES, MAX_LISTED
-from .roots import errors_named
+from .roots import name_errors
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,24 +58,24 @@ class Walk:
     def __iter__(self) -> Iterator[Thing]:
         if self._places.is_above(self._path):
             for name in self._places.names:
-                yield from self._root(name)
+                yield from self._walk_root(name)
         else:
-            yield from self._in(self._path, "", self._depth)
+            yield from self._walk(self._path, "", self._depth)
 
-    def _root(self, name: str) -> Iterator[Thing]:
-        with self._places.located(name) as there, errors_named(name):
+    def _walk_root(self, name: str) -> Iterator[Thing]:
+        with self._places.locate(name) as there, name_errors(name):
             yield Thing(there.folder, ".", name, name, there.folder.look("."))
         if self._depth > 1:
-            yield from self._in(name, f"{name}/", self._depth - 1)
+            yield from self._walk(name, f"{name}/", self._depth - 1)
 
-    def _in(self, path: str, inner: str, depth: int) -> Iterator[Thing]:
-        with self._places.located(path) as there:
+    def _walk(self, path: str, inner: str, depth: int) -> Iterator[Thing]:
+        with self._places.locate(path) as there:
             if not there.name:
-                yield from self._inside(
+                yield from self._walk_folder(
                     there.folder, "" if there.path == "." else f"{there.path}/", inner, depth
                 )
                 return
-            with errors_named(path):
+            with name_errors(path):
                 thing = Thing(
                     there.folder,
                     there.name,
@@ -84,22 +84,22 @@ class Walk:
                     there.folder.look(there.name),
                 )
             if thing.kind == "folder":
-                yield from self._below(thing, inner, depth)
+                yield from self._walk_below(thing, inner, depth)
             else:
                 yield thing
 
-    def _inside(self, folder: Folder, prefix: str, inner: str, depth: int) -> Iterator[Thing]:
-        for name in self._names(folder):
-            shown = readable(name)
+    def _walk_folder(self, folder: Folder, prefix: str, inner: str, depth: int) -> Iterator[Thing]:
+        for name in self._list_names(folder):
+            shown = make_readable(name)
             try:
                 thing = Thing(folder, name, prefix + shown, inner + shown, folder.look(name))
             except OSError:  # it is gone
                 continue
             yield thing
             if thing.kind == "folder":
-                yield from self._below(thing, f"{inner}{shown}/", depth - 1)
+                yield from self._walk_below(thing, f"{inner}{shown}/", depth - 1)
 
-    def _below(self, thing: Thing, prefix: str, depth: int) -> Iterator[Thing]:
+    def _walk_below(self, thing: Thing, prefix: str, depth: int) -> Iterator[Thing]:
         if depth < 1:
             return
         try:
@@ -107,13 +107,13 @@ class Walk:
         except OSError:  # not permitted, or no folder any more
             return
         try:
-            yield from self._inside(folder, f"{thing.path}/", prefix, depth)
+            yield from self._walk_folder(folder, f"{thing.path}/", prefix, depth)
         finally:
             folder.close()
 
-    def _names(self, folder: Folder) -> list[str]:
+    def _list_names(self, folder: Folder) -> list[str]:
         found: list[str] = []
-        for name in folder.names():
+        for name in folder.list_names():
             if self._left == 0:
                 self.is_cut = True
                 break
@@ -122,23 +122,23 @@ class Walk:
         return sorted(found)
 
 
-def listed(places: Places, path: str, *, depth: int, limit: int) -> Listing:
+def list_folder(places: Places, path: str, *, depth: int, limit: int) -> Listing:
     """Return the content of the folder at *path*."""
     walk = Walk(places, path, depth)
     entries: list[Entry] = []
     for thing in walk:
         if len(entries) >= min(limit, MAX_LISTED):
             return {"entries": entries, "more": True}
-        entries.append(_entry(thing))
+        entries.append(_make_entry(thing))
     return {"entries": entries, "more": walk.is_cut}
 
 
-def readable(name: str) -> str:
+def make_readable(name: str) -> str:
     """Return *name* as text: bytes in it that are not valid UTF-8 are written `\\xff`."""
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _entry(thing: Thing) -> Entry:
+def _make_entry(thing: Thing) -> Entry:
     try:
         modified = datetime.fromtimestamp(int(thing.status.st_mtime), UTC)
     except (OverflowError, ValueError, OSError):  # some file systems hold nonsense

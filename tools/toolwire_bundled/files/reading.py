@@ -11,7 +11,7 @@ from toolwire_tools.content import Audio, File, Image, Text, media_type_of, medi
 from toolwire_tools.errors import ToolError
 
 from .limits import MAX_DATA_BYTES, MAX_TEXT
-from .roots import errors_named
+from .roots import name_errors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,13 +32,13 @@ def read(places: Places, path: str, max_bytes: int) -> tuple[str, bytes]:
     Raises:
         ToolError: if it is no file, or too large.
     """
-    with places.located(path) as there, errors_named(path):
+    with places.locate(path) as there, name_errors(path):
         if not there.name:
             raise ToolError(say("{path} is a folder; list it", path=there.path))
-        return there.path, bytes_of(there.folder, there.name, there.path, max_bytes)
+        return there.path, read_bytes(there.folder, there.name, there.path, max_bytes)
 
 
-def bytes_of(folder: Folder, name: str, path: str, max_bytes: int) -> bytes:
+def read_bytes(folder: Folder, name: str, path: str, max_bytes: int) -> bytes:
     """The bytes of the file *name*, which callers call *path*.
 
     Raises:
@@ -83,7 +83,7 @@ def is_binary(data: bytes) -> bool:
     return b"\0" in data[:_BINARY_BYTES] and not data.startswith((b"\xff\xfe", b"\xfe\xff"))
 
 
-def text_of(data: bytes) -> tuple[str, bool]:
+def decode_text(data: bytes) -> tuple[str, bool]:
     """*data* as text, and whether all of it is: what is not UTF-8 (or UTF-16 that says so) is
     replaced.
     """
@@ -94,13 +94,13 @@ def text_of(data: bytes) -> tuple[str, bool]:
         return data.decode(encoding, "replace"), False
 
 
-def content(
+def make_blocks(
     path: str, data: bytes, first_line: int, lines: int
 ) -> Sequence[Text | Image | Audio | File]:
     """The blocks that show *data*, the content of the file at *path*; of a text, its *lines*."""
     media_type = media_type_of(data)
     if media_type is None and not is_binary(data):
-        return _text(data, first_line, lines)
+        return _make_text_blocks(data, first_line, lines)
     if len(data) > MAX_DATA_BYTES:
         raise ToolError(
             say(
@@ -119,9 +119,11 @@ def content(
     return [File(data=data, name=path.rpartition("/")[2], media_type=media_type)]
 
 
-def _text(data: bytes, first_line: int, lines: int) -> list[Text | Image | Audio | File]:
-    text, is_whole = text_of(data)
-    every = _lines(text)
+def _make_text_blocks(
+    data: bytes, first_line: int, lines: int
+) -> list[Text | Image | Audio | File]:
+    text, is_whole = decode_text(data)
+    every = _split_lines(text)
     if first_line == 0:
         raise ToolError(say("lines are counted from 1, and from -1 at the end"))
     start = first_line - 1 if first_line > 0 else max(len(every) + first_line, 0)
@@ -150,7 +152,7 @@ def _text(data: bytes, first_line: int, lines: int) -> list[Text | Image | Audio
     return [Text(text=chosen), *([Text(text=note)] if note else ())]
 
 
-def _lines(text: str) -> list[str]:
+def _split_lines(text: str) -> list[str]:
     """The lines with their ends. (`str.splitlines` knows of more ends than editors and search
     do.)
     """

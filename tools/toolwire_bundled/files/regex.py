@@ -77,7 +77,7 @@ class Pattern:
     ) -> None:
         self._close()
 
-    def hits(self, text: str, limit: int) -> list[tuple[int, str]]:
+    def find_hits(self, text: str, limit: int) -> list[tuple[int, str]]:
         """The first lines of *text* that the pattern finds, by their numbers.
 
         Raises:

@@ -27,20 +27,22 @@ def main() -> None:
         return
     _answer(None)
     for question in asked:
-        _answer(_found(pattern, question["text"], question["limit"], settings["shown"]))
+        _answer(_find_lines(pattern, question["text"], question["limit"], settings["shown"]))
 
 
-def _found(pattern: re.Pattern[str], text: str, limit: int, shown: int) -> list[tuple[int, str]]:
+def _find_lines(
+    pattern: re.Pattern[str], text: str, limit: int, shown: int
+) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     for number, line in enumerate(text.split("\n"), 1):
         line = line.rstrip("\r")  # which is no part of what a line says
         match = pattern.search(line)
         if match is not None and len(found) < limit:
-            found.append((number, _around(line, match.start(), shown)))
+            found.append((number, _cut_around(line, match.start(), shown)))
     return found
 
 
-def _around(line: str, at: int, shown: int) -> str:
+def _cut_around(line: str, at: int, shown: int) -> str:
     start = max(0, min(at - shown // 4, len(line) - shown))
     return (
         ("…" if start else "")

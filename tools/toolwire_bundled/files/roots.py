@@ -78,7 +78,7 @@ class Places:
         return len(self._roots) > 1 and not any(part not in ("", ".") for part in path.split("/"))
 
     @contextmanager
-    def located(self, path: str, *, make_folders: bool = False) -> Iterator[Located]:
+    def locate(self, path: str, *, make_folders: bool = False) -> Iterator[Located]:
         """Where *path* leads to, for as long as this is entered. It does not have to exist.
 
         With *make_folders*, folders that are missing on the way are made, and removed if this is
@@ -87,10 +87,10 @@ class Places:
         Raises:
             ToolError: if it leads out of the roots, to nowhere, or not to where a path can lead.
         """
-        name, parts = self._parts(path)
+        name, parts = self._split_path(path)
         way = _Way(self._roots[name], make_folders=make_folders)
         try:
-            with errors_named(path):
+            with name_errors(path):
                 last = way.follow(parts)
             shown = "/".join(
                 [*([name] if len(self._roots) > 1 else ()), *way.names, *([last] if last else ())]
@@ -102,7 +102,7 @@ class Places:
         finally:
             way.close()
 
-    def _parts(self, path: str) -> tuple[str, list[str]]:
+    def _split_path(self, path: str) -> tuple[str, list[str]]:
         """The name of the root that *path* is in, and the parts of the path behind it."""
         if not self._roots:
             raise ToolError(say(_NO_ROOTS))
@@ -111,13 +111,13 @@ class Places:
             path = path.replace("\\", "/")
         if os.path.isabs(path):
             for name, root in self._roots.items():
-                inner = _behind(root, path)
+                inner = _find_parts_below(root, path)
                 if inner is not None:
                     return name, inner
             raise ToolError(
                 say(
                     "{path} is outside of the folders that are open: {names}",
-                    path=_shown(path),
+                    path=_show_path(path),
                     names=", ".join(self._roots),
                 )
             )
@@ -130,7 +130,7 @@ class Places:
             raise ToolError(
                 say(
                     "{path} begins with {unknown_name}",
-                    path=_shown(path),
+                    path=_show_path(path),
                     unknown_name=say_unknown_name("open folder", parts[0], self._roots),
                 )
             )
@@ -138,14 +138,14 @@ class Places:
 
 
 @contextmanager
-def errors_named(path: str) -> Iterator[None]:
+def name_errors(path: str) -> Iterator[None]:
     """Tell what the system says of *path* in a sentence that names nothing but that."""
     try:
         yield
     except OSError as error:
         reason = _REASONS.get(error.errno or 0)
         problem = say(reason) if reason else error.strerror or say("it cannot be used")
-        raise ToolError(f"{_shown(path)}: {problem}") from None
+        raise ToolError(f"{_show_path(path)}: {problem}") from None
 
 
 _REASONS = {
@@ -165,7 +165,7 @@ class _Way:
     """The folders from a root to where a path has led so far, all open."""
 
     def __init__(self, root: str, *, make_folders: bool) -> None:
-        with errors_named("the open folder"):
+        with name_errors("the open folder"):
             self._open: list[Folder] = [open_root(root)]
         self._root = root
         self._makes = make_folders
@@ -202,7 +202,7 @@ class _Way:
                 links += 1
                 if links > MAX_LINKS:
                     raise OSError(errno.ELOOP, "links lead in a circle")
-                todo.extendleft(reversed(self._inside(target)))
+                todo.extendleft(reversed(self._find_parts_inside(target)))
             elif not todo:
                 return part
             else:
@@ -213,7 +213,9 @@ class _Way:
         """Where *name* leads to if it is a link."""
         try:
             return (
-                self.folder.target(name) if stat.S_ISLNK(self.folder.look(name).st_mode) else None
+                self.folder.read_link(name)
+                if stat.S_ISLNK(self.folder.look(name).st_mode)
+                else None
             )
         except FileNotFoundError:
             return None
@@ -240,7 +242,7 @@ class _Way:
 
     def _leave(self) -> None:
         if not self.names:
-            _outside()
+            _refuse_outside()
         self._open.pop().close()
         name, depth = self.names.pop(), len(self.names)
         if depth in self._made:
@@ -248,7 +250,7 @@ class _Way:
             with suppress(OSError):  # another program has put something there
                 self.folder.remove_folder(name)
 
-    def _inside(self, target: str) -> list[str]:
+    def _find_parts_inside(self, target: str) -> list[str]:
         """The parts of a link's target; if that is absolute, from the root on, to which the way
         goes back.
         """
@@ -256,14 +258,14 @@ class _Way:
             target = target.removeprefix("\\\\?\\").replace("\\", "/")
         if not os.path.isabs(target):
             return [part for part in target.split("/") if part not in ("", ".")]
-        parts = _behind(self._root, target)
+        parts = _find_parts_below(self._root, target)
         if parts is None:
-            _outside()
+            _refuse_outside()
         self.go_back()
         return parts
 
 
-def _behind(root: str, path: str) -> list[str] | None:
+def _find_parts_below(root: str, path: str) -> list[str] | None:
     """The parts of the absolute *path* behind *root*; None if it does not begin with that."""
     wanted, found = (
         [part for part in text.replace(os.sep, "/").split("/") if part] for text in (root, path)
@@ -273,7 +275,7 @@ def _behind(root: str, path: str) -> list[str] | None:
     return [part for part in found[len(wanted) :] if part != "."]
 
 
-def _outside() -> NoReturn:
+def _refuse_outside() -> NoReturn:
     raise ToolError(say("the path leads out of the folders that are open"))
 
 
@@ -290,5 +292,5 @@ def _check(path: str) -> None:
         raise ToolError(say("a path has no : in it"))
 
 
-def _shown(path: str) -> str:
+def _show_path(path: str) -> str:
     return repr(path if len(path) <= _MAX_SHOWN else path[: _MAX_SHOWN - 1] + "…")

@@ -12,7 +12,7 @@ from toolwire_tools.errors import ToolError
 
 from .limits import MAX_LINE, MAX_MATCHES, MAX_SECONDS
 from .listing import Walk
-from .reading import bytes_of, is_binary, text_of
+from .reading import decode_text, is_binary, read_bytes
 from .regex import Pattern
 
 if TYPE_CHECKING:
@@ -44,14 +44,18 @@ class Skipped(Exception):
     """A file that is left out, and why."""
 
 
-def searched(places: Places, path: str, wanted: Wanted, max_bytes: int, context: Context) -> Found:
+def search_files(
+    places: Places, path: str, wanted: Wanted, max_bytes: int, context: Context
+) -> Found:
     """Yield the matches below *path*."""
     if len(wanted.names) > _MAX_NAMES:
         raise ToolError(say("names is longer than {max_names:,} characters", max_names=_MAX_NAMES))
     if not wanted.text or not wanted.is_regex:
-        return _Search(wanted, max_bytes, _literally(wanted)).run(Walk(places, path), context)
+        return _Search(wanted, max_bytes, _make_literal_search(wanted)).run(
+            Walk(places, path), context
+        )
     with Pattern(wanted.text, ignores_case=wanted.ignores_case) as pattern:
-        return _Search(wanted, max_bytes, pattern.hits).run(Walk(places, path), context)
+        return _Search(wanted, max_bytes, pattern.find_hits).run(Walk(places, path), context)
 
 
 class _Search:
@@ -103,7 +107,7 @@ class _Search:
             self._matches.append({"path": thing.path})
             return
         try:
-            text = _text(thing, self._max_bytes)
+            text = _read_text(thing, self._max_bytes)
         except Skipped as skipped:
             why = str(skipped)
             self._skipped[why] = self._skipped.get(why, 0) + 1
@@ -112,38 +116,38 @@ class _Search:
             self._matches.append({"path": thing.path, "line": line, "text": said})
 
 
-def _text(thing: Thing, max_bytes: int) -> str:
+def _read_text(thing: Thing, max_bytes: int) -> str:
     if thing.status.st_size > max_bytes:
         raise Skipped(say("larger than {max_bytes:,} bytes", max_bytes=max_bytes))
     try:
-        data = bytes_of(thing.folder, thing.name, thing.path, max_bytes)
+        data = read_bytes(thing.folder, thing.name, thing.path, max_bytes)
     except OSError:
         raise Skipped(say("not to be read")) from None
     except ToolError:  # it has become something else, or has grown
         raise Skipped(say("changed during the search")) from None
     if is_binary(data):
         raise Skipped(say("binary"))
-    return text_of(data)[0]
+    return decode_text(data)[0]
 
 
-def _literally(wanted: Wanted) -> Callable[[str, int], list[Hit]]:
+def _make_literal_search(wanted: Wanted) -> Callable[[str, int], list[Hit]]:
     """What finds the lines that have the text in them."""
     folded = wanted.text.casefold() if wanted.ignores_case else wanted.text
 
-    def hits(text: str, limit: int) -> list[Hit]:
+    def find_hits(text: str, limit: int) -> list[Hit]:
         found: list[Hit] = []
         for number, line in enumerate(text.split("\n"), 1):
             at = (line.casefold() if wanted.ignores_case else line).find(folded)
             if at >= 0:
-                found.append((number, around(line, at)))
+                found.append((number, cut_around(line, at)))
                 if len(found) >= limit:
                     break
         return found
 
-    return hits
+    return find_hits
 
 
-def around(line: str, at: int) -> str:
+def cut_around(line: str, at: int) -> str:
     """*line*, or as much of it around the place *at* as is shown."""
     line = line.rstrip("\r")
     if len(line) <= MAX_LINE:

@@ -19,8 +19,8 @@ from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 from .limits import MAX_EDITS_SHOWN
-from .reading import bytes_of, check_kind, is_binary
-from .roots import errors_named
+from .reading import check_kind, is_binary, read_bytes
+from .roots import name_errors
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _MAX_SHOWN = 200
 
 
-def decoded(content: str, encoding: str) -> bytes:
+def decode_content(content: str, encoding: str) -> bytes:
     """Return the bytes of *content*.
 
     Raises:
@@ -55,12 +55,12 @@ def decoded(content: str, encoding: str) -> bytes:
 
 def write_file(places: Places, path: str, data: bytes, if_exists: str, max_bytes: int) -> Changed:
     """Write *data* to the file at *path*; *if_exists*: fail, replace it or append to it."""
-    with places.located(path, make_folders=True) as there, errors_named(path):
+    with places.locate(path, make_folders=True) as there, name_errors(path):
         if not there.name or path.rpartition("/")[2] in ("", "."):
             raise ToolError(say("{path} is a folder; name the file", path=there.path))
-        before = status(there)
+        before = get_status(there)
         if before is not None and if_exists == "append":
-            return _appended(there, data, max_bytes)
+            return _append(there, data, max_bytes)
         if before is not None and if_exists == "fail":
             raise _Exists(there.path)
         _check_size(there.path, len(data), max_bytes)
@@ -68,27 +68,27 @@ def write_file(places: Places, path: str, data: bytes, if_exists: str, max_bytes
             put(there, lambda file: file.write(data), before, replace=if_exists == "replace")
         except FileExistsError:  # another process has created it since
             if if_exists == "append":
-                return _appended(there, data, max_bytes)
+                return _append(there, data, max_bytes)
             raise _Exists(there.path) from None
         return {"path": there.path, "bytes": len(data), "lines": []}
 
 
-def edited(places: Places, path: str, old: str, new: str, count: int, max_bytes: int) -> Changed:
+def edit_file(places: Places, path: str, old: str, new: str, count: int, max_bytes: int) -> Changed:
     """Replace *old* by *new*, *count* times, in the file at *path*."""
     if not old:
         raise ToolError(say("say which text to replace: old is empty; write replaces or appends"))
-    with places.located(path) as there, errors_named(path):
+    with places.locate(path) as there, name_errors(path):
         if not there.name:
             raise ToolError(say("{path} is a folder; name the file", path=there.path))
         before = there.folder.look(there.name)
-        text = _text(there.path, bytes_of(there.folder, there.name, there.path, max_bytes))
+        text = _decode_text(there.path, read_bytes(there.folder, there.name, there.path, max_bytes))
         if (
             old not in text and "\r\n" in text
         ):  # as it is shown to models, who do not see the difference
             old, new = (part.replace("\r\n", "\n").replace("\n", "\r\n") for part in (old, new))
         if text.count(old) != count:
-            raise ToolError(f"{there.path}: {_miscounted(text, old, count)}")
-        lines = _lines(text, old, MAX_EDITS_SHOWN)
+            raise ToolError(f"{there.path}: {_explain_count(text, old, count)}")
+        lines = _find_lines(text, old, MAX_EDITS_SHOWN)
         data = text.replace(old, new).encode()
         _check_size(there.path, len(data), max_bytes)
         put(there, lambda file: file.write(data), before, replace=True)
@@ -102,7 +102,7 @@ class _Exists(ToolError):
         )
 
 
-def status(there: Located) -> os.stat_result | None:
+def get_status(there: Located) -> os.stat_result | None:
     """Return the status of the plain file at that place, or None if nothing is there.
 
     Raises:
@@ -143,7 +143,7 @@ def put(
                 )  # the new content must not run with its owner's rights
             file.flush()
             os.fsync(fd)
-        if before is not None and _changed(before, folder.look(there.name)):
+        if before is not None and _has_changed(before, folder.look(there.name)):
             raise ToolError(
                 say(
                     "{path} was changed by another program since it was read; read it again",
@@ -159,7 +159,7 @@ def put(
         folder.sync()
 
 
-def _appended(there: Located, data: bytes, max_bytes: int) -> Changed:
+def _append(there: Located, data: bytes, max_bytes: int) -> Changed:
     with open(there.folder.open(there.name, os.O_WRONLY | os.O_APPEND), "wb", buffering=0) as file:
         found = os.fstat(file.fileno())
         check_kind(found, there.path)
@@ -226,12 +226,12 @@ def _set_mode(fd: int, mode: int) -> None:
         os.fchmod(fd, mode)
 
 
-def _changed(before: os.stat_result, now: os.stat_result) -> bool:
+def _has_changed(before: os.stat_result, now: os.stat_result) -> bool:
     told_apart = ("st_ino", "st_dev", "st_size", "st_mtime_ns")
     return any(getattr(before, field) != getattr(now, field) for field in told_apart)
 
 
-def _text(path: str, data: bytes) -> str:
+def _decode_text(path: str, data: bytes) -> str:
     try:
         if not is_binary(data):
             return data.decode()
@@ -240,7 +240,7 @@ def _text(path: str, data: bytes) -> str:
     raise ToolError(say("{path} is not text in UTF-8, so no text in it can be replaced", path=path))
 
 
-def _lines(text: str, old: str, most: int) -> list[int]:
+def _find_lines(text: str, old: str, most: int) -> list[int]:
     """The first lines, as many as *most*, at which *old* begins in *text*."""
     found: list[int] = []
     line, at = 1, 0
@@ -252,9 +252,9 @@ def _lines(text: str, old: str, most: int) -> list[int]:
     return found
 
 
-def _miscounted(text: str, old: str, count: int) -> str:
+def _explain_count(text: str, old: str, count: int) -> str:
     if found := text.count(old):
-        lines = ", ".join(map(str, _lines(text, old, 10))) + ("…" if found > 10 else "")
+        lines = ", ".join(map(str, _find_lines(text, old, 10))) + ("…" if found > 10 else "")
         return say(
             "the text is there {found} times, not {count} (lines {lines}); say count={found} to"
             " replace all, or give more of the text around one",

@@ -12,10 +12,10 @@ from toolwire_schemas.language import say
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError
 
-from ..settings import positive
+from ..settings import check_positive
 from ..web.call import Call
-from ..web.errors import WebError, failed
-from .format import PLACES, snippets_in
+from ..web.errors import WebError, make_failed_return
+from .format import PLACES, find_snippets
 from .serper import SERPER, Serper
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class GoogleSearch(BaseAction):
                 f"GoogleSearch: {explain_unknown_name('search_type', search_type, PLACES)}"
             )
         self.search_type = search_type
-        self._serper = Serper(api_key, base_url, positive("timeout", timeout))
+        self._serper = Serper(api_key, base_url, check_positive("timeout", timeout))
 
     @tool_api(read_only=True, open_world=True)
     def run(self, query: str, k: int = 10, context: Context | None = None) -> ActionReturn:
@@ -84,6 +84,6 @@ class GoogleSearch(BaseAction):
                 query, Call(context, seconds=_SECONDS), kind=self.search_type, num=k
             )
         except WebError as error:
-            return failed(error)
-        text = str(snippets_in(found, self.search_type, k))
+            return make_failed_return(error)
+        text = str(find_snippets(found, self.search_type, k))
         return ActionReturn(result=[{"type": "text", "content": text}])

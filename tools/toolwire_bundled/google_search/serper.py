@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.language import say
 
-from ..requirements import key
+from ..requirements import read_key
 from ..web.errors import Unusable
 from ..web.http import Limits
 from ..web.service import Service
@@ -45,8 +45,8 @@ class Serper:
             **{name: value for name, value in options.items() if value is not None},
         }
         found = self._service.post(
-            kind, json=asked, secret_headers={"x-api-key": key(VARIABLE, self._key)}, call=call
-        ).json()
+            kind, json=asked, secret_headers={"x-api-key": read_key(VARIABLE, self._key)}, call=call
+        ).decode_json()
         if not isinstance(found, dict):
             raise Unusable(say("Serper's answer is not the object it should be"))
         return found

@@ -18,8 +18,8 @@ from toolwire_tools.context.context import Context  # read by what describes the
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError, ToolError
 
-from ..requirements import extra
-from ..settings import positive
+from ..requirements import import_extra
+from ..settings import check_positive
 from .cell import Cell, Picture
 from .code import extract_code
 
@@ -76,14 +76,14 @@ class IPythonInterpreter(BaseAction):
             ValueError: for an invalid limit, or a folder that is not there.
         """
         super().__init__(description, parser, enable, lang=lang)
-        self._timeout = positive("timeout", timeout)
-        self._folder = _folder(
+        self._timeout = check_positive("timeout", timeout)
+        self._folder = _make_path(
             os.environ.get("USER_DATA_DIR") if user_data_dir == "ENV" else user_data_dir
         )
         self._work_dir = work_dir
         self._shell = shell
-        self._max_out_len = positive("max_out_len", max_out_len)
-        self._idle_seconds = positive("idle_seconds", idle_seconds)
+        self._max_out_len = check_positive("max_out_len", max_out_len)
+        self._idle_seconds = check_positive("idle_seconds", idle_seconds)
         self._turn = threading.Lock()
         self._kernel: Kernel | None = None
         self._ended = ""  # why the last kernel ended, if the next result has to say so
@@ -113,22 +113,24 @@ class IPythonInterpreter(BaseAction):
                 ]
             )
         cell = Cell(self._max_out_len)
-        with self._session(context) as (kernel, news):
+        with self._open_session(context) as (kernel, news):
             in_time = self._run(kernel, extract_code(command), cell, seconds, context)
         if not in_time:
             raise ToolError(
-                _joined(
+                _join_texts(
                     say("Timeout. No response after {seconds:g} seconds.", seconds=seconds),
                     self._ended,
                     cell.text,
                 )
             )
         if cell.failed:
-            raise ToolError(_joined(news, cell.text))
+            raise ToolError(_join_texts(news, cell.text))
         items = [{"type": "text", "content": news}] if news else []
         if cell.text or not cell.pictures:
             items.append({"type": "text", "content": cell.text})
-        items += [{"type": "image", "content": self._kept(picture)} for picture in cell.pictures]
+        items += [
+            {"type": "image", "content": self._keep_picture(picture)} for picture in cell.pictures
+        ]
         return ActionReturn(result=items)
 
     def reset(self) -> None:
@@ -139,7 +141,7 @@ class IPythonInterpreter(BaseAction):
     # The session
 
     @contextmanager
-    def _session(self, context: Context) -> Iterator[tuple[Kernel, str]]:
+    def _open_session(self, context: Context) -> Iterator[tuple[Kernel, str]]:
         """The kernel, for this call alone, and what is to be known of it: that it is not the one
         from before.
         """
@@ -151,7 +153,7 @@ class IPythonInterpreter(BaseAction):
             if self._kernel is not None and not self._kernel.is_alive:
                 self._end(say("The session had ended; its variables are gone."))
             if self._kernel is None:
-                with extra("ipython"):
+                with import_extra("ipython"):
                     from .kernel import Kernel
                 self._kernel = Kernel(self._folder, shell=self._shell, check=context.check)
             news, self._ended = self._ended, ""
@@ -180,7 +182,7 @@ class IPythonInterpreter(BaseAction):
                 " begins another.",
                 death=death,
             )
-            raise ToolError(_joined(problem, cell.text)) from None
+            raise ToolError(_join_texts(problem, cell.text)) from None
         finally:
             if self._kernel is not None and not kernel.is_alive:
                 self._end(
@@ -204,7 +206,7 @@ class IPythonInterpreter(BaseAction):
             )
             self._turn.release()
 
-    def _kept(self, picture: Picture) -> str:
+    def _keep_picture(self, picture: Picture) -> str:
         """What leads to *picture*: a path, or itself."""
         if self._work_dir is None:
             return f"data:{picture.media_type};base64,{picture.data}"
@@ -217,11 +219,11 @@ class IPythonInterpreter(BaseAction):
         return path
 
 
-def _joined(*texts: str) -> str:
+def _join_texts(*texts: str) -> str:
     return "\n\n".join(text for text in texts if text)
 
 
-def _folder(path: str | os.PathLike[str] | None) -> str | None:
+def _make_path(path: str | os.PathLike[str] | None) -> str | None:
     if not path:
         return None
     path = os.path.abspath(os.path.expanduser(path))

@@ -55,7 +55,7 @@ class Cell:
         if kind == "stream":
             text = str(content.get("text", ""))
         elif kind in ("execute_result", "display_data", "update_display_data"):
-            text = self._shown(content.get("data", {}))
+            text = self._show(content.get("data", {}))
         elif kind == "error":
             self.failed = True
             text = "\n".join(
@@ -80,7 +80,7 @@ class Cell:
         self._left_out += len(end) - len(self._end)
         return text
 
-    def _shown(self, data: dict[str, Any]) -> str:
+    def _show(self, data: dict[str, Any]) -> str:
         """The text of what has several forms, unless one is a picture."""
         for media_type in _PICTURES:
             if media_type in data:

@@ -98,7 +98,7 @@ class Kernel:
 
     def __init__(self, folder: str | None, *, shell: bool, check: Callable[[], object]) -> None:
         self._scratch = Scratch("jupyter")
-        self._errors = open(self._in_scratch("stderr"), "wb+")  # noqa: SIM115  # open as long as the kernel
+        self._errors = open(self._make_scratch_path("stderr"), "wb+")  # noqa: SIM115  # open as long as the kernel
         self._context = zmq.Context()
         self._process: subprocess.Popen[bytes] | None = None
         self._group = make_strongest_group()
@@ -115,7 +115,7 @@ class Kernel:
             self._control = self._client.connect_control()
             self._wait_until_ready(check)
             if not shell:
-                self._silently(_WITHOUT_SHELL, check)
+                self._run_silently(_WITHOUT_SHELL, check)
         except BaseException:
             self.end()
             raise
@@ -144,7 +144,7 @@ class Kernel:
         deadline = time.monotonic() + seconds
         parent = self._execute(code, silent=False)
         try:
-            while not self._finished(parent, cell, told):
+            while not self._receive_outputs(parent, cell, told):
                 check()
                 if time.monotonic() > deadline:
                     self._interrupt(parent, cell)
@@ -189,20 +189,20 @@ class Kernel:
             process.kill()
             process.wait()
 
-    def _in_scratch(self, name: str) -> str:
+    def _make_scratch_path(self, name: str) -> str:
         return os.path.join(self._scratch.path, name)
 
     def _start(self, folder: str | None) -> subprocess.Popen[bytes]:
-        self._connection_file = self._in_scratch("kernel.json")
-        channel = self._in_scratch("channel")
+        self._connection_file = self._make_scratch_path("kernel.json")
+        channel = self._make_scratch_path("channel")
         if sys.platform != "win32" and len(os.fsencode(f"{channel}-1")) <= zmq.IPC_PATH_MAX_LEN:
             write_connection_file(self._connection_file, transport="ipc", ip=channel)
         else:  # it would be too long for the address of a Unix socket, of 107 bytes or fewer
             write_connection_file(self._connection_file)
-        home = self._in_scratch("folder")
+        home = self._make_scratch_path("folder")
         os.mkdir(home)
-        environment = {**_environment(os.environ), "IPYTHONDIR": home}
-        self._namespace = _namespace()
+        environment = {**_make_environment(os.environ), "IPYTHONDIR": home}
+        self._namespace = _find_namespace_command()
         if not self._namespace:
             _hide_environment()
         if not subreaper.EXISTS:
@@ -234,7 +234,7 @@ class Kernel:
         answered = heard = False
         while not (answered and heard):
             self._client.session.send(self._shell, "kernel_info_request")
-            for socket in self._ready_sockets(200):
+            for socket in self._wait_for_sockets(200):
                 self._receive(socket)
                 answered, heard = answered or socket is self._shell, heard or socket is self._output
             check()
@@ -242,10 +242,10 @@ class Kernel:
                 raise ToolError(
                     say(
                         "The kernel did not start: {value}",
-                        value=self._last_words() or say("no reason was given"),
+                        value=self._read_last_words() or say("no reason was given"),
                     )
                 )
-        while sockets := self._ready_sockets(0):
+        while sockets := self._wait_for_sockets(0):
             for socket in sockets:
                 self._receive(socket)
 
@@ -257,7 +257,7 @@ class Kernel:
         self._output = self._client.connect_iopub()
         self._wait_until_ready(check)
 
-    def _last_words(self) -> str:
+    def _read_last_words(self) -> str:
         self._errors.seek(0)
         return self._errors.read()[-2000:].decode("utf-8", "replace").strip()
 
@@ -274,16 +274,16 @@ class Kernel:
         self._replied = 0.0
         return str(message["header"]["msg_id"])
 
-    def _silently(self, code: str, check: Callable[[], object]) -> None:
+    def _run_silently(self, code: str, check: Callable[[], object]) -> None:
         cell, parent = Cell(1000), self._execute(code, silent=True)
-        while not self._finished(parent, cell, lambda text: None):
+        while not self._receive_outputs(parent, cell, lambda text: None):
             check()
 
-    def _finished(self, parent: str, cell: Cell, told: Callable[[str], None]) -> bool:
+    def _receive_outputs(self, parent: str, cell: Cell, told: Callable[[str], None]) -> bool:
         """Take what has come by now, waiting a moment for it; true if that was all that the code
         leads to.
         """
-        sockets = self._ready_sockets(round(_LOOK_SECONDS * 1000))
+        sockets = self._wait_for_sockets(round(_LOOK_SECONDS * 1000))
         for socket in sockets:
             message = self._receive(socket)
             if message is None or message["parent_header"].get("msg_id") != parent:
@@ -297,16 +297,16 @@ class Kernel:
         if self._replied and (cell.finished or time.monotonic() - self._replied > _LATE_SECONDS):
             return True
         if not sockets and not self.is_alive:
-            raise Died(self._status())
+            raise Died(self._get_status())
         return False
 
-    def _status(self) -> int | None:
+    def _get_status(self) -> int | None:
         status = None if self._process is None else self._process.returncode
         if status is None or not self._namespace:
             return status
         return signal_from_shell(status)
 
-    def _ready_sockets(self, milliseconds: int) -> list[Any]:
+    def _wait_for_sockets(self, milliseconds: int) -> list[Any]:
         poller = zmq.Poller()
         for socket in (self._output, self._shell):
             poller.register(socket, zmq.POLLIN)
@@ -333,12 +333,12 @@ class Kernel:
             )  # a thread of the kernel's signals it
             with suppress(Died):
                 for _ in range(10):
-                    if self._finished(parent, cell, lambda text: None):
+                    if self._receive_outputs(parent, cell, lambda text: None):
                         return
         self.end()
 
 
-def _environment(ours: Mapping[str, str]) -> dict[str, str]:
+def _make_environment(ours: Mapping[str, str]) -> dict[str, str]:
     """What of *ours* a kernel needs: no keys."""
     wanted = (
         "HOME",
@@ -356,7 +356,7 @@ def _environment(ours: Mapping[str, str]) -> dict[str, str]:
 
 
 @cache
-def _namespace() -> tuple[str, ...]:
+def _find_namespace_command() -> tuple[str, ...]:
     """The command that gives what it runs a PID namespace and the /proc of that; empty where that
     is impossible.
     """

@@ -119,9 +119,9 @@ class BINGMap(BaseAction):
                 place's own
         """
         super().__init__(description, parser, enable, lang=lang)
-        self._nominatim = _service("Nominatim", nominatim_url, "NOMINATIM_URL", _NOMINATIM)
-        self._osrm = _service("OSRM", osrm_url, "OSRM_URL", _OSRM)
-        self._overpass = _service("Overpass", overpass_url, "OVERPASS_URL", _OVERPASS, _ONCE)
+        self._nominatim = _make_service("Nominatim", nominatim_url, "NOMINATIM_URL", _NOMINATIM)
+        self._osrm = _make_service("OSRM", osrm_url, "OSRM_URL", _OSRM)
+        self._overpass = _make_service("Overpass", overpass_url, "OVERPASS_URL", _OVERPASS, _ONCE)
         self._language = language
         self._known: dict[str, Point] = {}
 
@@ -140,7 +140,7 @@ class BINGMap(BaseAction):
                 - distance (float): in kilometres
         """
         route = self._route(start, end, Call(context), steps=False)
-        return {"distance": osrm.kilometres(route), "attribution": _ATTRIBUTION}
+        return {"distance": osrm.measure_kilometres(route), "attribution": _ATTRIBUTION}
 
     @tool_api(explode_return=True, read_only=True, open_world=True, idempotent=True)
     def get_route(self, start: str, end: str, context: Context | None = None) -> Route:
@@ -157,7 +157,7 @@ class BINGMap(BaseAction):
                 - route (list): what to do, step by step, and how far it is to the next
         """
         route = self._route(start, end, Call(context), steps=True)
-        return {"route": osrm.directions(route), "attribution": _ATTRIBUTION}
+        return {"route": osrm.write_directions(route), "attribution": _ATTRIBUTION}
 
     @tool_api(explode_return=True, read_only=True, open_world=True, idempotent=True)
     def get_coordinates(self, location: str, context: Context | None = None) -> Coordinates:
@@ -171,7 +171,7 @@ class BINGMap(BaseAction):
                 - latitude (float): how far north
                 - longitude (float): how far east
         """
-        point = self._point("location", location, Call(context))
+        point = self._find_point("location", location, Call(context))
         return {
             "latitude": point.latitude,
             "longitude": point.longitude,
@@ -207,9 +207,9 @@ class BINGMap(BaseAction):
                   distance in km
         """
         call = Call(context, seconds=_SECONDS_NEARBY)
-        _filled("search_term", search_term)
+        _read_filled("search_term", search_term)
         if places.strip() not in _NOWHERE:
-            around = self._point("places", places, call)
+            around = self._find_point("places", places, call)
         elif latitude or longitude:
             around = Point(latitude, longitude)
         else:
@@ -221,46 +221,52 @@ class BINGMap(BaseAction):
                     )
                 ]
             )
-        found = self._nearest(search_term, around, radius, call)
-        addresses = self._addresses(found, call)
+        found = self._find_nearest(search_term, around, radius, call)
+        addresses = self._find_addresses(found, call)
         return {"places": [_describe(one, addresses) for one in found], "attribution": _ATTRIBUTION}
 
     def _route(self, start: str, end: str, call: Call, *, steps: bool) -> osrm.Route:
-        path = osrm.path(self._point("start", start, call), self._point("end", end, call))
-        return osrm.read(self._osrm.get(path, params=osrm.options(steps=steps), call=call).body)
+        path = osrm.make_path(
+            self._find_point("start", start, call), self._find_point("end", end, call)
+        )
+        return osrm.read(
+            self._osrm.get(path, params=osrm.make_options(steps=steps), call=call).body
+        )
 
-    def _point(self, parameter: str, location: str, call: Call) -> Point:
+    def _find_point(self, parameter: str, location: str, call: Call) -> Point:
         """Where *location* is. It is remembered, as Nominatim's rules ask."""
-        name = _filled(parameter, location)
-        if point := nominatim.written_point(name) or self._known.get(name):
+        name = _read_filled(parameter, location)
+        if point := nominatim.read_point(name) or self._known.get(name):
             return point
         reply = self._nominatim.get("search", params=nominatim.search_for(name), call=call)
-        point = nominatim.point_of(name, reply.body)
+        point = nominatim.read_found_point(name, reply.body)
         if len(self._known) < _MOST_REMEMBERED:
             self._known[name] = point
         return point
 
-    def _nearest(self, term: str, around: Point, radius: int, call: Call) -> list[overpass.Found]:
+    def _find_nearest(
+        self, term: str, around: Point, radius: int, call: Call
+    ) -> list[overpass.Found]:
         found: list[overpass.Found] = []
-        for circle in overpass.circles(radius):
-            asked = {"data": overpass.question(term, around, circle)}
+        for circle in overpass.choose_radii(radius):
+            asked = {"data": overpass.write_query(term, around, circle)}
             reply = self._overpass.post("interpreter", data=asked, call=call)
-            found = overpass.nearest(reply.body, around, _MOST_NEARBY)
+            found = overpass.find_nearest(reply.body, around, _MOST_NEARBY)
             if len(found) == _MOST_NEARBY:
                 break
         return found
 
-    def _addresses(self, found: list[overpass.Found], call: Call) -> dict[str, str]:
+    def _find_addresses(self, found: list[overpass.Found], call: Call) -> dict[str, str]:
         """The addresses that Nominatim knows; those that Overpass finds are in parts, or
         missing.
         """
         if not found:
             return {}
         asked = nominatim.look_up([one.object for one in found], self._language)
-        return nominatim.addresses(self._nominatim.get("lookup", params=asked, call=call).body)
+        return nominatim.read_addresses(self._nominatim.get("lookup", params=asked, call=call).body)
 
 
-def _service(
+def _make_service(
     name: str,
     given: str | None,
     variable: str,
@@ -283,7 +289,7 @@ def _service(
     )
 
 
-def _filled(parameter: str, text: str) -> str:
+def _read_filled(parameter: str, text: str) -> str:
     """The *text* with single spaces, if there is any."""
     words = text.split()
     if not words:

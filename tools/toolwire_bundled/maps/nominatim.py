@@ -12,7 +12,7 @@ import msgspec
 from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
-from ..web.http import typed
+from ..web.http import decode_typed
 
 Latitude = Annotated[float, msgspec.Meta(ge=-90, le=90)]
 Longitude = Annotated[float, msgspec.Meta(ge=-180, le=180)]
@@ -35,7 +35,7 @@ class Place(msgspec.Struct, frozen=True):
     osm_id: int | None = None
 
 
-def written_point(text: str) -> Point | None:
+def read_point(text: str) -> Point | None:
     """The point that *text* is, if it is one: `52.5170, 13.3889`, latitude first."""
     try:
         latitude, longitude = (float(part) for part in text.split(","))
@@ -58,10 +58,10 @@ def look_up(objects: list[str], language: str) -> dict[str, Any]:
 
 def read(answer: bytes) -> list[Place]:
     """The places of an answer, best first. Raises `Unusable` if it is of another kind."""
-    return typed(answer, list[Place], "Nominatim", strict=False)
+    return decode_typed(answer, list[Place], "Nominatim", strict=False)
 
 
-def point_of(location: str, answer: bytes) -> Point:
+def read_found_point(location: str, answer: bytes) -> Point:
     """Where *location* is, by the answer to `search_for`.
 
     Raises:
@@ -79,7 +79,7 @@ def point_of(location: str, answer: bytes) -> Point:
     return Point(found[0].lat, found[0].lon)
 
 
-def addresses(answer: bytes) -> dict[str, str]:
+def read_addresses(answer: bytes) -> dict[str, str]:
     """The address of each object in the answer to `look_up`."""
     return {
         f"{place.osm_type[:1].upper()}{place.osm_id}": place.display_name for place in read(answer)

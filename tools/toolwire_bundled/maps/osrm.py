@@ -11,7 +11,7 @@ import msgspec
 from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
-from ..web.http import typed
+from ..web.http import decode_typed
 
 if TYPE_CHECKING:
     from .nominatim import Point
@@ -54,13 +54,13 @@ class Answer(msgspec.Struct, frozen=True):
     routes: list[Route] = []
 
 
-def path(start: Point, end: Point) -> str:
+def make_path(start: Point, end: Point) -> str:
     """The path of the request for the fastest way by car. OSRM writes the longitude first."""
     ends = ";".join(f"{point.longitude:.6f},{point.latitude:.6f}" for point in (start, end))
     return f"/route/v1/driving/{ends}"
 
 
-def options(*, steps: bool) -> dict[str, Any]:
+def make_options(*, steps: bool) -> dict[str, Any]:
     """The parameters of the request."""
     return {"overview": "false", "alternatives": "false", "steps": "true" if steps else "false"}
 
@@ -72,20 +72,20 @@ def read(answer: bytes) -> Route:
         ToolError: with OSRM's text, if there is no route.
         Unusable: if *answer* is of another kind.
     """
-    found = typed(answer, Answer, "OSRM")
+    found = decode_typed(answer, Answer, "OSRM")
     if not found.routes:
         raise ToolError(say("OSRM found no route: {value}", value=found.message or found.code))
     return found.routes[0]
 
 
-def kilometres(route: Route) -> float:
+def measure_kilometres(route: Route) -> float:
     """Its length, to the metre."""
     return round(route.distance / 1000, 3)
 
 
-def directions(route: Route) -> list[str]:
+def write_directions(route: Route) -> list[str]:
     """The route in sentences, one for each step."""
-    return [_sentence(step) for leg in route.legs for step in leg.steps]
+    return [_write_sentence(step) for leg in route.legs for step in leg.steps]
 
 
 # {turn} is the direction, {onto} the way that follows, {towards} what the sign-posts say; each may
@@ -110,7 +110,7 @@ _SENTENCES = {
 _OTHERWISE = "{Go}{onto}"
 
 
-def _sentence(step: Step) -> str:
+def _write_sentence(step: Step) -> str:
     what = step.maneuver
     way = step.name or step.ref
     go = _go(what.modifier)
@@ -125,7 +125,9 @@ def _sentence(step: Step) -> str:
         exit=f"exit {what.exit}" if what.exit else "the exit",
     )
     return (
-        said if what.type == "arrive" or not step.distance else f"{said} ({_length(step.distance)})"
+        said
+        if what.type == "arrive" or not step.distance
+        else f"{said} ({_format_length(step.distance)})"
     )
 
 
@@ -135,5 +137,5 @@ def _go(modifier: str) -> str:
     return f"turn {modifier}" if modifier and modifier != "straight" else "go straight"
 
 
-def _length(metres: float) -> str:
+def _format_length(metres: float) -> str:
     return f"{metres / 1000:.1f} km" if metres >= 1000 else f"{metres:.0f} m"

@@ -13,9 +13,9 @@ import msgspec
 from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
-from ..web.http import typed
+from ..web.http import decode_typed
 from .nominatim import Latitude, Longitude, Point
-from .place_kinds import KEYS, NAMED, kinds
+from .place_kinds import KEYS, NAMED, list_kinds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -65,45 +65,45 @@ class Found(msgspec.Struct, frozen=True):
     metres: float
 
 
-def circles(radius: int) -> list[int]:
+def choose_radii(radius: int) -> list[int]:
     """The radii to try one after the other, until there are enough places: the nearest are in the
     smallest.
     """
     return [radius // 8, radius] if radius > _WIDE else [radius]
 
 
-def question(term: str, around: Point, radius: int) -> str:
+def write_query(term: str, around: Point, radius: int) -> str:
     """The query for places that are called, or are, a *term*, no more than *radius* metres from a
     point.
     """
     where = f"(around:{radius},{around.latitude:.6f},{around.longitude:.6f})"
-    name = _quoted(_named(" ".join(term.split())))
-    kind = _quoted(f"^({'|'.join(map(_escaped, kinds(term)))})$")
+    name = _quote(_write_name_pattern(" ".join(term.split())))
+    kind = _quote(f"^({'|'.join(map(_escape, list_kinds(term)))})$")
     filters = [
-        f"[{key}~{name},i][~{_quoted(_NAMED)}~{_quoted('.')}]"
+        f"[{key}~{name},i][~{_quote(_NAMED)}~{_quote('.')}]"
         for key in ('"name"', '"name:en"', '"brand"')
     ]
-    filters.append(f"[~{_quoted(_KINDS)}~{kind}]")
+    filters.append(f"[~{_quote(_KINDS)}~{kind}]")
     union = "".join(f"nwr{one}{where};" for one in filters)
     return f"[out:json][timeout:{_SECONDS}];({union});out center {_AT_ONCE};"
 
 
-def nearest(answer: bytes, around: Point, most: int) -> list[Found]:
+def find_nearest(answer: bytes, around: Point, most: int) -> list[Found]:
     """The nearest places of an answer.
 
     Raises:
         ToolError: in the service's words, if it failed on the way.
         Unusable: if *answer* is of another kind.
     """
-    said = typed(answer, Answer, "Overpass")
+    said = decode_typed(answer, Answer, "Overpass")
     if (
         "error" in said.remark
     ):  # such as "runtime error: Query timed out ...": what there is is not all
         raise ToolError(say("Overpass: {remark}", remark=said.remark))
-    return sorted(_placed(said.elements, around), key=lambda found: found.metres)[:most]
+    return sorted(_find_placed(said.elements, around), key=lambda found: found.metres)[:most]
 
 
-def _placed(elements: Iterable[Element], around: Point) -> Iterable[Found]:
+def _find_placed(elements: Iterable[Element], around: Point) -> Iterable[Found]:
     for element in elements:
         at = element.center or element
         if at.lat is not None and at.lon is not None:
@@ -118,17 +118,17 @@ def _placed(elements: Iterable[Element], around: Point) -> Iterable[Found]:
             yield Found(
                 object=f"{element.type[:1].upper()}{element.id}",
                 name=name,
-                address=_address(element.tags),
-                metres=metres_between(around, Point(at.lat, at.lon)),
+                address=_write_address(element.tags),
+                metres=measure_metres(around, Point(at.lat, at.lon)),
             )
 
 
-def _address(tags: dict[str, str]) -> str:
+def _write_address(tags: dict[str, str]) -> str:
     street = f"{tags.get('addr:housenumber', '')} {tags.get('addr:street', '')}".strip()
     return ", ".join(filter(None, (street, tags.get("addr:postcode"), tags.get("addr:city"))))
 
 
-def metres_between(one: Point, other: Point) -> float:
+def measure_metres(one: Point, other: Point) -> float:
     """The distance as the crow flies, on a sphere of the earth's mean radius (haversine)."""
     north, other_north = math.radians(one.latitude), math.radians(other.latitude)
     east = math.radians(other.longitude - one.longitude)
@@ -139,18 +139,18 @@ def metres_between(one: Point, other: Point) -> float:
     return 2 * 6_371_008.8 * math.asin(min(1, math.sqrt(half)))
 
 
-def _named(term: str) -> str:
+def _write_name_pattern(term: str) -> str:
     """The names with *term* in them: as words of their own, where there are words, so that a park
     is no Parkhotel.
     """
-    return f"(^|[^a-z]){_escaped(term)}([^a-z]|$)" if term.isascii() else _escaped(term)
+    return f"(^|[^a-z]){_escape(term)}([^a-z]|$)" if term.isascii() else _escape(term)
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """*text* as a regular expression (POSIX, extended) that finds only it."""
     return "".join(f"\\{letter}" if letter in _SPECIAL else letter for letter in text)
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     """*text* as a string of the query language."""
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

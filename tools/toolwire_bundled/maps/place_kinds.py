@@ -71,18 +71,18 @@ _CALLED = {
 """What people say, where it is not what OpenStreetmap writes."""
 
 
-def kinds(term: str) -> list[str]:
+def list_kinds(term: str) -> list[str]:
     """The values that places of the kind *term* may have: `Tea shops` are `tea_shops`, `tea_shop`,
     `tea` and `teas`.
     """
     said = " ".join(term.lower().split())
-    forms = [said, *_singulars(said)]
-    forms += [form for each in forms for form in _of_shop(each)]
+    forms = [said, *_list_singulars(said)]
+    forms += [form for each in forms for form in _list_shop_kinds(each)]
     known = [_CALLED[form] for form in forms if form in _CALLED]
     return list(dict.fromkeys([form.replace(" ", "_") for form in forms] + known))
 
 
-def _singulars(said: str) -> list[str]:
+def _list_singulars(said: str) -> list[str]:
     endings = (("ies", "y"), ("es", ""), ("s", ""))
     return [
         said.removesuffix(many) + one
@@ -91,7 +91,7 @@ def _singulars(said: str) -> list[str]:
     ]
 
 
-def _of_shop(said: str) -> list[str]:
+def _list_shop_kinds(said: str) -> list[str]:
     """Shops by the goods they sell, which is how OpenStreetMap names most of them."""
     wares, _, last = said.rpartition(" ")
     return [wares, f"{wares}s"] if wares and last in ("shop", "store") else []

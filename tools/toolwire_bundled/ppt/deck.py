@@ -59,7 +59,7 @@ class Deck:
 
     def add_first_page(self, title: str, subtitle: str) -> None:
         """Add a page that says what the rest is about."""
-        slide, (heading, below) = self._page(self._theme.title, 2)
+        slide, (heading, below) = self._add_page(self._theme.title, 2)
         heading.text = title
         if subtitle:
             below.text = subtitle
@@ -69,7 +69,7 @@ class Deck:
 
     def add_text_page(self, title: str, bullet_items: str) -> None:
         """Add a page with a title above a list."""
-        slide, (heading, body) = self._page(self._theme.single, 2)
+        slide, (heading, body) = self._add_page(self._theme.single, 2)
         heading.text = title
         _list(body, bullet_items)
         _fit(slide)
@@ -81,8 +81,8 @@ class Deck:
         Raises:
             ToolError: if it is no picture that a presentation can hold.
         """
-        picture, (width, height) = _picture(image, data)  # before there is a page
-        slide, (heading, body, frame) = self._page(self._theme.two, 3)
+        picture, (width, height) = _read_picture(image, data)  # before there is a page
+        slide, (heading, body, frame) = self._add_page(self._theme.two, 3)
         heading.text = title
         _list(body, bullet_items)
         scale = min(frame.width / width, frame.height / height)
@@ -97,12 +97,12 @@ class Deck:
         """Write the presentation to *file*."""
         self._presentation.save(file)
 
-    def _page(self, layout_name: str, places: int) -> tuple[Slide, list[Any]]:
-        layout = self._layout(layout_name, places)
+    def _add_page(self, layout_name: str, places: int) -> tuple[Slide, list[Any]]:
+        layout = self._find_layout(layout_name, places)
         slide = self._presentation.slides.add_slide(layout)
         return slide, list(slide.placeholders)[:places]
 
-    def _layout(self, name: str, places: int) -> SlideLayout:
+    def _find_layout(self, name: str, places: int) -> SlideLayout:
         layouts = self._presentation.slide_master.slide_layouts
         layout: SlideLayout | None = layouts.get_by_name(name)
         if layout is None:
@@ -154,7 +154,7 @@ def _check_size(template: str) -> None:
         raise ValueError(f"unpacked, it takes {size:,} bytes; the limit is {_MAX_TEMPLATE_BYTES:,}")
 
 
-def _picture(image: str, content: bytes) -> tuple[io.BytesIO, tuple[int, int]]:
+def _read_picture(image: str, content: bytes) -> tuple[io.BytesIO, tuple[int, int]]:
     """*content*, which was read from *image*, in a format that presentations hold, and how large
     the picture is.
     """

@@ -16,11 +16,11 @@ from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError, ToolError
 
 from ..files.folders import open_root
-from ..files.reading import bytes_of
-from ..files.roots import Located, errors_named
-from ..files.writing import put, status
-from ..requirements import extra
-from .themes import THEMES, Theme, theme_of
+from ..files.reading import read_bytes
+from ..files.roots import Located, name_errors
+from ..files.writing import get_status, put
+from ..requirements import import_extra
+from .themes import THEMES, Theme, read_theme
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -76,7 +76,7 @@ class PPT(BaseAction):
         self._themes = {name: Theme() for name in THEMES}
         if theme_mapping is not None:
             self._themes = {
-                name: theme_of(name, settings) for name, settings in theme_mapping.items()
+                name: read_theme(name, settings) for name, settings in theme_mapping.items()
             }
         self._folder = None if folder is None else os.path.realpath(os.path.expanduser(folder))
         if self._folder is not None and not os.path.isdir(self._folder):
@@ -103,19 +103,19 @@ class PPT(BaseAction):
             raise ArgumentsError(
                 [("arguments.theme", say_unknown_name("theme", theme, self._themes))]
             )
-        location = self._path(abs_location, "abs_location")
+        location = self._check_path(abs_location, "abs_location")
         if not location.lower().endswith(".pptx"):
             raise ArgumentsError(
                 [("arguments.abs_location", say("a presentation's name ends in .pptx"))]
             )
         try:
-            with self._located(location) as there:
+            with self._locate(location) as there:
                 above = there.folder.look(".")
         except ToolError as error:
             raise ArgumentsError(
                 [("arguments.abs_location", say("the folder of {error}", error=error))]
             ) from None
-        with extra("ppt"):
+        with import_extra("ppt"):
             from .deck import Deck
         deck = Deck(theme, self._themes[theme])
         with self._lock:
@@ -171,9 +171,11 @@ class PPT(BaseAction):
             dict: how it went
                 * status (str): that there is a page more
         """
-        path = self._path(image, "image")
+        path = self._check_path(image, "image")
         with self._lock:
-            self._require_deck().add_text_image_page(title, bullet_items, path, self._image(path))
+            self._require_deck().add_text_image_page(
+                title, bullet_items, path, self._read_image(path)
+            )
         return _ADDED
 
     @tool_api(explode_return=True, read_only=False, destructive=True, open_world=False)
@@ -194,12 +196,12 @@ class PPT(BaseAction):
             raise ToolError(say("there is no presentation yet: call create_file first"))
         return self._deck
 
-    def _image(self, path: str) -> bytes:
-        with self._located(path) as there:
-            return bytes_of(there.folder, there.name, path, _MAX_IMAGE_BYTES)
+    def _read_image(self, path: str) -> bytes:
+        with self._locate(path) as there:
+            return read_bytes(there.folder, there.name, path, _MAX_IMAGE_BYTES)
 
     def _save(self, deck: Deck) -> None:
-        with self._located(self._location) as there:
+        with self._locate(self._location) as there:
             if self._above is None or not os.path.samestat(self._above, there.folder.look(".")):
                 raise ToolError(
                     say(
@@ -208,7 +210,7 @@ class PPT(BaseAction):
                     )
                 )
             try:
-                put(there, deck.save, status(there), replace=True)
+                put(there, deck.save, get_status(there), replace=True)
             except (ToolError, OSError) as error:
                 reason = error.strerror if isinstance(error, OSError) else error
                 raise ToolError(
@@ -220,13 +222,13 @@ class PPT(BaseAction):
                 ) from None
 
     @contextmanager
-    def _located(self, path: str) -> Iterator[Located]:
+    def _locate(self, path: str) -> Iterator[Located]:
         """Open the folder of *path*. A tool with a folder of its own follows no link on the way
         from there.
         """
         above, name = os.path.split(path)
         inside = "." if self._folder is None else os.path.relpath(above, self._folder)
-        with errors_named(path), ExitStack() as stack:
+        with name_errors(path), ExitStack() as stack:
             folder = open_root(above if self._folder is None else self._folder)
             stack.callback(folder.close)
             for part in inside.split(os.sep) if inside != "." else ():
@@ -234,7 +236,7 @@ class PPT(BaseAction):
                 stack.callback(folder.close)
             yield Located(folder, name, path)
 
-    def _path(self, said: str, argument: str) -> str:
+    def _check_path(self, said: str, argument: str) -> str:
         """Where *said* is, links followed, if that is where files may be."""
         place = f"arguments.{argument}"
         if "\0" in said:

@@ -52,7 +52,7 @@ _PRESENTATION = "http://schemas.openxmlformats.org/presentationml/2006/main"
 _NAMES = {"a": _DRAWING, "p": _PRESENTATION}
 
 
-def theme_of(name: str, settings: dict[str, Any]) -> Theme:
+def read_theme(name: str, settings: dict[str, Any]) -> Theme:
     """The theme *name*, which an entry of Lagent's `theme_mapping` describes.
 
     Raises:
@@ -140,10 +140,10 @@ def _arrange(presentation: Presentation) -> None:
             colour.set("val", "tx1")
             for shade in list(colour):
                 colour.remove(shade)
-    master.element.find("p:cSld/p:spTree", _NAMES).insert(2, etree.fromstring(_bar()))
+    master.element.find("p:cSld/p:spTree", _NAMES).insert(2, etree.fromstring(_draw_bar()))
 
 
-def _bar() -> str:
+def _draw_bar() -> str:
     return f"""<p:sp xmlns:p="{_PRESENTATION}" xmlns:a="{_DRAWING}">
       <p:nvSpPr><p:cNvPr id="1000" name="Bar"/><p:cNvSpPr/><p:nvPr userDrawn="1"/></p:nvSpPr>
       <p:spPr><a:xfrm><a:off x="0" y="0"/><a:ext cx="{_BAR}" cy="{_HEIGHT}"/></a:xfrm>

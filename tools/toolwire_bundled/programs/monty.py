@@ -142,7 +142,7 @@ class MontyRun:
                     snapshot = snapshot.resume_auto()
                 case monty.FutureSnapshot():
                     number, outcome = self._wait()
-                    snapshot = snapshot.resume({number: _result_of(outcome)})
+                    snapshot = snapshot.resume({number: _get_result(outcome)})
                 case _ if snapshot.is_os_function:
                     snapshot = snapshot.resume_not_handled()
                 case _:
@@ -163,7 +163,7 @@ class MontyRun:
         if self._is_async:
             return snapshot.resume({"future": ...})
         _, outcome = self._wait()
-        return snapshot.resume(_result_of(outcome))
+        return snapshot.resume(_get_result(outcome))
 
     def _wait(self) -> tuple[int, Outcome]:
         """Return the next outcome; raises if the program is stopped before it."""
@@ -203,7 +203,7 @@ def _stand_in() -> None:
     raise AssertionError("the interpreter stops at each call")
 
 
-def _result_of(outcome: Outcome) -> Any:
+def _get_result(outcome: Outcome) -> Any:
     if outcome.failed is not None:
         return {"exception": RuntimeError(outcome.failed)}
     return {"return_value": outcome.value}

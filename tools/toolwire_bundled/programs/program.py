@@ -12,10 +12,10 @@ from toolwire_tools.errors import ToolError
 
 from ..python_interpreter.child import without_fence
 from ..python_interpreter.job import Job
-from ..python_interpreter.outcome import outcome
-from ..python_interpreter.process import code_of, execute
-from ..python_interpreter.sandbox_probe import protection
-from ..requirements import how_to_install
+from ..python_interpreter.outcome import write_outcome
+from ..python_interpreter.process import execute, read_code
+from ..python_interpreter.sandbox_probe import find_protection
+from ..requirements import explain_how_to_install
 from .door import ProgramDoor
 from .limits import MAX_PROCESSES, ProgramLimits, ToolFunction
 
@@ -42,7 +42,7 @@ class Clock:
         self._end = time.monotonic() + seconds
         self._paused_at: float | None = None
 
-    def seconds_left(self) -> float:
+    def count_seconds_left(self) -> float:
         """Return the seconds that are left; negative after the end."""
         now = time.monotonic() if self._paused_at is None else self._paused_at
         return self._end - now
@@ -93,21 +93,21 @@ class Program:
             return self._run_in_monty(start, attach, end_calls, check)
         door = ProgramDoor(start, self._limits.door)
         attach(door)
-        job = self._job(door.inside)
+        job = self._make_job(door.inside)
         try:
             ended = execute(
                 job,
                 sandboxed=True,
                 check=check,
                 inherited=door,
-                seconds_left=self.clock.seconds_left,
+                seconds_left=self.clock.count_seconds_left,
             )
         finally:
             door.stop_reading()
             end_calls()
             door.close()
         try:
-            return outcome(ended, job)
+            return write_outcome(ended, job)
         except ToolError as error:
             if not door.problem:
                 raise
@@ -126,12 +126,12 @@ class Program:
         running = MontyRun(self.code, self._functions, self._limits)
         attach(running.open_door(start, self._limits.door))
         try:
-            ended = running.run(self.clock.seconds_left, check)
+            ended = running.run(self.clock.count_seconds_left, check)
         finally:
             end_calls()
-        return outcome(ended, self._job(0))
+        return write_outcome(ended, self._make_job(0))
 
-    def _job(self, descriptor: int) -> Job:
+    def _make_job(self, descriptor: int) -> Job:
         functions = [(each.tool, each.group, each.function) for each in self._functions]
         limits = self._limits
         return Job(
@@ -140,13 +140,13 @@ class Program:
             memory_bytes=limits.memory_bytes,
             max_processes=MAX_PROCESSES,
             max_output_bytes=limits.max_output_bytes,
-            extra={"runner": _runner(), "door": descriptor, "functions": functions},
+            extra={"runner": _compile_runner(), "door": descriptor, "functions": functions},
         )
 
 
 @cache
-def _runner() -> CodeType:
-    return code_of(f"{__package__}.runner")
+def _compile_runner() -> CodeType:
+    return read_code(f"{__package__}.runner")
 
 
 def find_sandbox(wanted: str) -> Sandbox:
@@ -158,10 +158,10 @@ def find_sandbox(wanted: str) -> Sandbox:
     has_monty = find_spec("pydantic_monty") is not None
     if wanted == "monty" and has_monty:
         return "monty"
-    remedy = f"for monty, {how_to_install('monty')}"
+    remedy = f"for monty, {explain_how_to_install('monty')}"
     if wanted == "monty":
         raise NoSandbox(remedy)
-    found = protection("auto")
+    found = find_protection("auto")
     if found.sandboxed:
         return "bubblewrap"
     if wanted == "auto" and has_monty:

@@ -63,7 +63,7 @@ class _Door:
     ) -> None:
         """Begin a call of *tool*, and call *deliver* with its outcome, in another thread."""
         members: dict[str, Any] = {"tool": tool, "positional": positional, "arguments": by_name}
-        members["line"] = _line_of_program()
+        members["line"] = _find_program_line()
         with self._sending:
             self._calls += 1
             number = self._calls
@@ -121,13 +121,13 @@ def _decode(data: bytes) -> dict[str, Any]:
     return {**outcome, "id": number}
 
 
-def _value_of(outcome: dict[str, Any]) -> Any:
+def _get_value(outcome: dict[str, Any]) -> Any:
     if "failed" in outcome:
         raise ToolFailed(outcome["failed"], outcome.get("data"))
     return outcome.get("value")
 
 
-def _line_of_program() -> int:
+def _find_program_line() -> int:
     """Return the line of the program that is running; 0 outside of it."""
     frame: Any = sys._getframe()
     while frame is not None:
@@ -154,7 +154,7 @@ def _make_function(door: _Door, tool: str, name: str) -> Callable[..., Any]:
 
         door.send(tool, positional, arguments, deliver)
         done.wait()
-        return _value_of(outcomes[0])
+        return _get_value(outcomes[0])
 
     return _call_it(call, name)
 
@@ -196,7 +196,7 @@ def _settle(future: Any, outcome: dict[str, Any]) -> None:
     if future.done():
         return
     try:
-        future.set_result(_value_of(outcome))
+        future.set_result(_get_value(outcome))
     except ToolFailed as failure:
         future.set_exception(failure)
 
@@ -243,13 +243,13 @@ def run(order: dict[str, Any], text: str, space: dict[str, Any], output: object)
         expression = ast.Expression(last.value)
         codes.append(compile(expression, _NAME, "eval", _FLAGS, dont_inherit=True))
     if not any(code.co_flags & _COROUTINE for code in codes):
-        return _last_value([eval(code, space) for code in codes])
+        return _evaluate_last([eval(code, space) for code in codes])
     import asyncio
 
     async def run_all() -> list[object]:
         return [await _run_one(code, space) for code in codes]
 
-    return _last_value(asyncio.run(run_all()))
+    return _evaluate_last(asyncio.run(run_all()))
 
 
 _FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -257,7 +257,7 @@ _COROUTINE = 0x80
 """The flag of code that awaits (inspect.CO_COROUTINE)."""
 
 
-def _last_value(values: list[object]) -> object:
+def _evaluate_last(values: list[object]) -> object:
     """Return the value of the last expression; `None` of the statements before it."""
     return values[-1]
 

@@ -15,7 +15,7 @@ from toolwire_tools.byte_sizes import parse_size
 from toolwire_tools.context.context import Context  # read by what describes the tool
 from toolwire_tools.decorator import tool_api
 
-from ..settings import positive
+from ..settings import check_positive
 from .job import DEFAULT_MAX_OUTPUT_BYTES, Job
 
 if TYPE_CHECKING:
@@ -106,11 +106,11 @@ class PythonInterpreter(BaseAction):
             answer_symbol=answer_symbol,
             answer_expr=answer_expr,
             answer_from_stdout=answer_from_stdout,
-            timeout_seconds=positive("timeout", timeout),
+            timeout_seconds=check_positive("timeout", timeout),
             memory_bytes=parse_size(str(memory_limit)),
-            max_processes=positive("max_processes", max_processes),
-            max_output_bytes=positive("max_output_bytes", max_output_bytes),
-            readable=tuple(map(_folder, readable)),
+            max_processes=check_positive("max_processes", max_processes),
+            max_output_bytes=check_positive("max_output_bytes", max_output_bytes),
+            readable=tuple(map(_make_path, readable)),
         )
 
     @tool_api(destructive=True, open_world=True, description=_DESCRIPTION)
@@ -124,17 +124,18 @@ class PythonInterpreter(BaseAction):
         return self._run(command, context)
 
     def _run(self, code: str, context: Context) -> ActionReturn:
-        from .outcome import outcome
+        from .outcome import write_outcome
         from .process import execute
-        from .sandbox_probe import protection
+        from .sandbox_probe import find_protection
 
-        found = protection(self._sandbox)
+        found = find_protection(self._sandbox)
         if not found.sandboxed and self._sandbox == "auto":
             _warn_once(found.reason, context)
         job = msgspec.structs.replace(self._job, code=code)
-        texts = outcome(execute(job, sandboxed=found.sandboxed, check=context.check), job)
+        texts = write_outcome(execute(job, sandboxed=found.sandboxed, check=context.check), job)
         return PythonReturn(
-            result=[{"type": "text", "content": text} for text in texts], protection=found.meta()
+            result=[{"type": "text", "content": text} for text in texts],
+            protection=found.describe(),
         )
 
 
@@ -162,7 +163,7 @@ class CodeExecutor(PythonInterpreter):
         return self._run(code, context)
 
 
-def _folder(path: str | os.PathLike[str]) -> str:
+def _make_path(path: str | os.PathLike[str]) -> str:
     if not os.path.isdir(path) or os.path.realpath(path) == "/":
         raise ValueError(f"readable: {os.fspath(path)!r} is no folder below the root")
     return os.path.abspath(path)

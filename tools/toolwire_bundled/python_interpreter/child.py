@@ -63,7 +63,7 @@ def main(order: dict[str, Any]) -> NoReturn:
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.close(nothing)
-    _stand_back()
+    _offer_itself_to_oom_killer()
     _limit(order["limits"])
     sys.path.insert(0, "")
     sys.argv = [""]
@@ -71,7 +71,7 @@ def main(order: dict[str, Any]) -> NoReturn:
         sys.stdout.buffer, "utf-8", "backslashreplace", "\n", line_buffering=True
     )
     exit_, write, errors = os._exit, os.write, sys.stderr
-    kind, text = _outcome(order, output, _mending())
+    kind, text = _compute_outcome(order, output, _make_mend())
     for stream in (output, errors):
         try:  # noqa: SIM105  # contextlib is one of those modules
             stream.flush()
@@ -85,7 +85,7 @@ def main(order: dict[str, Any]) -> NoReturn:
         exit_(0)  # whatever threads there are still
 
 
-def _mending() -> Callable[[], None]:
+def _make_mend() -> Callable[[], None]:
     """What makes this process fit to say what came of the code, whatever the code has made of
     it.
     """
@@ -106,9 +106,11 @@ def _mending() -> Callable[[], None]:
     return mend
 
 
-def _outcome(order: dict[str, Any], output: _Output, mend: Callable[[], None]) -> tuple[str, str]:
+def _compute_outcome(
+    order: dict[str, Any], output: _Output, mend: Callable[[], None]
+) -> tuple[str, str]:
     text = order["code"].lstrip("\ufeff")
-    space = _new_main()
+    space = _make_main_module()
     try:
         text = without_fence(text)
         try:
@@ -143,7 +145,7 @@ def _answer(order: dict[str, Any], text: str, space: dict[str, Any], output: _Ou
     """Return the value of the code. None means no value, and "None" a requested value that is
     None.
     """
-    value = _run(*_compiled(text), space)
+    value = _run(*_compile_code(text), space)
     symbol, expression = order["answer_symbol"], order["answer_expr"]
     if order["answer_from_stdout"]:
         if not (line := output.last.rstrip()):
@@ -160,7 +162,7 @@ def _answer(order: dict[str, Any], text: str, space: dict[str, Any], output: _Ou
     return "None" if value is None else value
 
 
-def _compiled(text: str) -> tuple[CodeType, CodeType | None]:
+def _compile_code(text: str) -> tuple[CodeType, CodeType | None]:
     """The code but for a last expression, and that."""
     from _ast import Expr, Expression  # of which ast is made
 
@@ -198,7 +200,7 @@ def _is_python(text: str) -> bool:
     return True
 
 
-def _new_main() -> dict[str, Any]:
+def _make_main_module() -> dict[str, Any]:
     """The names of a new module `__main__`, which dataclasses and pickle look for."""
     module = type(sys)("__main__")
     sys.modules["__main__"] = module
@@ -243,7 +245,7 @@ def cut(text: str, most: int) -> bytes:
 # What is done before the code runs
 
 
-def _stand_back() -> None:
+def _offer_itself_to_oom_killer() -> None:
     """If memory runs out, this process is the first to go."""
     try:
         with open("/proc/self/oom_score_adj", "w") as file:

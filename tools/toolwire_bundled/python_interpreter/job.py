@@ -40,7 +40,7 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     readable: tuple[str, ...] = ()
     extra: dict[str, Any] = {}
 
-    def order(self, *, sandboxed: bool) -> dict[str, Any]:
+    def make_order(self, *, sandboxed: bool) -> dict[str, Any]:
         """The arguments of `child.main`."""
         limits = {
             "RLIMIT_AS": self.memory_bytes,

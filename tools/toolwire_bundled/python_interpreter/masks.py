@@ -27,7 +27,7 @@ _MAX_MASKS = 1000
 """How much is covered up. Each takes the kernel a mount, and the command line some 100 bytes."""
 
 
-def masked(folder: str, kept: Sequence[str]) -> Iterator[tuple[str, bool]]:
+def find_masked(folder: str, kept: Sequence[str]) -> Iterator[tuple[str, bool]]:
     """Return what has to be hidden below *folder*, and whether it is a folder itself; nothing that
     has *kept* in it.
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _NOTHING = "(The code printed nothing, and its last statement is no expression with a value.)"
 
 
-def outcome(ended: Ended, job: Job) -> list[str]:
+def write_outcome(ended: Ended, job: Job) -> list[str]:
     """The texts of the result: the answer of the code, if it has one, then what it printed, if it
     did.
 
@@ -23,7 +23,7 @@ def outcome(ended: Ended, job: Job) -> list[str]:
     """
     kind, _, said = ended.result.decode("utf-8", "replace").partition("\n")
     printed = ended.output.rstrip()
-    problem = _problem(ended.status, kind, said, job)
+    problem = _explain_problem(ended.status, kind, said, job)
     if problem:
         if printed:
             problem += "\n\n" + say("It had printed:") + f"\n{printed}"
@@ -35,7 +35,7 @@ def outcome(ended: Ended, job: Job) -> list[str]:
     return [said]
 
 
-def _problem(status: int | None, kind: str, said: str, job: Job) -> str:
+def _explain_problem(status: int | None, kind: str, said: str, job: Job) -> str:
     if status is None:
         seconds = job.timeout_seconds
         return say("The code was ended at its time limit, {seconds:g} s.", seconds=seconds)

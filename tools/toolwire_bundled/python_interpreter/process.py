@@ -38,7 +38,7 @@ from toolwire_tools.processes.exit_status import signal_from_shell
 from ..temp_folders import Scratch
 from . import syscalls
 from .job import Ended, Job
-from .sandbox import FOLDER, wrapped
+from .sandbox import FOLDER, wrap_in_sandbox
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -95,7 +95,7 @@ def execute(
         ToolError: if the process cannot be started.
     """
     if seconds_left is None:
-        seconds_left = partial(_seconds_until, time.monotonic() + job.timeout_seconds)
+        seconds_left = partial(_count_seconds_until, time.monotonic() + job.timeout_seconds)
     result = BoundedOutput(most_at_start=job.max_output_bytes + _RESULT_BYTES)
     most_at_end = job.max_output_bytes // 2
     output = BoundedOutput(
@@ -106,7 +106,7 @@ def execute(
     try:
         with ExitStack() as stack:
             process = _start(job, stack, inherited, sandboxed=sandboxed)
-            order = job.order(sandboxed=sandboxed)
+            order = job.make_order(sandboxed=sandboxed)
             threads.append(start_thread(_feed, _THREADS, process.stdin, order, is_ready))
             threads.append(start_thread(_read, _THREADS, process.stderr, output))
             reading = start_thread(_read_result, _THREADS, process.stdout, result, is_ready)
@@ -122,7 +122,7 @@ def execute(
     return Ended(status, bytes(result.start), output.text())
 
 
-def _seconds_until(deadline: float) -> float:
+def _count_seconds_until(deadline: float) -> float:
     return deadline - time.monotonic()
 
 
@@ -160,8 +160,8 @@ def _start(
     stack.callback(group.close)
     passed: tuple[int, ...] = () if inherited is None else (inherited.inside,)
     if sandboxed:
-        allowed = _open_pipe_with(syscalls.program(), stack)
-        program, home = wrapped(program, job.readable, filter_from=allowed), FOLDER
+        allowed = _open_pipe_with(syscalls.make_filter(), stack)
+        program, home = wrap_in_sandbox(program, job.readable, filter_from=allowed), FOLDER
         folder = "/"
         passed += () if allowed is None else (allowed,)
     else:
@@ -171,7 +171,7 @@ def _start(
     try:
         process = group.start(  # it is guarded before it is sent any code
             program,
-            env=_environment(home),
+            env=_make_environment(home),
             descriptors=passed,
             cwd=folder,
             bufsize=0,
@@ -190,7 +190,7 @@ def _start(
     return process
 
 
-def _environment(home: str) -> dict[str, str]:
+def _make_environment(home: str) -> dict[str, str]:
     """All that the code can see of an environment."""
     path = os.pathsep.join([os.path.dirname(sys.executable), os.defpath])
     kept = {name: os.environ[name] for name in ("TZ", "SYSTEMROOT") if name in os.environ}
@@ -228,7 +228,7 @@ def _read_result(stream: IO[bytes], into: BoundedOutput, is_ready: SimpleQueue[b
 
 def _feed(stream: IO[bytes], order: dict[str, Any], is_ready: SimpleQueue[bool]) -> None:
     with suppress(OSError), stream:  # it may end, or be killed, before it has read all
-        _write(stream, _child())
+        _write(stream, _dump_child_code())
         if is_ready.get():
             _write(stream, marshal.dumps(order))
 
@@ -240,11 +240,11 @@ def _write(stream: IO[bytes], data: bytes) -> None:
 
 
 @cache
-def _child() -> bytes:
-    return marshal.dumps(code_of(f"{__package__}.child"))
+def _dump_child_code() -> bytes:
+    return marshal.dumps(read_code(f"{__package__}.child"))
 
 
-def code_of(module: str) -> CodeType:
+def read_code(module: str) -> CodeType:
     """Return the code of *module*, which is not imported, as the same Python reads it."""
     from importlib.util import find_spec
 

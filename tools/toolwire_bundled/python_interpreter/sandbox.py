@@ -29,7 +29,7 @@ from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
 
 from .job import FOLDER_BYTES, SHARED_MEMORY_BYTES
-from .masks import masked
+from .masks import find_masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -74,7 +74,7 @@ _FIRST_FREE_USER, _FREE_USERS = 61184, 4336
 """
 
 
-def wrapped(
+def wrap_in_sandbox(
     program: Sequence[str], readable: Iterable[str], *, filter_from: int | None = None
 ) -> list[str]:
     """The command that runs *program* in a sandbox, in which it can read Python and the folders of
@@ -86,15 +86,15 @@ def wrapped(
         ToolError: if the programs that this takes are not installed.
     """
     readable = [*map(os.path.abspath, readable)]
-    python = [*_of_python()]
+    python = [*_list_python_folders()]
     visible, covered = (
-        [*_visible([*_SYSTEM, *_SETTINGS, *python, *readable])],
-        [*_covered(python, readable)],
+        [*_make_visible([*_SYSTEM, *_SETTINGS, *python, *readable])],
+        [*_cover_masked(python, readable)],
     )
     choom = shutil.which("choom")
     command = [choom, "-n", "1000", "--"] if choom else []
     command += [
-        _found("bwrap", "bubblewrap"),
+        _find_program("bwrap", "bubblewrap"),
         *_NAMESPACES,
         "--die-with-parent",
         "--new-session",
@@ -112,11 +112,11 @@ def wrapped(
         "/proc",
         "--dev",
         "/dev",
-        *_writable("/dev/shm", SHARED_MEMORY_BYTES),
+        *_make_writable("/dev/shm", SHARED_MEMORY_BYTES),
         "--remount-ro",
         "/dev",
     ]
-    command += [*_writable(_TEMPORARY, FOLDER_BYTES), "--perms", "0777", "--dir", FOLDER]
+    command += [*_make_writable(_TEMPORARY, FOLDER_BYTES), "--perms", "0777", "--dir", FOLDER]
     command += ["--remount-ro", "/proc"] if choom else []
     command += [*visible, *covered, "--remount-ro", "/", "--chdir", FOLDER]
     command += [] if filter_from is None else ["--seccomp", str(filter_from)]
@@ -124,7 +124,7 @@ def wrapped(
     if as_root:
         user = str(_FIRST_FREE_USER + int.from_bytes(os.urandom(4)) % _FREE_USERS)
         command += [
-            _found("setpriv", "util-linux"),
+            _find_program("setpriv", "util-linux"),
             "--reuid",
             user,
             "--regid",
@@ -135,7 +135,7 @@ def wrapped(
     return [*command, *program]
 
 
-def _found(program: str, package: str) -> str:
+def _find_program(program: str, package: str) -> str:
     path = shutil.which(program)
     if path is None:
         raise ToolError(
@@ -148,7 +148,7 @@ def _found(program: str, package: str) -> str:
     return path
 
 
-def _of_python() -> Iterator[str]:
+def _list_python_folders() -> Iterator[str]:
     """Where Python and its packages are: links as they are named and what they lead to."""
     for prefix in (sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix):
         is_environment = os.path.exists(os.path.join(prefix, "pyvenv.cfg"))
@@ -162,18 +162,18 @@ def _of_python() -> Iterator[str]:
                 )
 
 
-def _writable(path: str, size: int) -> list[str]:
+def _make_writable(path: str, size: int) -> list[str]:
     return ["--perms", "1777", "--size", str(size), "--tmpfs", path]
 
 
-def _visible(paths: Iterable[str]) -> Iterator[str]:
+def _make_visible(paths: Iterable[str]) -> Iterator[str]:
     """What shows *paths*, each but once, read-only and in folders that anybody may enter."""
     made, shown = {_TEMPORARY}, set[str]()
     for path in map(os.path.normpath, paths):
-        if not os.path.exists(path) or not shown.isdisjoint([path, *_parents(path)]):
+        if not os.path.exists(path) or not shown.isdisjoint([path, *_list_parents(path)]):
             continue
         shown.add(path)
-        for parent in reversed(_parents(path)):
+        for parent in reversed(_list_parents(path)):
             if parent not in made:
                 made.add(parent)
                 yield from ("--perms", "0755", "--dir", parent)
@@ -183,7 +183,7 @@ def _visible(paths: Iterable[str]) -> Iterator[str]:
             yield from ("--ro-bind", path, path)
 
 
-def _covered(python: Sequence[str], readable: Sequence[str]) -> Iterator[str]:
+def _cover_masked(python: Sequence[str], readable: Sequence[str]) -> Iterator[str]:
     """What covers up all that masks.py finds in *readable*, and in what a project may share with
     Python.
     """
@@ -193,7 +193,7 @@ def _covered(python: Sequence[str], readable: Sequence[str]) -> Iterator[str]:
         if os.path.basename(path) in ("bin", "share") and not _is_below(path, _SYSTEM)
     ]
     found = dict.fromkeys(
-        each for folder in (*shared, *readable) for each in masked(folder, python)
+        each for folder in (*shared, *readable) for each in find_masked(folder, python)
     )
     for path, is_folder in found:
         if is_folder:
@@ -203,9 +203,9 @@ def _covered(python: Sequence[str], readable: Sequence[str]) -> Iterator[str]:
 
 
 def _is_below(path: str, folders: Iterable[str]) -> bool:
-    return not set(folders).isdisjoint([path, *_parents(path)])
+    return not set(folders).isdisjoint([path, *_list_parents(path)])
 
 
-def _parents(path: str) -> list[str]:
+def _list_parents(path: str) -> list[str]:
     above = os.path.dirname(path)
-    return [] if above == "/" else [above, *_parents(above)]
+    return [] if above == "/" else [above, *_list_parents(above)]

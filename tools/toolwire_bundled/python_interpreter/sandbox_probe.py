@@ -23,7 +23,7 @@ class Protection(msgspec.Struct, frozen=True):
     sandboxed: bool
     reason: str = ""
 
-    def meta(self) -> dict[str, str]:
+    def describe(self) -> dict[str, str]:
         """Return its description for a result."""
         return (
             {"sandbox": "bubblewrap"}
@@ -32,7 +32,7 @@ class Protection(msgspec.Struct, frozen=True):
         )
 
 
-def protection(wanted: Sandbox) -> Protection:
+def find_protection(wanted: Sandbox) -> Protection:
     """The protection that there is.
 
     Raises:
@@ -40,7 +40,7 @@ def protection(wanted: Sandbox) -> Protection:
     """
     if wanted == "off":
         return Protection(False, "it is switched off")
-    reason = _why_not()
+    reason = _find_obstacle()
     if reason and wanted == "required":
         raise ToolError(
             say(
@@ -53,7 +53,7 @@ def protection(wanted: Sandbox) -> Protection:
 
 
 @cache
-def _why_not() -> str:
+def _find_obstacle() -> str:
     """Why there is no sandbox; empty if there is one. That bwrap is installed does not mean that it
     may do anything.
     """

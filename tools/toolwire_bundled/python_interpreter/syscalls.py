@@ -70,7 +70,7 @@ _FAMILIES = (1, 2, 10, 16)
 
 
 @cache
-def program() -> bytes:
+def make_filter() -> bytes:
     """Return the program for this machine; empty for an unknown machine, or a kernel without such
     programs.
     """
@@ -79,7 +79,7 @@ def program() -> bytes:
     ):  # Python of 32 bits makes other calls than its kernel's own
         return b""
     machine = _MACHINES.get(os.uname().machine)
-    return b"".join(_steps(machine)) if machine else b""
+    return b"".join(_list_steps(machine)) if machine else b""
 
 
 def _are_known_here() -> bool:
@@ -91,44 +91,48 @@ def _are_known_here() -> bool:
         return False
 
 
-def _steps(machine: Machine) -> Iterator[bytes]:
-    yield _step(_LOAD, _MACHINE)
-    yield from _unless(_IF_EQUAL, machine.audit, _refusal(errno.ENOSYS))
-    yield _step(_LOAD, _NUMBER)
-    yield from _when(_IF_AT_LEAST, _X32, _refusal(errno.ENOSYS))
+def _list_steps(machine: Machine) -> Iterator[bytes]:
+    yield _encode_step(_LOAD, _MACHINE)
+    yield from _do_unless(_IF_EQUAL, machine.audit, _encode_refusal(errno.ENOSYS))
+    yield _encode_step(_LOAD, _NUMBER)
+    yield from _do_if(_IF_AT_LEAST, _X32, _encode_refusal(errno.ENOSYS))
     for call in machine.refused:
-        yield from _when(_IF_EQUAL, call, _refusal(errno.EPERM))
-    yield from _when(_IF_EQUAL, machine.clone3, _refusal(errno.ENOSYS))
-    namespaces = [*_when(_IF_ANY_BIT, _NAMESPACES, _refusal(errno.EPERM))]
-    yield from _of(machine.clone, [*namespaces, _step(_RETURN, _ALLOW)])
+        yield from _do_if(_IF_EQUAL, call, _encode_refusal(errno.EPERM))
+    yield from _do_if(_IF_EQUAL, machine.clone3, _encode_refusal(errno.ENOSYS))
+    namespaces = [*_do_if(_IF_ANY_BIT, _NAMESPACES, _encode_refusal(errno.EPERM))]
+    yield from _check_first_argument(machine.clone, [*namespaces, _encode_step(_RETURN, _ALLOW)])
     families = [
-        step for family in _FAMILIES for step in _when(_IF_EQUAL, family, _step(_RETURN, _ALLOW))
+        step
+        for family in _FAMILIES
+        for step in _do_if(_IF_EQUAL, family, _encode_step(_RETURN, _ALLOW))
     ]
-    yield from _of(machine.socket, [*families, _refusal(errno.EAFNOSUPPORT)])
-    yield _step(_RETURN, _ALLOW)
+    yield from _check_first_argument(
+        machine.socket, [*families, _encode_refusal(errno.EAFNOSUPPORT)]
+    )
+    yield _encode_step(_RETURN, _ALLOW)
 
 
-def _of(call: int, steps: list[bytes]) -> Iterator[bytes]:
+def _check_first_argument(call: int, steps: list[bytes]) -> Iterator[bytes]:
     """Return the check of the first argument of *call*."""
-    yield _step(_IF_EQUAL, call, otherwise=1 + len(steps))
-    yield _step(_LOAD, _FIRST_ARGUMENT)
+    yield _encode_step(_IF_EQUAL, call, otherwise=1 + len(steps))
+    yield _encode_step(_LOAD, _FIRST_ARGUMENT)
     yield from steps
 
 
-def _when(condition: int, value: int, step: bytes) -> Iterator[bytes]:
-    yield _step(condition, value, otherwise=1)
+def _do_if(condition: int, value: int, step: bytes) -> Iterator[bytes]:
+    yield _encode_step(condition, value, otherwise=1)
     yield step
 
 
-def _unless(condition: int, value: int, step: bytes) -> Iterator[bytes]:
-    yield _step(condition, value, then=1)
+def _do_unless(condition: int, value: int, step: bytes) -> Iterator[bytes]:
+    yield _encode_step(condition, value, then=1)
     yield step
 
 
-def _refusal(error: int) -> bytes:
-    return _step(_RETURN, _REFUSE + error)
+def _encode_refusal(error: int) -> bytes:
+    return _encode_step(_RETURN, _REFUSE + error)
 
 
-def _step(code: int, value: int, *, then: int = 0, otherwise: int = 0) -> bytes:
+def _encode_step(code: int, value: int, *, then: int = 0, otherwise: int = 0) -> bytes:
     """One instruction; *then* and *otherwise* are how many of those behind it are passed over."""
     return struct.pack("HBBI", code, then, otherwise, value)

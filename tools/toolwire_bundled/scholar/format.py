@@ -56,7 +56,7 @@ class AuthorId(TypedDict):
     author_id: str
 
 
-def papers(answer: Papers) -> FirstPapers:
+def list_papers(answer: Papers) -> FirstPapers:
     """The first papers, as parallel lists. `cited_by` is None where Scholar shows no number."""
     first = (answer.organic_results or [])[:_MOST]
     return {
@@ -68,10 +68,10 @@ def papers(answer: Papers) -> FirstPapers:
     }
 
 
-def author(answer: AuthorPage) -> WhoItIs:
+def describe_author(answer: AuthorPage) -> WhoItIs:
     """Who the author is, with a few articles, and what the view that was asked for has besides."""
     if (answer.author, answer.citation, answer.co_authors) == (None, None, None):
-        raise _nothing(answer, say("author"))
+        raise _make_not_found_error(answer, say("author"))
     who = answer.author or Author()
     told: WhoItIs = {
         "name": who.name,
@@ -89,20 +89,20 @@ def author(answer: AuthorPage) -> WhoItIs:
     return told
 
 
-def citation(answer: Citations) -> HowToCite:
+def choose_citation(answer: Citations) -> HowToCite:
     """The citation in MLA's style, or in the first there is."""
     if not answer.citations:
-        raise _nothing(answer, say("citation"))
+        raise _make_not_found_error(answer, say("citation"))
     by_style = {one.title: one.snippet for one in answer.citations}
     return {"citation": by_style.get("MLA", answer.citations[0].snippet)}
 
 
-def author_id(answer: Profiles) -> AuthorId:
+def find_author_id(answer: Profiles) -> AuthorId:
     """The identifier of the first author."""
     if not answer.profiles:
-        raise _nothing(answer, say("author"))
+        raise _make_not_found_error(answer, say("author"))
     return {"author_id": answer.profiles[0].author_id}
 
 
-def _nothing(answer: Answer, wanted: str) -> WebError:
+def _make_not_found_error(answer: Answer, wanted: str) -> WebError:
     return WebError(answer.error or say("Google Scholar has no such {wanted}", wanted=wanted))

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ..web.errors import WebError
-from ..web.http import typed
+from ..web.http import decode_typed
 
 T = TypeVar("T", bound="Answer")
 
@@ -108,7 +108,7 @@ def read(answer: bytes, shape: type[T]) -> T:
         Unusable: if it is malformed.
         WebError: in SerpApi's words, if it says that the search failed.
     """
-    found = typed(answer, shape, "SerpApi")
+    found = decode_typed(answer, shape, "SerpApi")
     if found.search_metadata.status == "Error":
         raise WebError(found.error or "SerpApi says that the search failed, and not why")
     return found

@@ -11,7 +11,7 @@ from toolwire_schemas.language import say
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ToolError
 
-from ..requirements import key
+from ..requirements import read_key
 from ..web.call import Call
 from ..web.http import Limits
 from ..web.service import Service
@@ -126,7 +126,7 @@ class GoogleScholar(BaseAction):
             "filter": filter,
             "as_vis": as_vis,
         }
-        return results.papers(self._ask("google_scholar", asked, answers.Papers, context))
+        return results.list_papers(self._ask("google_scholar", asked, answers.Papers, context))
 
     @tool_api(explode_return=True, read_only=True, open_world=True)
     def get_author_information(
@@ -177,7 +177,7 @@ class GoogleScholar(BaseAction):
             "no_cache": no_cache,
             "async": async_req,
         }
-        return results.author(
+        return results.describe_author(
             self._ask("google_scholar_author", asked, answers.AuthorPage, context)
         )
 
@@ -204,7 +204,9 @@ class GoogleScholar(BaseAction):
                 - citation (str): the citation
         """
         asked = {"q": q, "no_cache": no_cache, "async": async_}
-        return results.citation(self._ask("google_scholar_cite", asked, answers.Citations, context))
+        return results.choose_citation(
+            self._ask("google_scholar_cite", asked, answers.Citations, context)
+        )
 
     @tool_api(explode_return=True, read_only=True, open_world=True)
     def get_author_id(
@@ -241,7 +243,7 @@ class GoogleScholar(BaseAction):
             "no_cache": no_cache,
             "async": _async,
         }
-        return results.author_id(
+        return results.find_author_id(
             self._ask("google_scholar_profiles", asked, answers.Profiles, context)
         )
 
@@ -249,7 +251,7 @@ class GoogleScholar(BaseAction):
         self, engine: str, asked: dict[str, Any], shape: type[T], context: Context | None
     ) -> T:
         """What *engine* answers. A search that goes on is looked at again until it is over."""
-        secret = {"api_key": _key(self._key)}
+        secret = {"api_key": _read_key(self._key)}
         call = Call(context, seconds=_SECONDS)
         params = {"engine": engine, **asked, "output": "json"}
         found = answers.read(
@@ -257,21 +259,21 @@ class GoogleScholar(BaseAction):
         )
         while found.is_under_way:
             if call.seconds_left <= _LOOK_AGAIN_SECONDS:
-                raise call.too_late(say("SerpApi's search"))
+                raise call.make_too_late_error(say("SerpApi's search"))
             call.wait(_LOOK_AGAIN_SECONDS)
-            archived = f"searches/{_in_path(found.search_metadata.id)}.json"
+            archived = f"searches/{_quote_in_path(found.search_metadata.id)}.json"
             found = answers.read(
                 self._service.get(archived, secret_params=secret, call=call).body, shape
             )
         return found
 
 
-def _key(given: str | None) -> str:
+def _read_key(given: str | None) -> str:
     """The key, which Lagent took from SERPER_API_KEY. That is Serper's: to send it to SerpApi would
     give it away.
     """
     try:
-        return key("SERPAPI_API_KEY", given)
+        return read_key("SERPAPI_API_KEY", given)
     except ToolError as error:
         if not os.environ.get("SERPER_API_KEY"):
             raise
@@ -283,7 +285,7 @@ def _key(given: str | None) -> str:
         ) from None
 
 
-def _in_path(text: str) -> str:
+def _quote_in_path(text: str) -> str:
     from urllib.parse import quote
 
     return quote(text, safe="")

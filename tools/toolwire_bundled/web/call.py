@@ -28,7 +28,7 @@ _GLANCE_SECONDS = 0.05
 """How often a waiting thread checks whether the call was cancelled."""
 
 
-def _random() -> float:
+def _draw_random_number() -> float:
     import random
 
     return random.random()
@@ -42,7 +42,7 @@ class Watch(msgspec.Struct, frozen=True):
     elapsed: Callable[[], float] = time.monotonic
     now: Callable[[], float] = time.time
     sleep: Callable[[float], object] = time.sleep
-    chance: Callable[[], float] = _random
+    chance: Callable[[], float] = _draw_random_number
 
 
 WATCH = Watch()
@@ -111,11 +111,11 @@ class Call:
                     return job.outcome.get(timeout=_GLANCE_SECONDS)()
                 except Empty:
                     if self.seconds_left <= 0:
-                        raise self.too_late(job.leaving.what) from None
+                        raise self.make_too_late_error(job.leaving.what) from None
         finally:
             job.leaving.leave()
 
-    def too_late(self, what: str) -> Unreachable:
+    def make_too_late_error(self, what: str) -> Unreachable:
         """The error for *what* took longer than there was time."""
         return Unreachable(
             say(
@@ -140,7 +140,7 @@ class Leaving:
         """True once no caller waits any more."""
         return self._has_left
 
-    def then(self, act: Callable[[], object]) -> None:
+    def call_at_end(self, act: Callable[[], object]) -> None:
         """Call *act* as soon as no caller waits any more, which may be now. It must not block."""
         with self._lock:
             if not self._has_left:

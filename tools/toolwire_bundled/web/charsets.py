@@ -44,15 +44,17 @@ _NOT_OF_THE_WEB = (
 _CONTROLS = {code: None for code in [*range(32), *range(127, 160)] if chr(code) not in "\t\n\r\x85"}
 
 
-def decoded(body: bytes, content_type: str) -> str:
+def decode_body(body: bytes, content_type: str) -> str:
     """Return *body* as text without control characters. Bytes that do not fit become U+FFFD."""
     label = content_type.lower().partition("charset=")[2].partition(";")[0].strip(" \"'")
     mark = next((name for mark, name in _BOMS.items() if body.startswith(mark)), None)
-    text = body.decode(mark or _known(label) or _declared(body) or _detected(body), "replace")
+    text = body.decode(
+        mark or _find_codec(label) or _find_declared(body) or _detect(body), "replace"
+    )
     return text.translate(_CONTROLS).replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _known(label: str) -> str | None:
+def _find_codec(label: str) -> str | None:
     if not label.isascii():  # Python's own search for such names is deprecated
         return None
     try:
@@ -63,20 +65,20 @@ def _known(label: str) -> str | None:
     return None if name.startswith(_NOT_OF_THE_WEB) else _WEB_NAMES.get(name, name)
 
 
-def _declared(body: bytes) -> str | None:
+def _find_declared(body: bytes) -> str | None:
     found = _DECLARED.search(body, 0, _DECLARED_WITHIN_BYTES)
-    name = _known(found[1].decode("ascii")) if found else None
+    name = _find_codec(found[1].decode("ascii")) if found else None
     return (
         "utf-8" if name and name.startswith("utf-16") else name
     )  # in UTF-16 the declaration would not match
 
 
-def _detected(body: bytes) -> str:
+def _detect(body: bytes) -> str:
     try:
         body.decode("utf-8")
     except UnicodeDecodeError:
         from charset_normalizer import from_bytes
 
         best = from_bytes(body[:_DETECTED_FROM_BYTES]).best()
-        return (best and _known(best.encoding)) or "cp1252"
+        return (best and _find_codec(best.encoding)) or "cp1252"
     return "utf-8"

@@ -32,7 +32,7 @@ _PLACES = (
 )
 
 
-def refusal(
+def make_refusal(
     status: int,
     body: bytes,
     headers: Mapping[str, str],
@@ -44,9 +44,9 @@ def refusal(
     """The error for an answer of this *status* from *where*. *clean* takes what is secret out of a
     text.
     """
-    message = clean(error_text(body))[:_MAX_TOLD]
+    message = clean(find_error_text(body))[:_MAX_TOLD]
     seconds = read_retry_after(headers, now)
-    advice = clean(_advice(status, headers))
+    advice = clean(_write_advice(status, headers))
     if seconds and not advice:
         advice = say("it asks to wait {seconds:.0f} seconds", seconds=seconds)
     reason = message or say("without a word")
@@ -60,28 +60,28 @@ def refusal(
     )
 
 
-def error_text(body: bytes) -> str:
+def find_error_text(body: bytes) -> str:
     """The text of an error, out of JSON of any of the usual shapes, or of a page for people. One
     line.
     """
     text = body[:_MAX_READ].decode("utf-8", "replace")
     try:
-        text = _sentence(codec.decode(body), _MAX_DEPTH)
+        text = _find_sentence(codec.decode(body), _MAX_DEPTH)
     except (codec.DecodingError, codec.EncodingError):
         if text.lstrip().startswith("<"):
             text = _without_markup(text)
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
-def _sentence(value: Any, depth: int) -> str:
+def _find_sentence(value: Any, depth: int) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, list) and depth:
-        return "; ".join(filter(None, (_sentence(each, depth - 1) for each in value)))
+        return "; ".join(filter(None, (_find_sentence(each, depth - 1) for each in value)))
     if isinstance(value, dict) and depth:
         found = next((value[place] for place in _PLACES if value.get(place)), None)
         if found is not None and not isinstance(found, bool):
-            return _sentence(found, depth - 1)
+            return _find_sentence(found, depth - 1)
     return codec.encode(value).decode() if value not in (None, {}, []) else ""
 
 
@@ -95,7 +95,7 @@ def _without_markup(text: str) -> str:
     return html.unescape(without)
 
 
-def _advice(status: int, headers: Mapping[str, str]) -> str:
+def _write_advice(status: int, headers: Mapping[str, str]) -> str:
     from urllib.parse import urlsplit
 
     if not 300 <= status < 400:

@@ -64,7 +64,7 @@ class NotOpened(WebError):
     """An address that a tool does not open for a model."""
 
 
-def failed(error: ToolError) -> ActionReturn:
+def make_failed_return(error: ToolError) -> ActionReturn:
     """The outcome of a call that ended in *error*: HTTP_ERROR, or API_ERROR if a service said
     no.
     """

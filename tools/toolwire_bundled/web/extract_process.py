@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire import codec
 
-from .charsets import decoded
+from .charsets import decode_body
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,22 +54,22 @@ def main() -> None:
     """Read the page and write what is to be read in it."""
     _limit()
     content_type, url = sys.argv[1:]
-    for title, text in texts(sys.stdin.buffer.read(), content_type, url):
+    for title, text in extract_texts(sys.stdin.buffer.read(), content_type, url):
         sys.stdout.buffer.write(codec.encode({"title": title, "text": text[:MAX_CHARS]}) + b"\n")
         sys.stdout.buffer.flush()
 
 
-def texts(body: bytes, content_type: str, url: str) -> Iterator[tuple[str, str]]:
+def extract_texts(body: bytes, content_type: str, url: str) -> Iterator[tuple[str, str]]:
     """The title and the text of a page: each better than the one before, and more work."""
-    text = decoded(body, content_type)
+    text = decode_body(body, content_type)
     if not is_markup(content_type.partition(";")[0].strip().lower(), text):
         yield "", _tidy(text)
         return
-    tree = _parsed(text)
-    title = _title(tree)
-    plain = plain_text(tree, url)
+    tree = _parse_html(text)
+    title = _find_title(tree)
+    plain = extract_plain_text(tree, url)
     yield title, plain
-    article = _article(text, url) or ""
+    article = _extract_article(text, url) or ""
     if _is_better(article, plain):
         yield title, article
 
@@ -87,7 +87,7 @@ def is_markup(kind: str, text: str) -> bool:
     )
 
 
-def _parsed(text: str) -> HtmlElement:
+def _parse_html(text: str) -> HtmlElement:
     from lxml.etree import ParserError
     from lxml.html import document_fromstring
 
@@ -99,7 +99,7 @@ def _parsed(text: str) -> HtmlElement:
         return document_fromstring("<html></html>")
 
 
-def plain_text(tree: HtmlElement, url: str) -> str:
+def extract_plain_text(tree: HtmlElement, url: str) -> str:
     """All that is to be seen, a line for each block, with its links."""
     from urllib.parse import urljoin
 
@@ -145,7 +145,7 @@ def _is_better(article: str, plain: str) -> bool:
     return bool(article) and not is_remnant and not has_lost_links
 
 
-def _article(text: str, url: str) -> str | None:
+def _extract_article(text: str, url: str) -> str | None:
     import trafilatura
 
     options: dict[str, Any] = {
@@ -156,7 +156,7 @@ def _article(text: str, url: str) -> str | None:
     return trafilatura.extract(text, url=url or None, **options)
 
 
-def _title(tree: HtmlElement) -> str:
+def _find_title(tree: HtmlElement) -> str:
     found = tree.findtext(".//title") or tree.findtext(".//h1") or ""
     return " ".join(found.split())[:500]
 

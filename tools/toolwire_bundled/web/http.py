@@ -17,9 +17,9 @@ import msgspec
 from toolwire_schemas.language import say
 from toolwire_schemas.wire import codec
 
-from ..requirements import extra
+from ..requirements import import_extra
 from .call import THREAD
-from .charsets import decoded
+from .charsets import decode_body
 from .errors import NotConnected, NotOpened, Unreachable, Unusable, WebError
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
         """True for 2xx."""
         return 200 <= self.status < 300
 
-    def json(self) -> Any:
+    def decode_json(self) -> Any:
         """The body as JSON.
 
         Raises:
@@ -103,12 +103,12 @@ class Reply(msgspec.Struct, frozen=True, kw_only=True):
                 )
             ) from None
 
-    def text(self) -> str:
+    def decode_text(self) -> str:
         """The body as text."""
-        return decoded(self.body, self.headers.get("content-type", ""))
+        return decode_body(self.body, self.headers.get("content-type", ""))
 
 
-def typed(answer: bytes, shape: type[T], service: str, *, strict: bool = True) -> T:
+def decode_typed(answer: bytes, shape: type[T], service: str, *, strict: bool = True) -> T:
     """The *answer* of *service* as a value of the type *shape*. If not *strict*, a number may be
     written as a string.
 
@@ -155,20 +155,20 @@ def _send(
     transport: Transport | None,
     leaving: Leaving,
 ) -> Reply:
-    with extra("web"):
+    with import_extra("web"):
         import httpx2
     _keep_quiet()
 
     failure: WebError
     try:
         with (
-            _client(limits, transport and transport(leaving, _trusted())) as client,
+            _make_client(limits, transport and transport(leaving, _get_certificates())) as client,
             client.stream(
                 request.method,
                 request.url,
-                headers={"user-agent": user_agent(), **request.headers},
+                headers={"user-agent": make_user_agent(), **request.headers},
                 content=request.content,
-                extensions={"trace": partial(_hang_up, leaving)},
+                extensions={"trace": partial(_close_when_left, leaving)},
             ) as response,
         ):
             headers = {name.lower(): value for name, value in response.headers.items()}
@@ -177,7 +177,9 @@ def _send(
                 url=url, status=response.status_code, headers=headers, body=b"", where=where
             )
             _check_coding(reply, client.headers["accept-encoding"])
-            return msgspec.structs.replace(reply, body=_body(response, limits.max_bytes, where))
+            return msgspec.structs.replace(
+                reply, body=_read_body(response, limits.max_bytes, where)
+            )
     except httpx2.TooManyRedirects:
         failure = NotOpened(
             f"{leaving.what} leads on and on: {_MAX_REDIRECTS} redirects are the limit"
@@ -193,7 +195,7 @@ def _send(
         )
     except httpx2.DecodingError as error:
         failure = Unusable(
-            f"{leaving.what} sent what cannot be decompressed: {_about(error, clean)}"
+            f"{leaving.what} sent what cannot be decompressed: {_describe_error(error, clean)}"
         )
     except (
         httpx2.InvalidURL,
@@ -201,14 +203,17 @@ def _send(
         httpx2.LocalProtocolError,
         ValueError,
     ) as error:
-        failure = Unusable(f"{leaving.what} cannot be asked like this: {_about(error, clean)}")
+        failure = Unusable(
+            f"{leaving.what} cannot be asked like this: {_describe_error(error, clean)}"
+        )
     except httpx2.ConnectError as error:
         failure = NotConnected(
-            f"{leaving.what} cannot be reached: {_about(error, clean)}", is_passing=True
+            f"{leaving.what} cannot be reached: {_describe_error(error, clean)}", is_passing=True
         )
     except httpx2.TransportError as error:
         failure = Unreachable(
-            f"the connection to {leaving.what} broke: {_about(error, clean)}", is_passing=True
+            f"the connection to {leaving.what} broke: {_describe_error(error, clean)}",
+            is_passing=True,
         )
     raise failure
 
@@ -229,12 +234,12 @@ def _check_coding(reply: Reply, accepted: str) -> None:
             )
 
 
-def _hang_up(leaving: Leaving, event: str, told: Mapping[str, Any]) -> None:
+def _close_when_left(leaving: Leaving, event: str, told: Mapping[str, Any]) -> None:
     """End the connection when no caller waits for its answer any more: a slow response could keep
     it for days.
     """
     if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
-        leaving.then(partial(_shut, told["return_value"].get_extra_info("socket")))
+        leaving.call_at_end(partial(_shut, told["return_value"].get_extra_info("socket")))
 
 
 def _shut(connection: socket.socket) -> None:
@@ -254,14 +259,14 @@ def _keep_quiet() -> None:
     logging.getLogger("httpx2").addFilter(lambda record: record.threadName != THREAD)
 
 
-def _client(limits: Limits, transport: httpx2.BaseTransport | None) -> httpx2.Client:
+def _make_client(limits: Limits, transport: httpx2.BaseTransport | None) -> httpx2.Client:
     # A new one each time: what a call of a tool costs is the way to the other end, and nothing is
     # left open.
     import httpx2
 
     return httpx2.Client(
         timeout=httpx2.Timeout(limits.silence_seconds, connect=limits.connect_seconds),
-        verify=_trusted(),
+        verify=_get_certificates(),
         transport=transport,
         follow_redirects=transport is not None,
         max_redirects=_MAX_REDIRECTS,
@@ -269,7 +274,7 @@ def _client(limits: Limits, transport: httpx2.BaseTransport | None) -> httpx2.Cl
     )
 
 
-def _body(response: httpx2.Response, max_bytes: int, shown: str) -> bytes:
+def _read_body(response: httpx2.Response, max_bytes: int, shown: str) -> bytes:
     # The pieces are decompressed, each at most 1 MiB, so that nothing small becomes large at once.
     body = bytearray()
     for piece in response.iter_bytes():
@@ -279,30 +284,30 @@ def _body(response: httpx2.Response, max_bytes: int, shown: str) -> bytes:
                 say(
                     "{shown} sent more than {size}, which is too much",
                     shown=shown,
-                    size=_size(max_bytes),
+                    size=_format_size(max_bytes),
                 )
             )
     return bytes(body)
 
 
-def _size(count: int) -> str:
+def _format_size(count: int) -> str:
     return f"{count / 2**20:g} MiB" if count >= 2**20 else f"{count:,} bytes"
 
 
-def _about(error: Exception, clean: Callable[[str], str]) -> str:
+def _describe_error(error: Exception, clean: Callable[[str], str]) -> str:
     return clean(str(error))[:_MAX_TOLD] or type(error).__name__
 
 
-def _trusted() -> ssl.SSLContext:
+def _get_certificates() -> ssl.SSLContext:
     """The certificates of this machine. To read them takes 25 ms, so all who come first wait for
     one who does.
     """
     with _reading:
-        return _certificates()
+        return _load_certificates()
 
 
 @cache
-def _certificates() -> ssl.SSLContext:
+def _load_certificates() -> ssl.SSLContext:
     import httpx2
 
     return httpx2.create_ssl_context()
@@ -312,7 +317,7 @@ _reading = threading.Lock()
 
 
 @cache
-def user_agent() -> str:
+def make_user_agent() -> str:
     """How the tools introduce themselves, which the services of OpenStreetMap and of arXiv insist
     on.
     """

@@ -14,11 +14,11 @@ import msgspec
 from toolwire_schemas.language import say
 from toolwire_tools.processes.child_group import ChildGroup
 
-from ..requirements import extra
+from ..requirements import import_extra
 from .errors import Unusable
 from .extract_process import without_links
 from .rate_limit import Pace
-from .ssrf_guard import shown
+from .ssrf_guard import show_url
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -55,16 +55,16 @@ def read(page: Page, call: Call, *, max_seconds: float = MAX_SECONDS) -> Text:
         Cancelled: if the call was cancelled.
     """
     _check_installed()
-    call.say(f"reading {shown(page.url)}")
+    call.say(f"reading {show_url(page.url)}")
     seconds = min(max_seconds, max(call.seconds_left, 0.0))
     with _TURNS.turn(call):
-        output = call.attend(partial(_extracted, page, seconds), f"reading {shown(page.url)}")
+        output = call.attend(partial(_extract, page, seconds), f"reading {show_url(page.url)}")
     lines = [line for line in output.splitlines(keepends=True) if line.endswith(b"\n")]
     if not lines:
         raise Unusable(
             say(
                 "{url} cannot be read: its markup takes too long, or too much memory",
-                url=shown(page.url),
+                url=show_url(page.url),
             )
         )
     text = msgspec.json.decode(lines[-1], type=Text)
@@ -72,7 +72,7 @@ def read(page: Page, call: Call, *, max_seconds: float = MAX_SECONDS) -> Text:
         raise Unusable(
             say(
                 "{url} has no text; perhaps it is made by scripts, which do not run here",
-                url=shown(page.url),
+                url=show_url(page.url),
             )
         )
     return text
@@ -81,12 +81,12 @@ def read(page: Page, call: Call, *, max_seconds: float = MAX_SECONDS) -> Text:
 def _check_installed() -> None:
     from importlib.util import find_spec
 
-    with extra("web"):
+    with import_extra("web"):
         if find_spec("trafilatura") is None:  # to import it here would take a quarter of a second
             raise ModuleNotFoundError(name="trafilatura")
 
 
-def _extracted(page: Page, seconds: float, leaving: Leaving) -> bytes:
+def _extract(page: Page, seconds: float, leaving: Leaving) -> bytes:
     """Return the output of the process until it ended, or was ended."""
     import subprocess
     import tempfile
@@ -111,12 +111,14 @@ def _extracted(page: Page, seconds: float, leaving: Leaving) -> bytes:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
             )
-            return _output(process, group, seconds, leaving)
+            return _read_output(process, group, seconds, leaving)
         finally:
             group.end()
 
 
-def _output(process: Popen[bytes], group: ChildGroup, seconds: float, leaving: Leaving) -> bytes:
+def _read_output(
+    process: Popen[bytes], group: ChildGroup, seconds: float, leaving: Leaving
+) -> bytes:
     import subprocess
 
     end = time.monotonic() + seconds

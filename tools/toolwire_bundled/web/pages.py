@@ -16,10 +16,10 @@ import httpx2
 import msgspec
 from toolwire_schemas.language import say
 
-from .error_responses import refusal
+from .error_responses import make_refusal
 from .errors import NotOpened, Unreachable, Unusable
 from .http import Limits, Request, send
-from .ssrf_guard import AddressGuard, page_url, shown
+from .ssrf_guard import AddressGuard, parse_page_url, show_url
 
 if TYPE_CHECKING:
     import ssl
@@ -69,11 +69,14 @@ def fetch(
         Cancelled: if the call was cancelled.
     """
     request = Request(
-        method="GET", url=str(page_url(url)), shown=shown(url), headers={"accept": _ACCEPTED}
+        method="GET",
+        url=str(parse_page_url(url)),
+        shown=show_url(url),
+        headers={"accept": _ACCEPTED},
     )
     reply = send(request, call, limits, transport=partial(_CheckedTransport, guard, call))
     if not reply.is_success:
-        raise refusal(
+        raise make_refusal(
             reply.status,
             reply.body,
             reply.headers,
@@ -102,24 +105,26 @@ class _CheckedTransport(httpx2.HTTPTransport):
         self._leaving = leaving
 
     def handle_request(self, request: httpx2.Request) -> httpx2.Response:
-        where = shown(str(request.url))
+        where = show_url(str(request.url))
         if self._leaving.has_left:
             raise Unreachable(say("{where} is not needed any more", where=where))
         self._call.say(f"opening {where}")
         self._leaving.what = f"looking up the host of {where}"
-        addresses = self._guard.addresses(str(request.url))[:_MAX_ADDRESSES]
+        addresses = self._guard.find_addresses(str(request.url))[:_MAX_ADDRESSES]
         self._leaving.what = where
-        response = self._first_response([_pinned(request, address) for address in addresses])
+        response = self._get_first_response(
+            [_pin_address(request, address) for address in addresses]
+        )
         if not response.has_redirect_location:
             _check_kind(response, where)
             return response
         response.close()
         # The client would read the body of a redirect to its end, however long, so it gets none.
         return httpx2.Response(
-            response.status_code, headers={"location": _onward(request, response)}
+            response.status_code, headers={"location": _find_redirect(request, response)}
         )
 
-    def _first_response(self, requests: list[httpx2.Request]) -> httpx2.Response:
+    def _get_first_response(self, requests: list[httpx2.Request]) -> httpx2.Response:
         *others, last = requests
         for request in others:
             with suppress(httpx2.ConnectError, httpx2.ConnectTimeout):
@@ -127,7 +132,7 @@ class _CheckedTransport(httpx2.HTTPTransport):
         return super().handle_request(last)
 
 
-def _pinned(request: httpx2.Request, address: str) -> httpx2.Request:
+def _pin_address(request: httpx2.Request, address: str) -> httpx2.Request:
     """*request* to *address*; its headers, TLS's SNI and the check of the certificate keep the name
     of the host.
     """
@@ -142,7 +147,7 @@ def _pinned(request: httpx2.Request, address: str) -> httpx2.Request:
     )
 
 
-def _onward(request: httpx2.Request, response: httpx2.Response) -> str:
+def _find_redirect(request: httpx2.Request, response: httpx2.Response) -> str:
     """The URL that a redirect leads to. Others than of pages are refused here: the client would
     change some of them.
     """
@@ -153,11 +158,11 @@ def _onward(request: httpx2.Request, response: httpx2.Response) -> str:
         raise NotOpened(
             say(
                 "{url} leads to {location!r}, which is no URL",
-                url=shown(str(request.url)),
-                location=shown(location),
+                url=show_url(str(request.url)),
+                location=show_url(location),
             )
         ) from None
-    return str(page_url(url))
+    return str(parse_page_url(url))
 
 
 def _check_kind(response: httpx2.Response, where: str) -> None:

@@ -22,7 +22,7 @@ class Pace:
     """At most *at_once* requests side by side, which begin at least *interval_seconds* after one
     another.
 
-    `Pace.of` gives all who ask one host the same one.
+    `Pace.find_for_host` gives all who ask one host the same one.
     """
 
     _known: dict[str, Pace] = {}  # noqa: RUF012  # shared by all, on purpose
@@ -36,7 +36,7 @@ class Pace:
         self._next = float("-inf")
 
     @classmethod
-    def of(cls, host: str, *, interval_seconds: float = 0.0, at_once: int = 8) -> Pace:
+    def find_for_host(cls, host: str, *, interval_seconds: float = 0.0, at_once: int = 8) -> Pace:
         """That of *host*. Who asks first says how fast it is."""
         with cls._knowing:
             if host not in cls._known:
@@ -54,9 +54,11 @@ class Pace:
         while not self._places.acquire(timeout=_LOOK_SECONDS):
             call.check()
             if call.seconds_left <= 0:
-                raise call.too_late(say("waiting for other requests to {host}", host=self._host))
+                raise call.make_too_late_error(
+                    say("waiting for other requests to {host}", host=self._host)
+                )
         try:
-            if (seconds := self._reserved(call)) > 0:
+            if (seconds := self._reserve_turn(call)) > 0:
                 call.say(f"waiting {seconds:.1f} seconds for a turn at {self._host}")
                 call.wait(seconds)
             yield
@@ -68,7 +70,7 @@ class Pace:
         with self._lock:
             self._next = max(self._next, call.watch.elapsed() + seconds)
 
-    def _reserved(self, call: Call) -> float:
+    def _reserve_turn(self, call: Call) -> float:
         """How long to wait for the turn that is now taken."""
         with self._lock:
             now = call.watch.elapsed()

@@ -17,7 +17,7 @@ from toolwire_schemas.retries import Retries
 from toolwire_schemas.wire import codec
 from toolwire_tools.errors import ToolError
 
-from .error_responses import refusal
+from .error_responses import make_refusal
 from .errors import WebError
 from .http import Limits, Reply, Request, send
 from .rate_limit import Pace
@@ -67,7 +67,7 @@ class Service:
         self._params = dict(params or {})
         self._limits = limits
         self._retries = retries
-        self._pace = partial(Pace.of, interval_seconds=interval_seconds, at_once=at_once)
+        self._pace = partial(Pace.find_for_host, interval_seconds=interval_seconds, at_once=at_once)
 
     def __repr__(self) -> str:
         return f"<Service {self.name}>"
@@ -108,7 +108,7 @@ class Service:
     ) -> Reply:
         """As `get`, with *json*, or with the *data* of a form."""
         if data is not None:
-            content, kind = _query(data).encode(), "application/x-www-form-urlencoded"
+            content, kind = _encode_query(data).encode(), "application/x-www-form-urlencoded"
         else:
             content, kind = codec.encode(json), "application/json"
         asked = _Asked(
@@ -132,10 +132,10 @@ class Service:
                     name=self.name,
                 )
             )
-        address = _address(self.name, self._base_url, asked.path)
+        address = _make_url(self.name, self._base_url, asked.path)
         parts = urlsplit(address)
         hidden = _Hidden([*secret_params.values(), *secret_headers.values(), parts.password or ""])
-        query = _query({**self._params, **asked.params, **secret_params})
+        query = _encode_query({**self._params, **asked.params, **secret_params})
         host = parts.netloc.rpartition("@")[2]
         request = Request(
             method=asked.method,
@@ -149,15 +149,17 @@ class Service:
             },
             content=asked.content,
         )
-        return self._until_answered(request, self._pace(host), call, hidden)
+        return self._send_until_answered(request, self._pace(host), call, hidden)
 
-    def _until_answered(self, request: Request, pace: Pace, call: Call, hidden: _Hidden) -> Reply:
+    def _send_until_answered(
+        self, request: Request, pace: Pace, call: Call, hidden: _Hidden
+    ) -> Reply:
         attempt = 1
         while True:
             try:
                 with pace.turn(call):
                     call.say(f"asking {request.shown}")
-                    return self._answered(request, call, hidden)
+                    return self._send_request(request, call, hidden)
             except WebError as error:
                 failure = error
             attempt += 1
@@ -179,7 +181,7 @@ class Service:
         call.say(f"{failure}; {again}")
         call.wait(seconds)
 
-    def _answered(self, request: Request, call: Call, hidden: _Hidden) -> Reply:
+    def _send_request(self, request: Request, call: Call, hidden: _Hidden) -> Reply:
         """The answer, at most a few redirects away: within the same host, because others must not
         see the key.
         """
@@ -187,11 +189,11 @@ class Service:
             reply = send(request, call, self._limits, clean=hidden)
             if reply.is_success:
                 return reply
-            onward = _onward(request, reply)
+            onward = _make_redirected_request(request, reply)
             if onward is None:
                 break
             request = onward
-        raise refusal(
+        raise make_refusal(
             reply.status,
             reply.body,
             reply.headers,
@@ -230,7 +232,7 @@ class _Hidden:
         return text
 
 
-def _address(name: str, base_url: str, path: str) -> str:
+def _make_url(name: str, base_url: str, path: str) -> str:
     from urllib.parse import urlsplit
 
     try:
@@ -250,7 +252,7 @@ def _address(name: str, base_url: str, path: str) -> str:
     return f"{base_url}/{path.lstrip('/')}" if path else base_url
 
 
-def _query(params: Mapping[str, object]) -> str:
+def _encode_query(params: Mapping[str, object]) -> str:
     from urllib.parse import urlencode
 
     named = [
@@ -267,7 +269,7 @@ def _write(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _onward(request: Request, reply: Reply) -> Request | None:
+def _make_redirected_request(request: Request, reply: Reply) -> Request | None:
     """The request that a redirect asks for; None if it leads elsewhere, or is malformed."""
     from urllib.parse import urljoin, urlsplit
 

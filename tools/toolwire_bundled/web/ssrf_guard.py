@@ -75,12 +75,12 @@ class AddressGuard(msgspec.Struct, frozen=True):
     def __post_init__(self) -> None:
         """Raise ValueError if something else is allowed than hosts, addresses and networks."""
         for each in self.allowed if isinstance(self.allowed, tuple) else ():
-            if _network(each) is None and not is_host(each):
+            if _parse_network(each) is None and not is_host(each):
                 raise ValueError(
                     f"{each!r} is neither a host, nor an address, nor a network like 10.0.0.0/8"
                 )
 
-    def addresses(
+    def find_addresses(
         self, url: str, resolve: Callable[[str], Sequence[str]] | None = None
     ) -> list[str]:
         """Look the host of *url* up, and return those of its addresses that may be connected to.
@@ -88,10 +88,12 @@ class AddressGuard(msgspec.Struct, frozen=True):
         Raises:
             NotOpened: if it has none, or is no URL of a page, with the reason.
         """
-        parsed = page_url(url)
-        return self._permitted(parsed, (resolve or _resolved)(parsed.raw_host.decode("ascii")))
+        parsed = parse_page_url(url)
+        return self._list_permitted(
+            parsed, (resolve or _resolve_host)(parsed.raw_host.decode("ascii"))
+        )
 
-    def _permitted(self, url: httpx2.URL, addresses: Sequence[str]) -> list[str]:
+    def _list_permitted(self, url: httpx2.URL, addresses: Sequence[str]) -> list[str]:
         permitted = [each for each in addresses if self._may_ask(url, ipaddress.ip_address(each))]
         if permitted:
             return permitted
@@ -99,7 +101,7 @@ class AddressGuard(msgspec.Struct, frozen=True):
             raise NotOpened(
                 say(
                     "{url} has the port {port}, where no pages are",
-                    url=shown(str(url)),
+                    url=show_url(str(url)),
                     port=url.port,
                 )
             )
@@ -117,7 +119,7 @@ class AddressGuard(msgspec.Struct, frozen=True):
         return is_public(address) and _has_pages(url)
 
 
-def page_url(url: str) -> httpx2.URL:
+def parse_page_url(url: str) -> httpx2.URL:
     """Parse *url*, which may be that of a page.
 
     Raises:
@@ -137,7 +139,7 @@ def page_url(url: str) -> httpx2.URL:
         parsed = httpx2.URL(url.strip())
         host = parsed.host  # raises where its IDNA cannot be decoded
     except (httpx2.InvalidURL, UnicodeError) as error:
-        raise NotOpened(say("{url} is no URL: {error}", url=shown(url), error=error)) from None
+        raise NotOpened(say("{url} is no URL: {error}", url=show_url(url), error=error)) from None
     if parsed.scheme not in _WEB_PORTS:
         problem = say("has no scheme")
         if parsed.scheme:
@@ -145,19 +147,24 @@ def page_url(url: str) -> httpx2.URL:
         raise NotOpened(
             say(
                 "{url} {problem}; a URL here begins with https:// or http://",
-                url=shown(url),
+                url=show_url(url),
                 problem=problem,
             )
         )
     if not host:
-        raise NotOpened(say("{url} names no host", url=shown(url)))
+        raise NotOpened(say("{url} names no host", url=show_url(url)))
     if parsed.userinfo:
         raise NotOpened(
-            say("{url} holds a user name, which hides where it leads; leave it out", url=shown(url))
+            say(
+                "{url} holds a user name, which hides where it leads; leave it out",
+                url=show_url(url),
+            )
         )
     if parsed.port is not None and not 0 < parsed.port <= 65535:
         raise NotOpened(
-            say("{url} has the port {port}, which there is not", url=shown(url), port=parsed.port)
+            say(
+                "{url} has the port {port}, which there is not", url=show_url(url), port=parsed.port
+            )
         )
     return parsed
 
@@ -191,7 +198,7 @@ def _has_pages(url: httpx2.URL) -> bool:
     return port in _WEB_PORTS.values() or (port >= 1024 and port not in _BAD_PORTS)
 
 
-def shown(url: str) -> str:
+def show_url(url: str) -> str:
     """*url* as a message repeats it: on one line, not too long, and without a password."""
     scheme, separator, rest = url.strip().partition("://")
     place, slash, path = rest.partition("/")
@@ -201,7 +208,7 @@ def shown(url: str) -> str:
 
 
 def _covers(entry: str, host: str, address: Address) -> bool:
-    network = _network(entry)
+    network = _parse_network(entry)
     return (
         host.rstrip(".").lower() == entry.rstrip(".").lower()
         if network is None
@@ -209,14 +216,14 @@ def _covers(entry: str, host: str, address: Address) -> bool:
     )
 
 
-def _network(entry: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
+def _parse_network(entry: str) -> ipaddress.IPv4Network | ipaddress.IPv6Network | None:
     try:
         return ipaddress.ip_network(entry, strict=False)
     except ValueError:
         return None
 
 
-def _resolved(host: str) -> list[str]:
+def _resolve_host(host: str) -> list[str]:
     import socket
 
     try:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..requirements import key
+from ..requirements import read_key
 from ..web.http import Limits
 from ..web.service import Service
-from .hits import at, hits
+from .hits import get_at, read_hits
 
 if TYPE_CHECKING:
     from ..web.call import Call
@@ -46,6 +46,10 @@ class Engine:
             "result_filter": "web",
             "text_decorations": False,
         }
-        token = {"x-subscription-token": key(VARIABLE, self._settings.api_key)}
-        told = self._service.get("web/search", params=asked, secret_headers=token, call=call).json()
-        return hits(at(told, "web", "results"), url="url", title="title", summary="description")
+        token = {"x-subscription-token": read_key(VARIABLE, self._settings.api_key)}
+        told = self._service.get(
+            "web/search", params=asked, secret_headers=token, call=call
+        ).decode_json()
+        return read_hits(
+            get_at(told, "web", "results"), url="url", title="title", summary="description"
+        )

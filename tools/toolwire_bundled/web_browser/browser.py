@@ -15,16 +15,16 @@ from toolwire_schemas.language import say
 from toolwire_tools.decorator import tool_api
 from toolwire_tools.errors import ArgumentsError, ToolError
 
-from ..requirements import extra
-from ..settings import positive
+from ..requirements import import_extra
+from ..settings import check_positive
 from ..web.call import Call
 from ..web.http import Limits
 from ..web.page_text import Text, read
 from ..web.ssrf_guard import AddressGuard, is_host
 from .cache import Cache
-from .engines import Hit, Settings, engine
-from .hits import chosen
-from .parallel import together
+from .engines import Hit, Settings, make_engine
+from .hits import choose_hits
+from .parallel import run_in_parallel
 from .results import Results, Told
 
 if TYPE_CHECKING:
@@ -106,20 +106,20 @@ class WebBrowser(BaseAction):
             base_url=base_url,
             region=region,
             language=language,
-            timeout=positive("timeout", timeout),
+            timeout=check_positive("timeout", timeout),
         )
-        self._engine = engine(searcher_type, settings)
+        self._engine = make_engine(searcher_type, settings)
         self._black_list = tuple(
             host.strip(".").lower() for host in (BLACK_LIST if black_list is None else black_list)
         )
-        self._topk = positive("topk", topk)
+        self._topk = check_positive("topk", topk)
         self._guard = AddressGuard(
             allow_private if isinstance(allow_private, bool) else tuple(allow_private)
         )
         self._limits = Limits(
             connect_seconds=timeout, silence_seconds=timeout, max_bytes=_MAX_PAGE_BYTES
         )
-        self._max_chars = positive("max_chars", max_chars)
+        self._max_chars = check_positive("max_chars", max_chars)
         self._searches: Cache[list[Hit]] = Cache()
         self._pages: Cache[Text] = Cache(most=_MAX_PAGES)
         self._results = Results()
@@ -148,8 +148,8 @@ class WebBrowser(BaseAction):
                 ]
             )
         call = Call(context, seconds=_SECONDS)
-        outcomes = together(
-            [partial(self._found, each, call) for each in dict.fromkeys(filter(None, queries))]
+        outcomes = run_in_parallel(
+            [partial(self._find_hits, each, call) for each in dict.fromkeys(filter(None, queries))]
         )
         failures = [outcome for outcome in outcomes if isinstance(outcome, ToolError)]
         if len(failures) == len(outcomes):
@@ -184,7 +184,11 @@ class WebBrowser(BaseAction):
         call = Call(context, seconds=_SECONDS)
         ids = list(dict.fromkeys(select_ids))
         outcomes = dict(
-            zip(ids, together([partial(self._selected, each, call) for each in ids]), strict=True)
+            zip(
+                ids,
+                run_in_parallel([partial(self._select_page, each, call) for each in ids]),
+                strict=True,
+            )
         )
         if all(isinstance(outcome, ToolError) for outcome in outcomes.values()):
             raise ToolError("\n".join(f"{each}: {outcome}" for each, outcome in outcomes.items()))
@@ -203,7 +207,7 @@ class WebBrowser(BaseAction):
         Args:
             url (str): the address, with https:// or http://
         """
-        page = self._page(url, Call(context, seconds=_SECONDS))
+        page = self._read_page(url, Call(context, seconds=_SECONDS))
         text = (
             page.text
             if not page.title or page.title in page.text[:1000]
@@ -217,19 +221,19 @@ class WebBrowser(BaseAction):
         )
         return {"type": "text", "content": cut}
 
-    def _found(self, query: str, call: Call) -> list[Hit]:
+    def _find_hits(self, query: str, call: Call) -> list[Hit]:
         def ask() -> list[Hit]:
-            return chosen(
+            return choose_hits(
                 self._engine.search(query, self._topk * 2, call), self._black_list, self._topk
             )
 
         return self._searches.get(query, ask, call.watch.elapsed)
 
-    def _selected(self, number: int, call: Call) -> str:
-        return self._page(self._results.url(number), call).without_links[:_SELECTED_CHARS]
+    def _select_page(self, number: int, call: Call) -> str:
+        return self._read_page(self._results.find_url(number), call).without_links[:_SELECTED_CHARS]
 
-    def _page(self, url: str, call: Call) -> Text:
-        with extra("web"):
+    def _read_page(self, url: str, call: Call) -> Text:
+        with import_extra("web"):
             from ..web.pages import fetch  # which imports the HTTP library
 
         def open_it() -> Text:

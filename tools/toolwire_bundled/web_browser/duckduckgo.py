@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from toolwire_schemas.language import say
 
-from ..requirements import extra
+from ..requirements import import_extra
 from ..web.errors import Unusable
 from ..web.http import Limits
 from ..web.service import Service
@@ -50,7 +50,7 @@ class Engine:
                 say("DuckDuckGo takes queries of at most {max_query} letters", max_query=_MAX_QUERY)
             )
         reply = self._service.post(data={"q": query, "b": "", "kl": self._region}, call=call)
-        return read(reply.text())[:most]
+        return read(reply.decode_text())[:most]
 
 
 def read(page: str) -> list[Hit]:
@@ -59,12 +59,12 @@ def read(page: str) -> list[Hit]:
     Raises:
         Unusable: if it is no page of results, as when DuckDuckGo takes the client for a robot.
     """
-    with extra("web"):
+    with import_extra("web"):
         from lxml.html import document_fromstring  # comes with trafilatura
     tree = document_fromstring(
         f"<!DOCTYPE html><html><body>{page}"
     )  # so that there is always a document
-    found = [hit for result in _with_class(tree, "result") if (hit := _hit(result))]
+    found = [hit for result in _with_class(tree, "result") if (hit := _read_hit(result))]
     if not found and not _with_class(tree, "no-results"):
         raise Unusable(
             say(
@@ -75,16 +75,16 @@ def read(page: str) -> list[Hit]:
     return found
 
 
-def _hit(result: HtmlElement) -> Hit | None:
+def _read_hit(result: HtmlElement) -> Hit | None:
     links = _with_class(result, "result__a")
-    url = _target(links[0].get("href") or "") if links else ""
+    url = _find_target(links[0].get("href") or "") if links else ""
     if not url:
         return None
     summaries = _with_class(result, "result__snippet")
-    return Hit(url, _text(links[0]), _text(summaries[0]) if summaries else "")
+    return Hit(url, _read_text(links[0]), _read_text(summaries[0]) if summaries else "")
 
 
-def _text(element: HtmlElement) -> str:
+def _read_text(element: HtmlElement) -> str:
     return " ".join(element.text_content().split())
 
 
@@ -95,7 +95,7 @@ def _with_class(tree: HtmlElement, name: str) -> list[HtmlElement]:
     return found
 
 
-def _target(href: str) -> str:
+def _find_target(href: str) -> str:
     """Return where a link leads: links to DuckDuckGo itself have it in their query; empty for
     advertisements.
     """

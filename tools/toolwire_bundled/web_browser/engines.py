@@ -57,7 +57,7 @@ _GONE = {
 }
 
 
-def engine(name: str, settings: Settings) -> Engine:
+def make_engine(name: str, settings: Settings) -> Engine:
     """The engine called *name*.
 
     Raises:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..google_search.serper import SERPER, Serper
-from .hits import hits
+from .hits import read_hits
 
 if TYPE_CHECKING:
     from ..web.call import Call
@@ -26,4 +26,4 @@ class Engine:
         told = self._serper.search(
             query, call, num=most, gl=self._settings.region, hl=self._settings.language
         )
-        return hits(told.get("organic"), url="link", title="title", summary="snippet")
+        return read_hits(told.get("organic"), url="link", title="title", summary="snippet")

@@ -11,25 +11,25 @@ from .engines import Hit
 _TAG = re.compile(r"</?(?:strong|b|em|i|mark|span)(?: [^<>]*)?>")
 
 
-def hits(found: Any, *, url: str, title: str, summary: str) -> list[Hit]:
+def read_hits(found: Any, *, url: str, title: str, summary: str) -> list[Hit]:
     """The results in a list of objects, whose members are called like that. Entries without an
     address are left out.
     """
     return [
-        Hit(each[url], _plain(each.get(title)), _plain(each.get(summary)))
+        Hit(each[url], _make_plain(each.get(title)), _make_plain(each.get(summary)))
         for each in (found if isinstance(found, list) else [])
         if isinstance(each, dict) and isinstance(each.get(url), str)
     ]
 
 
-def at(value: Any, *path: str) -> Any:
+def get_at(value: Any, *path: str) -> Any:
     """Return the value at *path* within objects; None if it is missing."""
     for name in path:
         value = value.get(name) if isinstance(value, dict) else None
     return value
 
 
-def chosen(found: Iterable[Hit], black_list: Collection[str], most: int) -> list[Hit]:
+def choose_hits(found: Iterable[Hit], black_list: Collection[str], most: int) -> list[Hit]:
     """The first *most* results that are neither PDFs nor of a host on the *black_list*, or below
     one.
     """
@@ -50,7 +50,7 @@ def _is_wanted(url: str, black_list: Collection[str]) -> bool:
     return parts.scheme in ("http", "https") and not unwanted
 
 
-def _plain(text: Any) -> str:
+def _make_plain(text: Any) -> str:
     """*text* on one line, without the marks that engines put round the words that were sought."""
     import html
 

@@ -45,7 +45,7 @@ class Results:
             self.kept = dict([*self.kept.items(), *added.items()][-self._most :])
         return added
 
-    def url(self, number: int) -> str:
+    def find_url(self, number: int) -> str:
         """The address of the result with this id.
 
         Raises:

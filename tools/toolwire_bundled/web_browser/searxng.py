@@ -13,7 +13,7 @@ from toolwire_tools.errors import ToolError
 from ..web.errors import Refused, Unusable
 from ..web.http import Limits
 from ..web.service import Service
-from .hits import at, hits
+from .hits import get_at, read_hits
 
 if TYPE_CHECKING:
     from ..web.call import Call
@@ -37,24 +37,24 @@ class Engine:
             "language": self._settings.language,
         }
         try:
-            told = self._service().get(params=asked, call=call).json()
+            told = self._make_service().get(params=asked, call=call).decode_json()
         except Refused as error:
             if error.status != 403:
                 raise
             raise Unusable(
                 say("{error}; is json among the search.formats of its settings.yml?", error=error)
             ) from None
-        found = hits(at(told, "results"), url="url", title="title", summary="content")
-        if not found and (silent := at(told, "unresponsive_engines")):
+        found = read_hits(get_at(told, "results"), url="url", title="title", summary="content")
+        if not found and (silent := get_at(told, "unresponsive_engines")):
             raise Unusable(
                 say(
                     "SearXNG found nothing, for its engines do not respond: {names}",
-                    names=_names(silent),
+                    names=_describe_engines(silent),
                 )
             )
         return found
 
-    def _service(self) -> Service:
+    def _make_service(self) -> Service:
         address = self._settings.base_url or os.environ.get(VARIABLE, "").strip()
         if not address:
             raise ToolError(
@@ -69,7 +69,7 @@ class Engine:
         return Service("SearXNG", whole, limits=Limits(silence_seconds=self._settings.timeout))
 
 
-def _names(silent: object) -> str:
+def _describe_engines(silent: object) -> str:
     """Pairs of an engine and what is wrong with it, in words."""
     pairs = silent if isinstance(silent, list) else [silent]
     return ", ".join(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from .api import ActionApi
     from .executor import ActionExecutor
 
-_ENTRY_IN_CHINESE = "toolwire_bundled.chinese:entry"
+_ENTRY_IN_CHINESE = "toolwire_bundled.chinese:translate_entry"
 """A path, since bundled tools are above actions."""
 
 

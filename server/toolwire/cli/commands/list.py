@@ -376,11 +376,11 @@ def _format_finding(finding: Finding) -> tuple[str, str, str, str]:
 
 
 def _list_bundled(words: Words) -> int:
-    from toolwire_bundled.availability import readiness
+    from toolwire_bundled.availability import check_readiness
 
     if words.words or words.command or "set" in words.options:
         raise UsageError("--bundled lists all of the tools that come with Toolwire: name no target")
-    tools = readiness()
+    tools = check_readiness()
     if "json" in words.options:
         print_data(format_json(tools))
         return 0

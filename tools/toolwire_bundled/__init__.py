@@ -29,7 +29,7 @@ class BundledTool(msgspec.Struct, frozen=True):
     """Facts about a bundled tool that need no import of it.
 
     `module` has the class; it may be relative to this package. `pip install 'toolwire[EXTRA]'`
-    adds what it needs, with `import_extra` as EXTRA. Of the environment's variables it cannot do without
+    adds what it needs, with `extra` as EXTRA. Of the environment's variables it cannot do without
     its `keys`, and reads `variables` if they are set; of what it is made with, it cannot do without
     `settings`; `programs` make it better where they are installed.
     """

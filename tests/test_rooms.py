@@ -81,8 +81,7 @@ ROOMS: dict[str, list[str]] = {
     ],
     "toolwire": [
         "errors log quick_msgspec timers setting_mistakes",
-        "settings identity tool_patterns",
-        "upgrades version",
+        "settings identity tool_patterns version",
         "protocol",
         "list_cache",
         "tracing tasks",

@@ -8,8 +8,11 @@ that writes to standard output and standard error; a test reads the code to hold
 from __future__ import annotations
 
 import os
-import re
-from typing import IO
+
+# as that of `typing`, which `toolwire --version` does not need
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import IO
 
 _JOINERS = "\u200c\u200d"
 """Some languages, and many emoji, cannot be written without them. They move nothing."""
@@ -26,7 +29,6 @@ _CODES = {
     GREEN: "\x1b[32m",
     PLAIN: "\x1b[0m",
 }
-_MARK = re.compile(f"([{BOLD}-{PLAIN}])")
 
 _MAX_LINE = 10_000
 
@@ -42,15 +44,12 @@ def make_printable(text: str) -> str:
 
 
 def _escape(letter: str) -> str:
+    if letter.isprintable() or letter in "\n\t" or letter in _JOINERS:
+        return letter
     import json  # most texts need no escapes
     import unicodedata
 
-    if (
-        letter.isprintable()
-        or letter in "\n\t"
-        or letter in _JOINERS
-        or unicodedata.category(letter) == "Zs"
-    ):
+    if unicodedata.category(letter) == "Zs":
         return letter
     return json.dumps(letter)[1:-1]
 
@@ -62,7 +61,16 @@ def emphasize(mark: str, text: str) -> str:
 
 def remove_emphasis(text: str) -> str:
     """Return *text* without emphasis."""
-    return _MARK.sub("", text)
+    return "".join(_split_marks(text)[::2])
+
+
+def _split_marks(text: str) -> list[str]:
+    """Return the parts of *text* between marks, each followed by its mark."""
+    if not any(mark in text for mark in _CODES):
+        return [text]
+    import re  # few texts have emphasis
+
+    return re.split(f"([{BOLD}-{PLAIN}])", text)
 
 
 class Output:
@@ -106,7 +114,7 @@ class Output:
         """Note that the other program whose lines these were has ended; see `LineOutput`."""
 
     def _safe(self, text: str) -> str:
-        parts = _MARK.split(text)
+        parts = _split_marks(text)
         parts[1::2] = [_CODES[mark] if self._has_colours else "" for mark in parts[1::2]]
         parts[::2] = map(make_printable, parts[::2])
         return "".join(parts)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from .errors import RequestError
     from .server import Server, serve
-    from .settings import __version__
+    from .version import __version__
 
 __all__ = [
     "AsyncContext",
@@ -50,7 +50,7 @@ _LATER = {
     "RequestError": "toolwire.errors",
     "Server": "toolwire.server",
     "ToolError": "toolwire_tools",
-    "__version__": "toolwire.settings",
+    "__version__": "toolwire.version",
     "complete": "toolwire_tools",
     "load_ipython_extension": "toolwire.notebook",
     "prompt": "toolwire_tools",

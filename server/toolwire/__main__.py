@@ -38,7 +38,7 @@ def main(arguments: list[str] | None = None) -> int:
     if any(word.startswith("--share") for word in words):
         reason = _share(words)
 
-    if words[:1] not in (["-h"], ["--help"]):  # which need no msgspec
+    if not words or words[0] not in ("-h", "--help", "-V", "--version"):  # which need no msgspec
         from .quick_msgspec import import_msgspec  # after the path is fixed
 
         # Before Ctrl-C raises an exception again: one in the start of its C code ends the process.

@@ -10,7 +10,10 @@ Failed                  a command failed
 
 from __future__ import annotations
 
-from typing import Any
+# as that of `typing`, which `--version` does not need
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 class RequestError(Exception):

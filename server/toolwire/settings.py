@@ -7,10 +7,6 @@ from typing import Any, Literal
 import msgspec
 from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
-__version__ = "0.1.0"
-"""The version of Toolwire."""
-
-
 _MIB = 1024 * 1024
 
 

@@ -1,77 +1,92 @@
-"""The text of `toolwire --version`: the version, the commit where one is known, and with `-v` where
-the package is.
+"""The version of Toolwire. Refuses to mix two of them in one process, when the package is upgraded
+under a running server.
+
+Strategy. Modules that few calls need are imported when one needs them, since importing them at the
+start would cost every host time. After an upgrade in place, such an import would bring modules of
+another version: names are missing in them, or mean something else. So from the first call on, a
+finder is asked first for each of our modules. If the file with the version has changed, and the
+version with it, the import fails with a sentence that says so, and the server goes on.
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 
-from .settings import __version__
+from toolwire_schemas import is_ours
 
-_DIGITS = 12
-_GIT_SECONDS = 5.0
-_PACKAGE = os.path.dirname(os.path.abspath(__file__))
-_RECORD = f"{_PACKAGE}-{__version__}.dist-info/direct_url.json"
-"""Where an installer records what it has installed, if not from an index (PEP 610). That of an
-editable installation is elsewhere; its checkout knows the commit.
-"""
-_CHECKOUT = os.path.dirname(os.path.dirname(_PACKAGE))
-"""The folder of the project if this is a checkout, as an editable installation uses it."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from importlib.machinery import ModuleSpec
+
+__version__ = "0.1.0"
+
+_FILE = __file__
+_START = "__version__ = "
 
 
-def version_text(*, is_verbose: bool) -> str:
-    """Return the version on one line; if *is_verbose*, the folder of the package and the Python
-    follow.
+class Upgraded(ImportError):
+    """A module that cannot be imported any more, since its file is that of another version."""
+
+
+class UpgradeGuard:
+    """A finder for `sys.meta_path` that finds nothing, and raises `Upgraded` for our modules after
+    an upgrade.
     """
-    commit = _installed_commit() or _checked_out_commit()
-    line = f"toolwire {__version__}"
-    if commit:
-        line += f" (commit {commit})"
-    if not is_verbose:
-        return line
-    python = ".".join(map(str, sys.version_info[:3]))
-    return f"{line}\npackage: {_PACKAGE}\nPython {python}: {sys.executable}"
 
+    def __init__(self) -> None:
+        self._known: tuple[int, int, int] | None = None
+        """The state of the file in which it had the version of this process."""
 
-def _installed_commit() -> str:
-    """Return the commit that an installer has recorded, or an empty text."""
-    try:
-        with open(_RECORD, encoding="utf-8") as file:
-            text = file.read()
-    except OSError:
-        return ""
-    import json  # most installations have no such file
-
-    try:
-        return str(json.loads(text)["vcs_info"]["commit_id"])[:_DIGITS]
-    except (ValueError, KeyError, TypeError):
-        return ""
-
-
-def _checked_out_commit() -> str:
-    """Return the commit of the checkout that this file is in, `-dirty` if files have changed, or an
-    empty text.
-    """
-    if not os.path.exists(os.path.join(_CHECKOUT, ".git")):
-        return ""
-    import subprocess  # installed packages have no checkout
-
-    command = ["git", "describe", "--always", "--exclude=*", f"--abbrev={_DIGITS}", "--dirty"]
-    # Variables such as GIT_DIR, as hooks have them, lead to another repository.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-    try:
-        done = subprocess.run(
-            command,
-            cwd=_CHECKOUT,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            encoding="utf-8",
-            errors="replace",
-            timeout=_GIT_SECONDS,
-            check=True,
+    def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """Return None, which lets the other finders find the module."""
+        if not is_ours(name):
+            return None
+        state = _state()
+        if state is not None and state == self._known:
+            return None
+        version = _version_on_disk()
+        if (
+            version == __version__
+        ):  # also if it was installed again, or is a checkout that is being edited
+            self._known = state
+            return None
+        now = f"its files are now those of {version}" if version else "its files are gone"
+        raise Upgraded(
+            f"Toolwire {__version__} runs here, but {now}: restart the server", name=name
         )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return done.stdout.strip()
+
+
+def guard_imports() -> None:
+    """Refuse imports of our modules from now on if they are of another version than this
+    process.
+    """
+    sys.meta_path.insert(0, UpgradeGuard())
+
+
+def _state() -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(_FILE)
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _version_on_disk() -> str:
+    """Return the version that the file has now, or an empty text if it cannot be read.
+
+    Raises:
+        OSError: if no descriptor is left.
+    """
+    try:
+        with open(_FILE, encoding="utf-8") as file:
+            for line in file:
+                if line.startswith(_START):
+                    return line.removeprefix(_START).strip().strip("\"'")
+    except OSError as error:
+        if error.errno in (errno.EMFILE, errno.ENFILE):  # this says nothing about the file
+            raise
+    except ValueError:
+        pass
+    return ""

@@ -11,9 +11,10 @@ from typing import Any
 
 import pytest
 from support.server_process import Process, call, filtered_environment, request, served
-from toolwire import settings, upgrades
+from toolwire import version as own_version
+from toolwire.version import __version__
 
-ROOT = Path(settings.__file__).parents[2]
+ROOT = Path(own_version.__file__).parents[2]
 PACKAGES = (
     "schemas/toolwire_schemas",
     "tools/toolwire_tools",
@@ -33,7 +34,7 @@ def place() -> str:
 def write_version(file: Path, version: str) -> None:
     text = file.read_text("utf-8")
     file.unlink()  # as an installer does, so it has another inode
-    file.write_text(text.replace(f'"{settings.__version__}"', f'"{version}"'), "utf-8")
+    file.write_text(text.replace(f'"{__version__}"', f'"{version}"'), "utf-8")
 
 
 @pytest.fixture
@@ -73,16 +74,13 @@ def test_an_upgrade_under_a_running_server_is_named_and_the_server_goes_on(
         assert text_of(process.ask(call("place"))).startswith(str(installed))
         check_it_goes_on(process)
 
-        write_version(installed / "toolwire" / "settings.py", "99.0.0")
+        write_version(installed / "toolwire" / "version.py", "99.0.0")
         for file in installed.glob("*/**/*.py"):
-            if file.name not in ("__init__.py", "settings.py"):
+            if file.name not in ("__init__.py", "version.py"):
                 file.write_text("raise AttributeError('of another version')\n")
 
         refused = text_of(process.ask(call("add", {"a": "one", "b": 2})))
-        assert (
-            f"Toolwire {settings.__version__} runs here, but its files are now those of 99.0.0"
-            in refused
-        )
+        assert f"Toolwire {__version__} runs here, but its files are now those of 99.0.0" in refused
         assert "restart the server" in refused
         check_it_goes_on(process)
         assert process.hang_up() == []
@@ -110,16 +108,16 @@ def test_a_removed_package_is_named_and_the_server_goes_on(tmp_path: Path, insta
         ("toolwire", "99.0.0", True),
         ("toolwires", "99.0.0", False),
         ("json", "99.0.0", False),
-        ("toolwire_dialects.lint", settings.__version__, False),
+        ("toolwire_dialects.lint", __version__, False),
     ],
 )
 def test_only_our_modules_of_another_version_are_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, version: str, is_refused: bool
 ) -> None:
-    file = tmp_path / "settings.py"
-    file.write_text(f'__version__ = "{settings.__version__}"\n', "utf-8")
-    monkeypatch.setattr(upgrades, "_FILE", os.fspath(file))
-    guard = upgrades.UpgradeGuard()
+    file = tmp_path / "version.py"
+    file.write_text(f'__version__ = "{__version__}"\n', "utf-8")
+    monkeypatch.setattr(own_version, "_FILE", os.fspath(file))
+    guard = own_version.UpgradeGuard()
     assert guard.find_spec(name) is None
 
     write_version(file, version)
@@ -127,5 +125,5 @@ def test_only_our_modules_of_another_version_are_refused(
     if not is_refused:
         assert guard.find_spec(name) is None
         return
-    with pytest.raises(upgrades.Upgraded, match=r"99\.0\.0"):
+    with pytest.raises(own_version.Upgraded, match=r"99\.0\.0"):
         guard.find_spec(name)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from typing import TYPE_CHECKING, Any
 
 from ..errors import Failed, LoadError, UsageError
 from . import COMMANDS
 
+# as that of `typing`, which takes longer to import than all that `--version` needs
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from .commands import Command
 
@@ -74,7 +76,7 @@ def _dispatch(words: list[str]) -> int:
 
         return _print(format_overview(COMMANDS))
     if first in ("-V", "--version"):
-        from ..version import version_text
+        from .printing.version_text import version_text
 
         return _print(version_text(is_verbose=bool({"-v", "--verbose"} & set(rest))))
     from .commands import module

@@ -19,7 +19,7 @@ from typing import Any
 import msgspec
 
 from .. import log
-from ..settings import __version__
+from ..version import __version__
 
 MAX_FILES = 100
 """How many servers the cache remembers: a user has fewer; each version of a source is a new one."""

@@ -253,7 +253,7 @@ class InFlight:
 
             log_failure(call, error, mask=self._mask_errors)
             return self._failure(call, error)
-        except ImportError as missing:  # Toolwire was upgraded while it runs: see `upgrades.py`
+        except ImportError as missing:  # Toolwire was upgraded while it runs: see `version.py`
             return self._plain_failure(call, str(missing))
         except OSError:  # no descriptor is left to import them with
             return self._plain_failure(call, "Internal error" if self._mask_errors else str(error))

@@ -418,7 +418,7 @@ class SharedProcess:
         self._watchdog.wake()
 
     def _make_watchdog(self) -> Watchdog:
-        from ..upgrades import guard_imports
+        from ..version import guard_imports
         from ..watchdog.watchdog import Watchdog
 
         guard_imports()

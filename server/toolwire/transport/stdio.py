@@ -302,7 +302,7 @@ def _watch_calls(
                 session.are_calls_watched = True
                 return
             if not watchdogs:
-                from ..upgrades import guard_imports
+                from ..version import guard_imports
                 from ..watchdog.watchdog import Watchdog
 
                 guard_imports()

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from toolwire.settings import __version__
+from toolwire import __version__
 from toolwire.workers.cluster import node
 from toolwire.workers.cluster.connections import Listener, NodeTransport
 from toolwire.workers.cluster.engines import Connected, Engine

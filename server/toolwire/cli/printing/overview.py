@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+# as that of `typing`, which `--help` does not need
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 

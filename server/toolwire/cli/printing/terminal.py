@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from toolwire_schemas.output import RED, Output, emphasize
+
+# as that of `typing`, which `--version` does not need
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def print_data(text: str) -> None:

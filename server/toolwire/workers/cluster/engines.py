@@ -20,7 +20,7 @@ from toolwire_client.waiting.base import run_in_daemon_thread
 from toolwire_schemas.install_command import install_command
 
 from ...protocol.in_flight import make_cancelled_error
-from ...settings import __version__
+from ...version import __version__
 from . import node
 from .connections import NodeTransport, listener
 

@@ -19,7 +19,7 @@ import msgspec
 from toolwire_client.errors import NotStarted, ServerGone
 
 from ...guarded_process import GuardedProcess
-from ...settings import __version__
+from ...version import __version__
 from ..worker_spec import WorkerSpec, command
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from toolwire_schemas.json_schema.subschemas import walk
@@ -51,4 +50,6 @@ def _find_circles(refers: dict[str, frozenset[str]]) -> Iterable[list[str]]:
 
 
 def _digest(value: object) -> str:
+    from hashlib import blake2b  # takes milliseconds, and few tools have definitions
+
     return blake2b(str(value).encode("utf-8", "surrogatepass")).hexdigest()

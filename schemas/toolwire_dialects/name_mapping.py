@@ -8,7 +8,6 @@ and a tool that is added changes another one's name only if it would have taken 
 
 from __future__ import annotations
 
-import hashlib
 import keyword
 import re
 import unicodedata
@@ -154,8 +153,10 @@ def _map_names(names: list[str], rule: NameRule) -> dict[str, str]:
 
 
 def _with_digest(name: str, rule: NameRule, taken: set[str]) -> str:
+    from hashlib import sha256  # takes milliseconds, and few names need it
+
     for salt in count():
-        digest = hashlib.sha256((name + "'" * salt).encode("utf-8", "surrogatepass")).hexdigest()
+        digest = sha256((name + "'" * salt).encode("utf-8", "surrogatepass")).hexdigest()
         if (made := rule.find_nearest(name, f"_{digest[:_DIGITS_OF_DIGEST]}")) not in taken:
             break
     return made

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from inspect import cleandoc
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.json_schema.graph import MAX_DEPTH
@@ -155,6 +154,8 @@ def _write_docstring(tool: ToolShapes, members: list[ShapeMember], called: dict[
 
 def _clean_docstring(words: str) -> str:
     """*words* as Python itself reads a docstring, without spaces at the ends of lines."""
+    from inspect import cleandoc  # signatures have no docstrings
+
     return "\n".join(line.rstrip() for line in cleandoc(words).split("\n")).strip("\n")
 
 

@@ -12,7 +12,6 @@ and each type is called by all of its hint.
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from .shapes import Definition, ObjectShape, Shape, UnionShape, ValuesShape
@@ -173,6 +172,8 @@ class LastingDefinitions(Definitions):
 
     def _with_digest(self, hint: str) -> str:
         name = self._write(hint.replace(_WITHIN, " "))
+        from hashlib import sha256  # takes milliseconds, and few names need it
+
         digest = sha256(hint.encode("utf-8", "surrogatepass")).hexdigest()
         ending = f"_{digest[:_DIGITS]}"
         return name[: self._longest - len(ending)] + ending

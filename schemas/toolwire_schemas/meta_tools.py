@@ -14,6 +14,9 @@ META_PROGRAM = "toolwire/program"
 of a call of another server, the `call` that runs the program, and the `line` of it.
 """
 
+META_CONFIRM = "toolwire/confirm"
+"""Under `_meta` of a tool: the question that it asks before each call, or true."""
+
 MAX_HITS = 50
 """The most tools of one search: their stubs take some 10,000 tokens."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 from .output import make_printable
@@ -53,4 +52,6 @@ def summarize(entry: Mapping[str, Any]) -> str:
 def _escape(text: str) -> str:
     if len(text) > _MAX_CHARS:
         text = text[: _MAX_CHARS - 1] + "…"
+    from html import escape  # the command line only summarizes
+
     return escape(make_printable(text))

@@ -42,6 +42,19 @@ LISTS = ("tools", "resources", "prompts")
 HOST_METHODS = ("elicitation/create", "sampling/createMessage", "roots/list")
 """The requests of servers that a client takes if it has declared their capability."""
 
+_PLAIN_REQUESTS = frozenset(
+    (
+        "prompts/list",
+        "resources/list",
+        "resources/templates/list",
+        "subscriptions/listen",
+        "tools/list",
+    )
+)
+"""Requests without values of the caller: a client that only lists does not import orjson, which
+takes as long as the rest of it.
+"""
+
 LINK_COMPLETED = "notifications/elicitation/complete"
 
 _CHANGES = {f"notifications/{what}/list_changed": what for what in LISTS}
@@ -126,11 +139,13 @@ class ClientProtocol:
             members = params or {}
             given = members.get("_meta") or {}
             params = {**members, "_meta": {**meta, **given}}
-        return number, messages.request(number, method, params)
+        is_plain = method in _PLAIN_REQUESTS
+        return number, messages.request(number, method, params, is_plain=is_plain)
 
     def discover(self) -> tuple[int, bytes]:
         self.probe = number = next(self._ids)
-        return number, messages.request(number, "server/discover", {"_meta": self._modern_meta})
+        params = {"_meta": self._modern_meta}
+        return number, messages.request(number, "server/discover", params, is_plain=True)
 
     def initialize(self) -> tuple[int, bytes]:
         number = next(self._ids)
@@ -139,7 +154,7 @@ class ClientProtocol:
             "capabilities": self._capabilities,
             "clientInfo": self._info,
         }
-        return number, messages.request(number, "initialize", params)
+        return number, messages.request(number, "initialize", params, is_plain=True)
 
     def notify_initialized(self) -> bytes:
         return messages.notification("notifications/initialized")

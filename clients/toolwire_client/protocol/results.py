@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
 from typing import Any, Literal, TypeVar
 
 import msgspec
@@ -200,6 +199,8 @@ def contents(result: Any) -> ResourceResult:
 
 
 def _content(part: Any) -> ResourceContent:
+    from base64 import b64decode  # few servers have resources
+
     given = _present(part)
     data = None if "text" in given else b64decode(given["blob"], validate=True)
     return msgspec.convert({**given, "data": data}, ResourceContent)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.json_schema.graph import SchemaGraph
 from toolwire_schemas.json_schema.subschemas import walk
+from toolwire_schemas.meta_tools import META_CONFIRM
 from toolwire_schemas.portability import (
     ALL_CLIENTS,
     COMBINATORS,
@@ -48,7 +49,6 @@ _MEMBERS: dict[str, tuple[type, str]] = {
     "_meta": (dict, "an object"),
 }
 _SMALLER = "define recurring parts once, under $defs"
-META_CONFIRM = "toolwire/confirm"
 """The member of a tool's `_meta` that says how it asks before each call: the template of the
 question, or true.
 """

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import Failed, UsageError
 from ...loading import argument_text as values
-from ...loading import bundled_targets as bundled
-from ...loading import targets as load
 from ..open_client import (
     ask_user,
     choose_command,
@@ -23,7 +21,6 @@ from ..printing.call_result import print_result
 from ..printing.progress import ProgressLine
 from ..printing.terminal import print_remark
 from . import Command
-from .tasks.actions import note_task
 
 if TYPE_CHECKING:
     from toolwire_client import Client, Task, ToolDescription
@@ -104,6 +101,8 @@ def run(words: Words) -> int:
             if "task" in words.options:
                 task = _start_task(client, tool.name, arguments, limit, line)
                 if task.id:  # the server has answered with a handle
+                    from .tasks.actions import note_task
+
                     note_task(task, command, is_ours=is_ours)
                     return 0
                 answer = task.result()
@@ -189,15 +188,18 @@ def _find_tool(name: str, tools: list[ToolDescription], targets: list[str]) -> T
 
 
 def _explain_unknown(name: str, tools: list[ToolDescription], targets: list[str]) -> str:
-    from toolwire_schemas.did_you_mean import (  # only a mistake needs it
+    from toolwire_schemas.did_you_mean import (  # only a mistake needs these
         explain_unknown_name,
         find_closest,
     )
 
+    from ...loading import bundled_targets
+    from ...loading import targets as loading
+
     for target in targets:
-        if not load.parse(target).is_bundled:
+        if not loading.parse(target).is_bundled:
             continue
-        need = bundled.explain_need(target, name)
+        need = bundled_targets.explain_need(target, name)
         if need is not None:
             return need
     problem = explain_unknown_name("tool", name, [tool.name for tool in tools])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 import unicodedata
 from itertools import zip_longest
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
+from toolwire_schemas.meta_tools import META_CONFIRM
 from toolwire_schemas.output import BOLD, DIM, emphasize, make_printable
 from toolwire_schemas.tool_table import summarize
 
@@ -34,7 +34,9 @@ _UNBROKEN = "\N{NO-BREAK SPACE}"
 
 def find_width() -> int:
     """Return the columns of the terminal, or those of a page."""
-    return shutil.get_terminal_size((_DEFAULT_COLUMNS, 24)).columns
+    from shutil import get_terminal_size  # imports all that compresses
+
+    return get_terminal_size((_DEFAULT_COLUMNS, 24)).columns
 
 
 def format_count(number: int, what: str) -> str:
@@ -121,8 +123,6 @@ def _describe_question(tool: dict[str, Any]) -> str:
     """Return what the list says of the question that *tool* asks before each call; "" without
     one.
     """
-    from toolwire_dialects.lint.audit import META_CONFIRM
-
     meta = tool.get("_meta")
     question = meta.get(META_CONFIRM) if isinstance(meta, dict) else None
     if not question:

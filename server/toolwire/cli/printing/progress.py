@@ -6,8 +6,6 @@ from typing import IO
 
 from toolwire_schemas.output import Output, make_printable
 
-from .layout import cut, find_width
-
 _BAR_COLUMNS = 24
 
 
@@ -21,6 +19,8 @@ class ProgressLine:
     def __call__(self, done: float, total: float | None, message: str | None) -> None:
         if not self._is_terminal:
             return
+        from .layout import cut, find_width  # most calls report no progress
+
         text = format_progress(done, total, message).replace("\n", " ")
         self._output.status(cut(text, find_width() - 1))
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.output import make_printable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     Block = dict[str, Any]
     """A block of content."""
@@ -40,6 +38,8 @@ def save_data(content: Sequence[Block], name: str) -> list[Path]:
     """Write each block of data to a file of its own, such as `a.png` and `a-2.png`, and return the
     files.
     """
+    from pathlib import Path  # few results have data
+
     files: list[Path] = []
     for block in content:
         data = _read_data(block)
@@ -64,6 +64,9 @@ def _read_data(block: Block) -> bytes | None:
     encoded = block.get("data") if resource is block else resource.get("blob")
     if not isinstance(encoded, str):
         return None
+    import base64
+    import binascii
+
     try:
         return base64.b64decode(encoded)
     except binascii.Error:

@@ -79,6 +79,7 @@ def test_eight_files_know_how_a_reference_is_written() -> None:
     assert sorted(found) == sorted(MENTION_REFERENCES)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", SCHEMAS)
 @pytest.mark.parametrize("visitor", VISITORS)
 def test_work_is_linear_in_the_schema(visitor: str, kind: str) -> None:

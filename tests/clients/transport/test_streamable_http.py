@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import suppress
 from typing import Any, Literal
 
 import pytest
@@ -187,9 +188,10 @@ def test_a_cancelled_modern_call_closes_its_stream_and_sends_nothing() -> None:
     left = threading.Event()
 
     def reply(exchange: Exchange) -> None:
-        exchange.begin_events()
-        while exchange.handler.connection.recv(1):
-            pass
+        with suppress(ConnectionError):  # the client may leave before it has read the headers
+            exchange.begin_events()
+            while exchange.handler.connection.recv(1):
+                pass
         left.set()
 
     with (

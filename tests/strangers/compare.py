@@ -49,7 +49,7 @@ LISTS = {
     "resources/templates/list": "resourceTemplates",
     "prompts/list": "prompts",
 }
-_KEYS = {"resources/list": "uri", "resources/templates/list": "uriTemplate"}
+KEYS = {"resources/list": "uri", "resources/templates/list": "uriTemplate"}
 _INITIALIZE = {
     "protocolVersion": "2025-06-18",
     "capabilities": {},
@@ -159,10 +159,7 @@ def compare(spec: str) -> str:
     """
     name, command = read_spec(spec)
     folder = INSTALLED / name
-    words = command.split()
-    own = [str(folder / "bin" / words[0]), *words[1:]]
-    if words[0] == "-m":
-        own = [str(folder / "bin" / "python"), *words]
+    own = find_command(folder, command)
     original: dict[str, Any] = {}
     reason = ""
     try:
@@ -191,6 +188,13 @@ def compare(spec: str) -> str:
     responses = [call_all(own, calls), call_all(own, calls)]
     responses.append(call_all(ours, calls, PYTHONPATH=str(site)))
     return describe_calls(calls, *responses)
+
+
+def find_command(folder: Path, command: str) -> list[str]:
+    """Return the words of *command* for the virtual environment in *folder*."""
+    words = command.split()
+    program = "python" if words[0] == "-m" else words.pop(0)
+    return [str(folder / "bin" / program), *words]
 
 
 def call_all(
@@ -283,7 +287,7 @@ def find_differences(original: dict[str, Any], here: dict[str, Any]) -> list[str
     """Return the differences between the lists: names, texts and schemas of arguments."""
     found: list[str] = []
     for method, entries in original.items():
-        key = _KEYS.get(method, "name")
+        key = KEYS.get(method, "name")
         mine = {entry[key]: entry for entry in here[method]}
         theirs = {entry[key]: entry for entry in entries}
         if mine.keys() != theirs.keys():

@@ -46,39 +46,34 @@ def answer(key: str, value: str) -> dict[str, Any]:
     return {key: {"action": "accept", "content": {"answer": value}}}
 
 
+def repeat_call(client: Client, asked: Any, responses: Any) -> Any:
+    """Call `greet` again with *responses* to what its result *asked*."""
+    state = asked["result"]["requestState"]
+    return client.ask("tools/call", name="greet", requestState=state, inputResponses=responses)
+
+
+def keys_of(asked: Any) -> list[str]:
+    return list(asked["result"]["inputRequests"])
+
+
 def test_question_has_the_key_of_its_tool() -> None:
     client = Client(Server([greet]))
 
-    first = client.ask("tools/call", name="greet")["result"]
-    second = client.ask(
-        "tools/call",
-        name="greet",
-        requestState=first["requestState"],
-        inputResponses=answer("user_name", "Ada"),
-    )["result"]
-    last = client.ask(
-        "tools/call",
-        name="greet",
-        requestState=second["requestState"],
-        inputResponses=answer("color", "blue"),
-    )
+    first = client.ask("tools/call", name="greet")
+    second = repeat_call(client, first, answer("user_name", "Ada"))
+    last = repeat_call(client, second, answer("color", "blue"))
 
-    assert [list(each["inputRequests"]) for each in (first, second)] == [["user_name"], ["color"]]
+    assert [keys_of(first), keys_of(second)] == [["user_name"], ["color"]]
     assert text_of(last) == "Ada: blue"
 
 
 def test_answer_with_another_key_is_asked_for_again() -> None:
     client = Client(Server([greet]))
-    first = client.ask("tools/call", name="greet")["result"]
+    first = client.ask("tools/call", name="greet")
 
-    again = client.ask(
-        "tools/call",
-        name="greet",
-        requestState=first["requestState"],
-        inputResponses=answer("answer", "Ada"),
-    )["result"]
+    again = repeat_call(client, first, answer("answer", "Ada"))
 
-    assert list(again["inputRequests"]) == ["user_name"]
+    assert keys_of(again) == ["user_name"]
 
 
 def test_answers_that_come_with_the_call_are_taken() -> None:
@@ -100,7 +95,7 @@ def test_question_without_a_key_is_asked_whatever_the_call_answers() -> None:
 
     asked = client.ask("tools/call", name="agree", inputResponses=answer("answer", "yes"))
 
-    assert list(asked["result"]["inputRequests"]) == ["answer"]
+    assert keys_of(asked) == ["answer"]
 
 
 def test_what_the_call_does_not_answer_is_asked() -> None:
@@ -108,7 +103,7 @@ def test_what_the_call_does_not_answer_is_asked() -> None:
 
     asked = client.ask("tools/call", name="greet", inputResponses=answer("user_name", "Ada"))
 
-    assert list(asked["result"]["inputRequests"]) == ["color"]
+    assert keys_of(asked) == ["color"]
 
 
 @pytest.mark.parametrize("given", [None, 5, [], {"user_name": 5}, {"user_name": None}])
@@ -117,7 +112,7 @@ def test_malformed_answers_are_asked_for(given: Any) -> None:
 
     asked = client.ask("tools/call", name="greet", inputResponses=given)
 
-    assert list(asked["result"]["inputRequests"]) == ["user_name"]
+    assert keys_of(asked) == ["user_name"]
 
 
 def test_answer_that_does_not_fit_fails_the_call() -> None:

@@ -15,11 +15,14 @@ from ..errors import UsageError
 from ..protocol.connection_handler import ConnectionHandler
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from toolwire_dialects.compare.lock import Kind, Lock, Texts
 
     from ..protocol.call import Call
+
+_MAX_REMARKS = 1000
+"""How many remarks are logged in all, since a server may change its tools again and again."""
 
 
 def read_lock(name: str) -> Lock:
@@ -32,15 +35,10 @@ def read_lock(name: str) -> Lock:
         with open(name, "rb") as file:
             return read(file.read())
     except OSError as error:
-        raise UsageError(
-            f"the lock {name} cannot be read: {(error.strerror or str(error)).lower()}"
-        ) from None
+        reason = (error.strerror or str(error)).lower()
+        raise UsageError(f"the lock {name} cannot be read: {reason}") from None
     except BadLock as error:
         raise UsageError(f"{name}: {error}; `toolwire lock FILE -- COMMAND` writes one") from None
-
-
-_MAX_REMARKS = 1000
-"""How many remarks are logged in all, since a server may change its tools again and again."""
 
 
 class LockedEntries:
@@ -83,36 +81,30 @@ class LockedEntries:
         for tool in tools:
             entries[cast("Kind", tool.kind)].append(tool.describe())
         checked = check(self._lock, Offer(entries, self._lock.instructions), self._texts)
-        own = {(tool.kind, _key_of(tool)) for tool in tools}
-        self._log(
-            [remark for place, remark in checked.remarks(self._texts).items() if place in own]
-        )
+        self._log(checked.remarks(self._texts).values())
         allowed = []
         for tool in tools:
             place = tool.kind, _key_of(tool)
-            if place in checked.replaced:
-                allowed.append(
-                    Tool(replace(tool.entry, shown=checked.replaced[place]), tool.handler)
-                )
-            elif place in checked.allowed:
-                allowed.append(tool)
-        refused = [
-            _refuse(kind, key, f"{self._name}: {why}")
-            for (kind, key), why in checked.refused.items()
-        ]
+            if place not in checked.allowed:
+                continue
+            approved = checked.replaced.get(place)
+            if approved is not None:
+                tool = Tool(replace(tool.entry, shown=approved), tool.handler)
+            allowed.append(tool)
+        refused = []
+        for (kind, key), why in checked.refused.items():
+            refused.append(_refuse(kind, key, f"{self._name}: {why}"))
         return allowed, refused
 
     def check_instructions(self, instructions: str | None) -> str | None:
         """Return the instructions that a host is given, of a server with these *instructions*."""
         checked = check(self._lock, Offer({}, instructions or ""), self._texts)
-        place = "instructions", ""
-        self._log(
-            [remark for found, remark in checked.remarks(self._texts).items() if found == place]
-        )
+        self._log(checked.remarks(self._texts).values())
         return checked.instructions or None
 
-    def _log(self, remarks: Sequence[str]) -> None:
-        new = sorted(set(remarks) - self._logged)[: _MAX_REMARKS - len(self._logged)]
+    def _log(self, remarks: Iterable[str]) -> None:
+        most = _MAX_REMARKS - len(self._logged)
+        new = sorted(set(remarks) - self._logged)[:most]
         for remark in new:
             log.warning(f"{self._name}: {remark}")
         self._logged.update(new)
@@ -122,8 +114,10 @@ def _can_be_shown(kind: Kind, entry: Any) -> bool:
     """Return whether hosts can read *entry*, of a lock that a person may have edited."""
     if kind != "tools":
         return True
-    schema, output = entry.get("inputSchema"), entry.get("outputSchema", {})
-    return isinstance(schema, dict) and schema.get("type") == "object" and isinstance(output, dict)
+    schema = entry.get("inputSchema")
+    if not isinstance(schema, dict) or schema.get("type") != "object":
+        return False
+    return isinstance(entry.get("outputSchema", {}), dict)
 
 
 def find_owner(lock: Lock, kind: Kind, entry: Any, prefixes: frozenset[str]) -> str | None:
@@ -131,22 +125,31 @@ def find_owner(lock: Lock, kind: Kind, entry: Any, prefixes: frozenset[str]) -> 
     lock does not say it.
     """
     key: str = entry[KEYS[kind]]
-    if KEYS[kind] != "name":
-        owner = lock.servers.get(key)
-        if owner is None and len(prefixes) == 1:
-            (owner,) = prefixes
-        return owner if owner in prefixes else None
-    place = key.find("_")
-    while place >= 0:
-        if key[:place] in prefixes:
-            return key[:place]
-        place = key.find("_", place + 1)
-    return "" if "" in prefixes else None
+    if KEYS[kind] == "name":
+        return _find_prefix(key, prefixes)
+    owner = lock.servers.get(key)
+    if owner is None and len(prefixes) == 1:
+        (owner,) = prefixes
+    if owner in prefixes:
+        return owner
+    return None
+
+
+def _find_prefix(name: str, prefixes: frozenset[str]) -> str | None:
+    """Return the one of *prefixes* that *name* begins with; `None` without one."""
+    for place, letter in enumerate(name):
+        if letter == "_" and name[:place] in prefixes:
+            return name[:place]
+    if "" in prefixes:
+        return ""
+    return None
 
 
 def _key_of(tool: Tool) -> Any:
     entry = tool.describe()
-    return entry.get(KEYS[cast("Kind", tool.kind)]) if isinstance(entry, dict) else None
+    if not isinstance(entry, dict):
+        return None
+    return entry.get(KEYS[cast("Kind", tool.kind)])
 
 
 class Refusal(msgspec.Struct, frozen=True):

@@ -138,15 +138,14 @@ class Mount:
     @property
     def is_resting(self) -> bool:
         """Whether it has ended so often, and so recently, that no call waits for the next start."""
-        return (
-            self.client.end is not None and (self.client.pause_seconds or 0.0) > _PATIENCE_SECONDS
-        )
+        pause = self.client.pause_seconds or 0.0
+        return self.client.end is not None and pause > _PATIENCE_SECONDS
 
     def check_instructions(self, instructions: str | None) -> str | None:
         """Return the *instructions* of the server as its lock, if any, lets a host read them."""
-        return (
-            instructions if self._locked is None else self._locked.check_instructions(instructions)
-        )
+        if self._locked is None:
+            return instructions
+        return self._locked.check_instructions(instructions)
 
     def tool(self, kind: str, entry: dict[str, Any]) -> Tool:
         """Return what it lists in *entry* as a tool of *kind*."""
@@ -201,26 +200,18 @@ class Mount:
             raise end.again()
         if end is not None and self.running is not None:
             log.info(make_printable(f"{self.title} is restarted: {end.reason}"))
-        on_ask = (lambda question: NoAnswer.DISMISSED) if can_elicit(capabilities) else None
-        client.settings = msgspec.structs.replace(
-            client.settings,
-            on_ask=on_ask,
-            capabilities={**select_capabilities(capabilities), **self.declared},
-        )
+        self._declare(capabilities)
         try:
             running = run(client.ready(Deadline(None)))
             if running.connection.protocol.is_modern:
                 running.tool_list.subscribe(running.connection)
             self._read_lists(running)
-        except (
-            Exception
-        ) as error:  # the outer edge of a thread: whatever a foreign server causes is its failure
-            failure = (
-                error
-                if isinstance(error, ClientError)
-                else ClientError(f"{type(error).__name__}: {error}")
-            )
-            if not isinstance(error, Closed):  # by `close`
+        # The outer edge of a thread: whatever a foreign server causes is its failure.
+        except Exception as error:
+            failure = error
+            if not isinstance(failure, ClientError):
+                failure = ClientError(f"{type(error).__name__}: {error}")
+            if not isinstance(failure, Closed):  # by `close`
                 # Its stderr has been passed on already.
                 self._warn_once("start", f"{self.title} does not start: {failure.reason}")
             run(client.fail(failure))
@@ -228,6 +219,16 @@ class Mount:
         self._warned.pop("start", None)
         self.running = running
         return running
+
+    def _declare(self, capabilities: Capabilities) -> None:
+        """Have the next start declare *capabilities*, those of the client that needs it."""
+        on_ask = None
+        if can_elicit(capabilities):
+            on_ask = _dismiss
+        declared = {**select_capabilities(capabilities), **self.declared}
+        self.client.settings = msgspec.structs.replace(
+            self.client.settings, on_ask=on_ask, capabilities=declared
+        )
 
     def _warn_once(self, subject: str, problem: str) -> None:
         """Log *problem*, unless it is the last one of *subject*: one `list` of a client is up to
@@ -256,12 +257,12 @@ class Mount:
             self._warned.pop(kind, None)
             self.unread.pop(kind, None)
             tools += [self.tool(kind, entry) for entry in entries]
-        before, now = self.listed, [(tool.kind, tool.describe()) for tool in tools]
-        self.tools, self.refused = (
-            (tools, []) if self._locked is None else self._locked.check(tools)
-        )
-        self.listed = now
-        if now != before:
+        before = self.listed
+        self.listed = [(tool.kind, tool.describe()) for tool in tools]
+        self.tools, self.refused = tools, []
+        if self._locked is not None:
+            self.tools, self.refused = self._locked.check(tools)
+        if self.listed != before:
             self._changed()
 
     def _report_unread_list(
@@ -273,12 +274,9 @@ class Mount:
             # methods.
             log.debug(make_printable(f"{self.title} has no list of {kind}: {error}"))
             return
-        self.unread[kind] = make_printable(
-            f"the list of {kind} of {self.title} cannot be read: {error}"
-        )
-        self._warn_once(
-            kind, f"the list of {kind} of {self.title} cannot be read, and is left out: {error}"
-        )
+        problem = f"the list of {kind} of {self.title} cannot be read"
+        self.unread[kind] = make_printable(f"{problem}: {error}")
+        self._warn_once(kind, f"{problem}, and is left out: {error}")
 
     def _schedule_reading(self, what: str) -> None:
         with self._lock:
@@ -368,15 +366,25 @@ class Mount:
             # Which of its calls a message is about is unknown. The thread of one passes it on,
             # since a host may block.
             hosts = {call.host: request for call, request in list(self._open.items())}
-            if sum(request.log(entry) for request in hosts.values()) == 0:
-                for session in self._sessions():
-                    message = log_messages.stray(session, entry.level, entry.logger, entry.data)
-                    if message is not None:
-                        session.enqueue_notification(partial(bytes, message), len(message))
+            takers = sum(request.log(entry) for request in hosts.values())
+            if not takers:
+                self._log_outside(entry)
+
+    def _log_outside(self, entry: LogEntry) -> None:
+        """Pass a log message of no call on to all sessions."""
+        for session in self._sessions():
+            message = log_messages.stray(session, entry.level, entry.logger, entry.data)
+            if message is not None:
+                session.enqueue_notification(partial(bytes, message), len(message))
 
     def _log_output(self, line: str) -> None:
         text = f"{self.title} wrote a line to its output that is no message: {line}"
         log.rarely(f"output of {self.name}", make_printable(text))
+
+
+def _dismiss(question: Any) -> NoAnswer:
+    """Decline a request of the server at its start, when no call can answer it."""
+    return NoAnswer.DISMISSED
 
 
 def wait_for(starts: Sequence[Future[Any]], call: Call, seconds: float | None) -> None:

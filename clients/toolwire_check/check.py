@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
     from toolwire_schemas.cases import Case, Framing
 
-    from .facts.control import Control
     from .facts.server_facts import Facts
     from .fuzz import Fuzzing
     from .judging.costs import TimedCall
@@ -100,6 +99,7 @@ def check(
     """
     start_time = time.monotonic()
     settings = settings or CheckSettings()
+    early_end = early_end or EarlyEnd()
     if replays:
         gaps, fuzzing, fold_sdk, jobs = (), None, False, 1
     if fuzzing is not None:
@@ -126,24 +126,16 @@ def check(
         run_plays = {} if replays else _select_for_run(plays)
         run_judge = RunJudge(run_plays, facts.tools)
         context = CheckContext(start, facts, limits, run_judge, sdk, is_replay=replays)
-        early_end = early_end or EarlyEnd()
         run = _Run(context, on_verdict, _count_verdicts(plays, facts, fuzzing), early_end)
-        run.play(plays, jobs)
-        run.repeat_doubts()
-        if fuzzing is not None and not early_end.reason:
-            run.fuzz(fuzzing, settings)
-        run.judge_whole()
-        verdicts = run.list_verdicts()
+        verdicts = run.judge(plays, jobs, fuzzing, settings)
     verdicts, outdated = baseline.apply(verdicts, gaps)
     verdicts = mark_sdk_gaps(verdicts, sdk)
-    has_control = fold_sdk and not replays and (early_end is None or not early_end.is_interrupted)
-    if has_control and any(map(is_bad, verdicts)):
-        control = find_control(facts, partial(ServerUnderTest, env=env, cwd=cwd))
-        if control is not None:
-            check_control = partial(
-                check, control.command, env=env, cwd=cwd, timeout_seconds=timeout_seconds, jobs=jobs
-            )
-            verdicts = _compare(verdicts, control, check_control, settings)
+    if fold_sdk and not early_end.is_interrupted:
+        start_control = partial(ServerUnderTest, env=env, cwd=cwd)
+        check_control = partial(
+            check, env=env, cwd=cwd, timeout_seconds=timeout_seconds, jobs=jobs, fold_sdk=False
+        )
+        verdicts = _mark_gaps_of_control(verdicts, facts, settings, start_control, check_control)
     return Report(
         command=Redactor().value(list(command)),
         server=facts.name,
@@ -159,17 +151,24 @@ def check(
     )
 
 
-def _compare(
+def _mark_gaps_of_control(
     verdicts: list[Verdict],
-    control: Control,
-    check_control: Callable[..., Report],
+    facts: Facts,
     settings: CheckSettings,
+    start_control: Callable[..., ServerUnderTest],
+    check_control: Callable[..., Report],
 ) -> list[Verdict]:
-    """Return *verdicts*, where failures that the bare server has too are known gaps."""
+    """Return *verdicts*, where failures that a bare server of the same SDK has too are known
+    gaps.
+    """
     bad = [verdict for verdict in verdicts if is_bad(verdict)]
+    control = find_control(facts, start_control) if bad else None
+    if control is None:
+        return verdicts
     failed = {verdict.case for verdict in bad}
     framings = {verdict.framing for verdict in bad}
     report = check_control(
+        control.command,
         cases=[case for case in all_cases() if case.id in failed],
         settings=CheckSettings(
             start_seconds=settings.start_seconds,
@@ -177,7 +176,6 @@ def _compare(
             eras=settings.eras,
             framings=[each for each in settings.framings if each in framings] or ["lines"],
         ),
-        fold_sdk=False,
         early_end=EarlyEnd(_MAX_SECONDS_OF_CONTROL),
     )
     return mark_shared_gaps(verdicts, control, report.verdicts)
@@ -214,7 +212,26 @@ class _Run:
         self._doubts: dict[int, Doubt] = {}
         self._fuzz_verdicts: list[Verdict] = []
 
-    def play(self, plays: Sequence[Play], jobs: int | None) -> None:
+    def judge(
+        self,
+        plays: Sequence[Play],
+        jobs: int | None,
+        fuzzing: Fuzzing | None,
+        settings: CheckSettings,
+    ) -> list[Verdict]:
+        """Play *plays* and generated calls; return the verdicts in the order of the plan, and then
+        those on generated calls.
+        """
+        self._play(plays, jobs)
+        self._repeat_doubts()
+        if fuzzing is not None and not self._early_end.reason:
+            self._fuzz(fuzzing, settings)
+        for place, verdict in self._context.run_judge.list_verdicts().items():
+            self._add(place, verdict)
+        in_order = [self._verdicts[place] for place in sorted(self._verdicts)]
+        return in_order + self._fuzz_verdicts
+
+    def _play(self, plays: Sequence[Play], jobs: int | None) -> None:
         """Play *plays*, up to *jobs* tasks at once; failures for lack of time stay doubts."""
         restore_hooks()
         tasks = _make_tasks(plays)
@@ -242,7 +259,7 @@ class _Run:
                 else:
                     self._add(place, result)
 
-    def repeat_doubts(self) -> None:
+    def _repeat_doubts(self) -> None:
         """Repeat the plays that may have failed for lack of time, now that nothing else runs."""
         seconds_left = _MAX_SECONDS_OF_REPEATS
         for place, doubt in sorted(self._doubts.items(), key=_rank_by_severity):
@@ -260,7 +277,7 @@ class _Run:
                 seconds_left -= time.monotonic() - start_time
             self._add(place, verdict)
 
-    def fuzz(self, fuzzing: Fuzzing, settings: CheckSettings) -> None:
+    def _fuzz(self, fuzzing: Fuzzing, settings: CheckSettings) -> None:
         """Call the tools with generated arguments."""
         from .fuzz import fuzz
 
@@ -268,16 +285,6 @@ class _Run:
             for verdict in fuzz(self._context.facts, fuzzing, settings, calls):
                 self._announce(verdict)
                 self._fuzz_verdicts.append(verdict)
-
-    def judge_whole(self) -> None:
-        """Add the verdicts on the plays for the whole run."""
-        for place, verdict in self._context.run_judge.list_verdicts().items():
-            self._add(place, verdict)
-
-    def list_verdicts(self) -> list[Verdict]:
-        """Return the verdicts in the order of the plan, and then those on generated calls."""
-        verdicts = [self._verdicts[place] for place in sorted(self._verdicts)]
-        return verdicts + self._fuzz_verdicts
 
     def _add(self, place: int, verdict: Verdict) -> None:
         self._verdicts[place] = verdict

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from ..inspect.app import Page
     from ..inspect.traffic import Feed
 
+_NEEDED = ("markdown_it", "starlette", "uvicorn")
+_MAX_PORT = 65535
+
 OPTIONS = (
     Option("--port NUMBER", "port of the page (default: any free one)"),
     Option("--no-browser", "print the address of the page, but open no browser"),
@@ -41,62 +44,71 @@ async def local_page(
         Failed: if the extra is not installed.
         UsageError: if the port is not free.
     """
-    if missing := [
-        name for name in ("markdown_it", "starlette", "uvicorn") if find_spec(name) is None
-    ]:
+    _check_installed()
+    from ..inspect.app import Page
+
+    listener = _open_port(options.get("port", 0))
+    page = Page(listener.getsockname()[1], feed, state)
+    tell(say("Open {url} (Ctrl-C ends it)", url=page.guard.url))
+    sys.stdout.flush()
+    with ExitStack() as opened:
+        if "no_browser" not in options and has_screen():
+            opened.enter_context(open_privately(page.guard.url_once))
+        async with _serve(page, listener):
+            try:
+                yield page
+            finally:
+                feed.close()
+
+
+def _check_installed() -> None:
+    missing = [name for name in _NEEDED if find_spec(name) is None]
+    if missing:
         from toolwire_schemas.install_command import install_command
 
-        raise Failed(
-            f"the page needs {' and '.join(missing)}: {install_command('toolwire[inspect]')}", 2
-        )
+        how = install_command("toolwire[inspect]")
+        raise Failed(f"the page needs {' and '.join(missing)}: {how}", 2)
+
+
+def _open_port(port: int) -> socket.socket:
+    if port > _MAX_PORT:
+        raise UsageError(f"port {port} cannot be used: the last is {_MAX_PORT}")
+    try:
+        return socket.create_server(("127.0.0.1", port), backlog=128)
+    except OSError as error:
+        reason = os.strerror(error.errno or 0).lower()
+        raise UsageError(f"port {port} cannot be used: {reason}") from None
+
+
+@asynccontextmanager
+async def _serve(page: Page, listener: socket.socket) -> AsyncIterator[None]:
+    """Serve *page* within the block."""
     import asyncio
 
     import uvicorn
 
-    from ..inspect.app import Page
     from ..inspect.listener import PageProtocol
 
-    port = options.get("port", 0)
-    if port > 65535:
-        raise UsageError(f"port {port} cannot be used: the last is 65535")
-    try:
-        listener = socket.create_server(("127.0.0.1", port), backlog=128)
-    except OSError as error:
-        raise UsageError(
-            f"port {port} cannot be used: {os.strerror(error.errno or 0).lower()}"
-        ) from None
-    page = Page(listener.getsockname()[1], feed, state)
-    tell(say("Open {url} (Ctrl-C ends it)", url=page.guard.url))
-    sys.stdout.flush()
-    opened = ExitStack()
-    if "no_browser" not in options and has_screen():
-        opened.enter_context(open_privately(page.guard.url_once))
-    quiet: dict[str, Any] = {
-        "log_config": None,
-        "log_level": "error",
-        "access_log": False,
-        "server_header": False,
-    }
-    parts: dict[str, Any] = {
-        "http": PageProtocol,
-        "ws": "none",
-        "lifespan": "off",
-        "proxy_headers": False,
-    }
-    # A browser that does not read may delay the end by a second.
-    server = uvicorn.Server(
-        uvicorn.Config(page, timeout_graceful_shutdown=1, backlog=16, **quiet, **parts)
+    config = uvicorn.Config(
+        page,
+        http=PageProtocol,
+        ws="none",
+        lifespan="off",
+        backlog=16,
+        log_config=None,
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=1,  # a browser that does not read delays the end by that much
     )
-    serving = asyncio.ensure_future(
-        server.serve([listener])
-    )  # a task group would wrap the errors of the block
+    server = uvicorn.Server(config)
+    # A task group would wrap the errors of the block.
+    serving = asyncio.ensure_future(server.serve([listener]))
     try:
-        yield page
+        yield
     finally:
-        feed.close()
-        logging.getLogger(
-            "uvicorn.error"
-        ).disabled = True  # a response that it cuts off now is no error
+        # A response that it cuts off now is no error.
+        logging.getLogger("uvicorn.error").disabled = True
         server.should_exit = True
         await serving
-        opened.close()

@@ -11,6 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from msgspec.structs import replace
 
 from ....errors import Failed, UsageError
 from ....hosts import hosts, hub
@@ -147,34 +148,32 @@ def _move(place: _Place, options: Mapping[str, Any]) -> None:
     table = hub.read_servers(place.host, text)
     if known is not None and known.name not in table:
         raise NotRewritten("Toolwire's entry was removed from it; `--undo` puts its servers back")
-    own_name = _find_name(table) if known is None else known.name
-    choice = hub.choose_servers(place.host, table, own_name)
+    earlier = known or hub.Hub(
+        host=place.name, path=place.path, name=_find_name(table), servers={}, before="", after=""
+    )
+    choice = hub.choose_servers(place.host, table, earlier.name)
     for name, reason in choice.kept.items():
         print_remark(f"{name} stays in {place.path}: {reason}")
     if not choice.moved:
-        if own_name in table:
-            print_data(f"All servers of {place.path} are behind Toolwire already.")
-            return
-        raise NotRewritten("it has no server that could be moved")
-    own = _make_own_server(place, own_name, options)
+        if known is None:
+            raise NotRewritten("it has no server that could be moved")
+        print_data(f"All servers of {place.path} are behind Toolwire already.")
+        return
+    own = _make_own_server(place, earlier.name, options)
     if "dry_run" in options:
         after = hub.replace_servers(place.host, text, choice.moved, own)
         print_data(_format_diff(place, text, after, choice.moved))
         return
-    wrapper = _choose_wrapper(known, options)
-    moved = _lock_servers(place, choice.moved, known, wrapper, options)
+    wrapper = _choose_wrapper(earlier, options)
+    trial = replace(earlier, servers={**earlier.servers, **choice.moved}, wrapper=wrapper)
+    moved = _lock_servers(place, trial, choice.moved, options)
     if not moved:
         raise NotRewritten("none of its servers starts")
-    after = hub.replace_servers(place.host, text, moved, own)
-    earlier = {} if known is None else known.servers
-    made = hub.Hub(
-        host=place.name,
-        path=place.path,
-        name=own_name,
-        servers={**earlier, **moved},
-        before="" if earlier else text,
-        after=after,
-        wrapper=wrapper,
+    made = replace(
+        trial,
+        servers={**earlier.servers, **moved},
+        before="" if earlier.servers else text,
+        after=hub.replace_servers(place.host, text, moved, own),
     )
     # First, so that no server is in neither file.
     write_private(place.mounts, hub.make_mount_config(place.host, made))
@@ -200,7 +199,7 @@ def _find_name(table: Mapping[str, Any]) -> str:
     return name
 
 
-def _choose_wrapper(known: hub.Hub | None, options: Mapping[str, Any]) -> list[str]:
+def _choose_wrapper(earlier: hub.Hub, options: Mapping[str, Any]) -> list[str]:
     """Return the words before the command of each server: those that share it, if that is asked for
     now, or was when the others were moved.
     """
@@ -209,7 +208,7 @@ def _choose_wrapper(known: hub.Hub | None, options: Mapping[str, Any]) -> list[s
 
         program, *words = choose_program([], ())
         return [program, *words, "wrap", "--share=auto", "--"]
-    return [] if known is None else known.wrapper
+    return earlier.wrapper
 
 
 def _make_own_server(place: _Place, name: str, options: Mapping[str, Any]) -> hosts.HostServer:
@@ -222,34 +221,20 @@ def _make_own_server(place: _Place, name: str, options: Mapping[str, Any]) -> ho
 
 
 def _lock_servers(
-    place: _Place,
-    moved: Mapping[str, Any],
-    known: hub.Hub | None,
-    wrapper: list[str],
-    options: Mapping[str, Any],
+    place: _Place, trial: hub.Hub, moved: Mapping[str, Any], options: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Lock *moved* servers, and those moved before; return the first that have started."""
+    """Lock all servers of *trial*; return those of *moved* that have started."""
     from ..lock import lock_config
 
-    earlier = {} if known is None else known.servers
-    made = hub.Hub(
-        host=place.name,
-        path=place.path,
-        name="",
-        servers={**earlier, **moved},
-        before="",
-        after="",
-        wrapper=wrapper,
-    )
-    trial = place.mounts.removesuffix(".json") + ".new.json"
-    write_private(trial, hub.make_mount_config(place.host, made))
+    path = place.mounts.removesuffix(".json") + ".new.json"
+    write_private(path, hub.make_mount_config(place.host, trial))
     try:
-        problems = lock_config(place.lock, trial, options)
+        problems = lock_config(place.lock, path, options)
     except Failed as error:
         raise NotRewritten(str(error) or "its servers do not start") from None
     finally:
         with suppress(OSError):
-            os.unlink(trial)
+            os.unlink(path)
     started = {}
     for name, entry in moved.items():
         problem = problems.get(name, "its entry cannot be read")

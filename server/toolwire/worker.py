@@ -99,11 +99,8 @@ class WorkerSession(Session):
 
 
 def _object(target: Target) -> Any:
-    module = (
-        importing.import_file(target.place)
-        if target.is_path
-        else find_module_or_installed(target.place)
-    )
+    load = importing.import_file if target.is_path else find_module_or_installed
+    module = load(target.place)
     return getattr(module, target.name or "")
 
 

@@ -199,15 +199,14 @@ class File(Content, frozen=True):
         return f"File({self.uri}, {len(self.data or b'')} {unit})"
 
     def block(self) -> dict[str, Any]:
-        media_type = {} if self.media_type is None else {"mimeType": self.media_type}
-        data = (
-            {"text": self.data}
-            if isinstance(self.data, str)
-            else {"blob": base64_of(self.data or b"")}
-        )
-        return self._annotate(
-            {"type": "resource", "resource": {"uri": self.uri, **media_type, **data}}
-        )
+        resource: dict[str, Any] = {"uri": self.uri}
+        if self.media_type is not None:
+            resource["mimeType"] = self.media_type
+        if isinstance(self.data, str):
+            resource["text"] = self.data
+        else:
+            resource["blob"] = base64_of(self.data or b"")
+        return self._annotate({"type": "resource", "resource": resource})
 
 
 class ResourceLink(Content, frozen=True):

@@ -319,11 +319,9 @@ for _name in (
 
 
 def _check_names(function: Any, tool: str, options: Options) -> None:
-    wanted = (
-        options.exclude_arguments
-        if options.include_arguments is None
-        else options.include_arguments
-    )
+    wanted = options.include_arguments
+    if wanted is None:
+        wanted = options.exclude_arguments
     if not wanted:
         return
     from toolwire_schemas.signatures import read_signature  # as in `signature`
@@ -401,6 +399,15 @@ def _prepared(option: str, value: Any, of: str) -> Any:
 _COLLECTIONS = ("tags", "include_arguments", "exclude_arguments")
 
 
+def _check_place(place: Any, of: str) -> None:
+    problem = f"{of}: runs_in must be 'process', another name or an executor, not {place!r}"
+    if isinstance(place, str):
+        if not place.isidentifier():
+            raise ValueError(problem)
+    elif place is not None and not hasattr(place, "submit"):
+        raise TypeError(problem)
+
+
 def _check_together(options: Options, given: Mapping[str, Any], of: str) -> None:
     words = {option: getattr(options, option) or () for option in _COLLECTIONS}
     for option, texts in {"name": given.keys() & {"name"} and [options.name], **words}.items():
@@ -409,14 +416,7 @@ def _check_together(options: Options, given: Mapping[str, Any], of: str) -> None
                 raise ValueError(
                     f"{of}: {option}: must be printable, without spaces around it, not {text!r}"
                 )
-    place = options.runs_in
-    if not (
-        place.isidentifier()
-        if isinstance(place, str)
-        else place is None or hasattr(place, "submit")
-    ):
-        wrong = ValueError if isinstance(place, str) else TypeError
-        raise wrong(f"{of}: runs_in must be 'process', another name or an executor, not {place!r}")
+    _check_place(options.runs_in, of)
     question = options.confirm
     if not (
         question is None

@@ -149,18 +149,21 @@ def is_block(value: Block) -> bool:
     known = _MUST[kind] | _MAY.get(kind, {}) | _ALWAYS
     if not _MUST[kind].keys() <= value.keys() <= known.keys():
         return False
-    resource = value.get("resource", {"uri": "", "text": ""})
+    if not all(isinstance(member, known[name]) for name, member in value.items()):
+        return False
     return (
-        all(isinstance(member, known[name]) for name, member in value.items())
-        and _is_base64(value.get("data", ""))
-        and isinstance(resource.get("uri"), str)
-        and (
-            isinstance(resource["text"], str)
-            if "text" in resource
-            else _is_base64(resource.get("blob"))
-        )
+        _is_base64(value.get("data", ""))
+        and _is_resource(value.get("resource", {"uri": "", "text": ""}))
         and _are_annotations(value.get("annotations", {}))
     )
+
+
+def _is_resource(resource: dict[str, Any]) -> bool:
+    if not isinstance(resource.get("uri"), str):
+        return False
+    if "text" in resource:
+        return isinstance(resource["text"], str)
+    return _is_base64(resource.get("blob"))
 
 
 def _is_base64(text: Any) -> bool:

@@ -9,11 +9,9 @@ def repair_surrogates(text: str) -> str:
     """Return *text* with lone surrogates, which UTF-8 cannot represent, joined or replaced by
     U+FFFD.
     """
-    return (
-        text
-        if text.isascii()
-        else text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-    )
+    if text.isascii():
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 HIDDEN = "[hidden]"

@@ -534,11 +534,10 @@ def spawn(
             start_new_session=sys.platform != "win32",
             creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),
         )
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        where = (
-            f" in {cwd}"
-            if isinstance(error, OSError) and cwd is not None and error.filename == cwd
-            else ""
-        )
-        raise NotStarted(f"cannot start {program!r}{where}: {reason}") from error
+    except OSError as error:
+        where = ""
+        if cwd is not None and error.filename == cwd:
+            where = f" in {cwd}"
+        raise NotStarted(f"cannot start {program!r}{where}: {error.strerror}") from error
+    except ValueError as error:
+        raise NotStarted(f"cannot start {program!r}: {error}") from error

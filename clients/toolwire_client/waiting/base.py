@@ -81,12 +81,10 @@ class Inbox:
     async def next(self, seconds: float | None) -> Any:
         """Return the first event; `None` if none arrives in time."""
         deadline = None if seconds is None else time.monotonic() + seconds
+        left = _LOOK_SECONDS
         while True:
-            left = (
-                _LOOK_SECONDS
-                if deadline is None
-                else min(_LOOK_SECONDS, deadline - time.monotonic())
-            )
+            if deadline is not None:
+                left = min(_LOOK_SECONDS, deadline - time.monotonic())
             try:
                 return self._queue.get(timeout=max(left, 0))
             except queue.Empty:

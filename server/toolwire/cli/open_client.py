@@ -211,8 +211,6 @@ def split_command(command: str) -> list[str]:
 
 def format_own_command(targets: Sequence[str], options: Mapping[str, Any] = {}) -> list[str]:
     """Return the command that serves *targets*, loaded as the *options* of this command say."""
-    # A command shows what mounted servers list now.
-    fresh = ["--list-cache", "never"] if is_mounting(options) else []
     # -P keeps the working folder off the path, so that a file there cannot shadow a module we need.
     return [
         sys.executable,
@@ -224,7 +222,6 @@ def format_own_command(targets: Sequence[str], options: Mapping[str, Any] = {}) 
         "warning",
         "--list-cache=never",  # what is shown and compared is what there is now
         *format_loading_options(options),
-        *fresh,
         "--",
         *targets,
     ]

@@ -343,11 +343,9 @@ class Mounts:
             is_longer = prefix != "" and other.startswith(beginning)
             is_shorter = other != "" and prefix.startswith(other + self._separator)
             if other == prefix or is_longer or is_shorter:
-                both = (
-                    f"{mount.prefix!r} and {prefix!r}"
-                    if prefix
-                    else "two mounted servers without a name"
-                )
+                both = "two mounted servers without a name"
+                if prefix:
+                    both = f"{mount.prefix!r} and {prefix!r}"
                 raise ValueError(
                     f"{both}: tools of both could have the same name; give one another name"
                 )

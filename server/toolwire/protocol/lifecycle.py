@@ -155,22 +155,20 @@ def initialize(
         "capabilities": capabilities,
         "serverInfo": identity.server_info(),
     }
-    return (
-        result
-        if identity.instructions is None
-        else {**result, "instructions": identity.instructions}
-    )
+    return _add_instructions(result, identity)
 
 
 def discover(identity: Identity, capabilities: dict[str, Any]) -> dict[str, Any]:
     """Return the result of `server/discover`, for `modern_result` to complete."""
     capabilities = {**capabilities, "extensions": {"io.modelcontextprotocol/tasks": {}}}
     result = {"supportedVersions": SUPPORTED_VERSIONS, "capabilities": capabilities, **UNCACHED}
-    return (
-        result
-        if identity.instructions is None
-        else {**result, "instructions": identity.instructions}
-    )
+    return _add_instructions(result, identity)
+
+
+def _add_instructions(result: dict[str, Any], identity: Identity) -> dict[str, Any]:
+    if identity.instructions is None:
+        return result
+    return {**result, "instructions": identity.instructions}
 
 
 # A client may keep a list for ttlMs; what it lists can change at any time.

@@ -201,11 +201,9 @@ class ServerProtocol:
             from .elicitation import read_response
 
             response = read_response(frame) if isinstance(frame, bytes) else None
-            return (
-                self.slow_path().receive(frame)
-                if response is None
-                else self.handle_response(response)
-            )
+            if response is not None:
+                return self.handle_response(response)
+            return self.slow_path().receive(frame)
         except Exception as bug:  # the outer edge of the reading thread, which must continue
             log.traceback("a message could not be handled; please report this", bug)
             return self.answer(None, RequestError(INTERNAL_ERROR, "Internal error"), None)

@@ -169,12 +169,9 @@ class EventLoop:
         loop.
         """
         with self._lock:
-            # If this loop has not even started, nor would the next one.
-            early = (
-                {call for call in self._under_way if call.scope is None}
-                if self._call_soon
-                else set()
-            )
+            early = set()
+            if self._call_soon:  # otherwise this loop has not started, nor would the next one
+                early = {call for call in self._under_way if call.scope is None}
             lost, self._under_way = self._under_way - early, early
             self._arrived, self._woken = list(early), False
             self._call_soon, self._thread, self._is_started = None, None, bool(early)

@@ -202,13 +202,9 @@ class WatchedServer:
         except OSError:
             return ""
         running = sorted(name.rstrip(b"\0").decode("utf-8", "replace") for name in names)
-        return (
-            running[0]
-            if len(running) == 1
-            else f"one of {', '.join(running[:10])}"
-            if running
-            else ""
-        )
+        if len(running) > 1:
+            return f"one of {', '.join(running[:10])}"
+        return "".join(running)
 
     def _say(self, level: str, message: str) -> None:
         poll = select.poll()

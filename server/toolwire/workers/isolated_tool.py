@@ -119,14 +119,13 @@ def _isolate_in(
     make_pool: Callable[[Place], Pool],
 ) -> list[Tool]:
     pool_at = cache(make_pool)
-    return [
-        (
-            isolate(tool, pool_at(_where(tool, settings)), tool.entry.name_with(settings.separator))
-            if tool in wanted
-            else tool
-        )
-        for tool in tools
-    ]
+    placed = []
+    for tool in tools:
+        if tool in wanted:
+            name = tool.entry.name_with(settings.separator)
+            tool = isolate(tool, pool_at(_where(tool, settings)), name)
+        placed.append(tool)
+    return placed
 
 
 def _where(tool: Tool, settings: Settings) -> Place:

@@ -207,12 +207,10 @@ class WorkerProcess(Connection):
                 f"{name}: its source has changed, and this server has not loaded it yet; call it"
                 " again."
             )
-        ended = f"failed to start: it {_describe_exit(status, None, by_us=False)}"
-        why = (
-            f"was not ready within {_START_SECONDS:g} seconds"
-            if isinstance(error, TimedOut)
-            else ended
-        )
+        if isinstance(error, TimedOut):
+            why = f"was not ready within {_START_SECONDS:g} seconds"
+        else:
+            why = f"failed to start: it {_describe_exit(status, None, by_us=False)}"
         return f"{name}: the tool's process {why}; see the server's log."
 
     def _failure(self, call: Call) -> ToolError:

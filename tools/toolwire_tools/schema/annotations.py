@@ -24,18 +24,19 @@ class Unresolved(Exception):
     """
 
     def __init__(self, annotation: str, error: Exception) -> None:
-        is_prose = isinstance(error, SyntaxError)
-        problem = "is no type" if is_prose else f"cannot be resolved ({error})"
+        problem = f"cannot be resolved ({error})"
+        self.remedy = (
+            "define or import the name at the top of the module, so that it is there at run"
+            " time (not only under TYPE_CHECKING, and not inside a function)"
+        )
+        if isinstance(error, SyntaxError):  # it is prose
+            problem = "is no type"
+            self.remedy = (
+                "write a type, such as int; words about it go next to it:"
+                ' Annotated[int, "how many"]'
+            )
         super().__init__(f"the annotation {annotation!r} {problem}")
         self.annotation = annotation
-        self.remedy = (
-            'write a type, such as int; words about it go next to it: Annotated[int, "how many"]'
-            if is_prose
-            else (
-                "define or import the name at the top of the module, so that it is there at run"
-                " time (not only under TYPE_CHECKING, and not inside a function)"
-            )
-        )
 
 
 class UnwrappedHint(msgspec.Struct, frozen=True):
@@ -112,11 +113,8 @@ def evaluate(hint: Any, names: Names) -> Any:
     """
     if isinstance(hint, ForwardRef):
         module = hint.__forward_module__
-        names = (
-            vars(sys.modules[module])
-            if isinstance(module, str) and module in sys.modules
-            else names
-        )
+        if isinstance(module, str) and module in sys.modules:
+            names = vars(sys.modules[module])
         hint = hint.__forward_arg__
     if not isinstance(hint, str):
         return hint

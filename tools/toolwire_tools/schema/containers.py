@@ -60,11 +60,10 @@ def union(plans: Sequence[TypePlan]) -> TypePlan:
         return plans[0]
     if len(given) == 1:
         return given[0]
-    native = (
-        unite_natives([plan.msgspec_type for plan in plans])
-        if _are_distinct(plans)
-        else make_hook(Any, _try_each(plans))
-    )
+    if _are_distinct(plans):
+        native = unite_natives([plan.msgspec_type for plan in plans])
+    else:
+        native = make_hook(Any, _try_each(plans))
     return TypePlan(
         make_any_of([plan.schema for plan in plans]),
         native,

@@ -73,11 +73,10 @@ def _make_generator() -> Any:
 def _make_time_schema(schema: Schema, direction: Direction) -> Schema:
     """Return what is published for a time that need not have an offset, or must not."""
     kind, tz = _TIMES[schema.pop("format")], schema.pop("tz")
-    plan = (
-        plan_scalar(kind, direction)
-        if tz == "any"
-        else plan_clock(kind, has_offset=False)[direction == "output"]
-    )
+    if tz == "any":
+        plan = plan_scalar(kind, direction)
+    else:
+        plan = plan_clock(kind, has_offset=False)[direction == "output"]
     assert plan is not None
     if "description" in schema:
         schema["description"] = plan.text_about(schema["description"])

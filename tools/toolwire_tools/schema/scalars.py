@@ -351,13 +351,10 @@ def make_choice_schema(values: Sequence[Any]) -> Schema:
         by_type["number"] = [value for value in values if type(value) in (int, float)]
         del by_type["integer"]
     every = {"null": 1, "boolean": 2}  # how many values these types have
-    return make_any_of(
-        [
-            (
-                {"type": word}
-                if len(set(allowed)) == every.get(word)
-                else {"type": word, "enum": allowed}
-            )
-            for word, allowed in by_type.items()
-        ]
-    )
+    schemas: list[Schema] = []
+    for word, allowed in by_type.items():
+        schema: Schema = {"type": word}
+        if len(set(allowed)) != every.get(word):
+            schema["enum"] = allowed
+        schemas.append(schema)
+    return make_any_of(schemas)

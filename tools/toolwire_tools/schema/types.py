@@ -223,11 +223,10 @@ class Types:
             if field.taken or is_output
         ]
         # The tag comes last, so that it is no argument of the constructor, but first in the schema.
-        tag = (
-            [RecordMember(found.tag[0], "", plan_literal([found.tag[1]], "input"))]
-            if found.tag
-            else []
-        )
+        tag = []
+        if found.tag:
+            name, value = found.tag
+            tag = [RecordMember(name, "", plan_literal([value], "input"))]
         schema = make_object_schema([*tag, *members])
         care = max((member.plan.check_level for member in members), default=QUICK)
         struct = make_struct(cls.__name__, [*members, *tag])

@@ -62,11 +62,9 @@ class ToolSchemaValidator:
 
 def explain_failure(error: Exception) -> str:
     """Return why a value could not be validated. (References were checked by `problem`.)"""
-    return say(
-        "takes too much work to check"
-        if isinstance(error, TooExpensive)
-        else "is nested too deeply"
-    )
+    if isinstance(error, TooExpensive):
+        return say("takes too much work to check")
+    return say("is nested too deeply")
 
 
 def problem(schema: Any) -> str | None:

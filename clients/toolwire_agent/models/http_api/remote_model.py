@@ -216,11 +216,8 @@ class RemoteModel:
                 if plainer := _choose_plainer(
                     form, self._preset, error, has_schema=request.schema is not None
                 ):
-                    place = (
-                        of_schema
-                        if plainer.formats != form.formats and _ABOUT_SCHEMA.search(str(error))
-                        else place
-                    )
+                    if plainer.formats != form.formats and _ABOUT_SCHEMA.search(str(error)):
+                        place = of_schema
                     form, attempt = plainer, 1
                     continue
                 if request.max_tokens != self._request.max_tokens and (
@@ -235,9 +232,7 @@ class RemoteModel:
                     raise
                 was_passed_on = False
             else:
-                KNOWN[place] = form
-                if len(KNOWN) > _MAX_KNOWN:
-                    del KNOWN[next(iter(KNOWN))]
+                _remember_form(place, form)
                 return reply
             attempt += 1
             await (self._retries.sleep or anyio.sleep)(seconds)
@@ -291,6 +286,13 @@ def _restart(on_text: OnText | None) -> bool:
     """
     restart = getattr(on_text, "restart", None)
     return callable(restart) and restart() is True
+
+
+def _remember_form(place: Place, form: Preset) -> None:
+    """Remember that the endpoint takes *form*, and forget the oldest of too many."""
+    KNOWN[place] = form
+    if len(KNOWN) > _MAX_KNOWN:
+        del KNOWN[next(iter(KNOWN))]
 
 
 def _digest(schema: dict[str, Any] | None) -> bytes:

@@ -361,11 +361,14 @@ def _find_fault_of_refusal(answer: Message) -> str | None:
     if isinstance(error, dict):
         if error.get("code") != INVALID_PARAMS:
             return f"an error with another code than {INVALID_PARAMS}"
-        return None if error.get("message") else "an error without a message"
+        if not error.get("message"):
+            return "an error without a message"
+        return None
     if not isinstance(result, dict) or result.get("isError") is not True:
         return _ACCEPTED
     content = result.get("content")
-    for block in content if isinstance(content, list) else []:
-        if isinstance(block, dict) and block.get("text"):
-            return None
+    if isinstance(content, list):
+        for block in content:
+            if isinstance(block, dict) and block.get("text"):
+                return None
     return "a refusal without a reason"

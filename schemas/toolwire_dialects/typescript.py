@@ -86,7 +86,10 @@ def write_type(shape: Shape) -> str:
         case ArrayShape(first=[], rest=rest) if rest is not None:
             return f"{_write_part(rest)}[]"
         case ArrayShape(first=first, rest=rest):
-            return f"[{', '.join([*map(write_type, first), *([] if rest is None else [f'...{_write_part(rest)}[]'])])}]"  # noqa: E501
+            members = list(map(write_type, first))
+            if rest is not None:
+                members.append(f"...{_write_part(rest)}[]")
+            return f"[{', '.join(members)}]"
         case UnionShape(parts=parts):
             return " | ".join(dict.fromkeys(map(write_type, parts)))
         case ReferenceShape(name=name):
@@ -108,9 +111,9 @@ def write_members(shape: ObjectShape) -> str:
     """Return an object's members in braces: on a line if they fit and have no comments."""
     members = [_write_member(member) for member in shape.members]
     if shape.rest is not None:
-        members.append(
-            ("", f"[key: string]: {'unknown' if shape.members else write_type(shape.rest)}")
-        )
+        # It would have to allow the types of the other members.
+        others = "unknown" if shape.members else write_type(shape.rest)
+        members.append(("", f"[key: string]: {others}"))
     line = f"{{ {'; '.join(member for _, member in members)} }}"
     if not any(about for about, _ in members) and len(line) <= _LINE and "\n" not in line:
         if members:

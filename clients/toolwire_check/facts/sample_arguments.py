@@ -118,7 +118,8 @@ def _list_examples(schema: dict[str, Any]) -> Iterator[Any]:
     if isinstance(text_format, str) and text_format in _FORMATS:
         yield _FORMATS[text_format]
     types = schema.get("type")
-    for name in types if isinstance(types, list) else [types]:
+    names = types if isinstance(types, list) else [types]
+    for name in names:
         if isinstance(name, str) and name in _SIMPLE:
             yield _SIMPLE[name]
     for word in ("minimum", "maximum", "multipleOf"):

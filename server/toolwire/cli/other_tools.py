@@ -89,11 +89,11 @@ def _write(command: str, rest: list[str]) -> str:
         command.startswith(("serve", "list", "inspect")) and not named
     ):
         named.append("tools.py")
-    words = [
-        command,
-        *([join(named)] if named else []),
-        *(["--write"] if command == "config" else []),
-    ]
+    words = [command]
+    if named:
+        words.append(join(named))
+    if command == "config":
+        words.append("--write")
     return f"write `toolwire {' '.join(words)}`"
 
 

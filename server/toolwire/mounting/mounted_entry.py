@@ -154,7 +154,9 @@ class ArgumentReader:
         self._validator: SchemaValidator | None = None
         self._texts = set()
         fields = schema.get("properties")
-        for name, field in fields.items() if isinstance(fields, dict) else ():
+        if not isinstance(fields, dict):
+            return
+        for name, field in fields.items():
             if isinstance(field, dict) and field.get("type") == "string":
                 self._texts.add(name)
 

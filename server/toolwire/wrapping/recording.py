@@ -85,8 +85,10 @@ def read(path: str) -> list[tuple[int, RecordedLine]]:
     lines = Path(path).read_bytes().split(b"\n")
     entries = []
     for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
         try:
-            entries += [(number, _entry(line, number))] if line.strip() else []
+            entries.append((number, _entry(line, number)))
         except BadRecording:
             if number < len(lines) or not entries:
                 raise

@@ -257,7 +257,9 @@ def _find_tools(recorded: list[Exchange]) -> set[str]:
             continue
         for step in exchange.steps:
             tools = object_in(step, "result").get("tools")
-            for tool in tools if isinstance(tools, list) else []:
+            if not isinstance(tools, list):
+                continue
+            for tool in tools:
                 if isinstance(tool, dict):
                     names.add(str(tool.get("name")))
     return names

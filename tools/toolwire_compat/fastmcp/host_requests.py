@@ -116,9 +116,11 @@ def read_text(sample: Any) -> SamplingResult:
 def read_roots(answer: dict[str, Any]) -> Roots:
     """Return the folders in an *answer*, each with `uri` and `name`."""
     root = make_data_type("Root")
-    found = answer.get("roots")
     roots = Roots()
-    for each in found if isinstance(found, list) else []:
+    found = answer.get("roots")
+    if not isinstance(found, list):
+        return roots
+    for each in found:
         if isinstance(each, dict):
             roots.append(root(**each))
     return roots

@@ -36,7 +36,8 @@ def load_tool_configs(path: str | os.PathLike[str]) -> dict[str, ToolConfig]:
     root = os.fspath(path)
     configs: list[ToolConfig] = []
     faults: list[ConfigFault] = []
-    for file in list_tool_files(root) if os.path.isdir(root) else [root]:
+    files = list_tool_files(root) if os.path.isdir(root) else [root]
+    for file in files:
         try:
             configs += load_file(file)
         except ConfigError as error:

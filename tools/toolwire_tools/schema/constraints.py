@@ -21,7 +21,7 @@ from .shape import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Container
 
 _TEXTS = ("title", "description", "examples")
 _NUMBER_WORDS = {
@@ -89,9 +89,11 @@ def read(metadata: tuple[Any, ...]) -> Constraints:
         elif isinstance(text := getattr(item, "documentation", None), str):
             texts["description"] = text
         elif not isinstance(item, type):
-            constraints |= _set(item, (*_CONSTRAINTS, *(() if is_field(item) else ("tz",))))
+            constraints |= _set(item, _CONSTRAINTS)
             if is_field(item):
                 texts |= _set(item, _TEXTS)
+            else:
+                constraints |= _set(item, ("tz",))
     return Constraints(texts, constraints, schema)
 
 
@@ -148,18 +150,24 @@ def narrow(plan: TypePlan, constraints: dict[str, Any], direction: Direction) ->
         Unsupported: if one of them says nothing about such a type.
     """
     words = list_keywords(plan)
-    in_base64 = "contentEncoding" in plan.schema
-    schema = {
-        words[name]: 4 * ((value + 2) // 3) if in_base64 else _convert_to_json(value)
-        for name, value in constraints.items()
-        if name in words
-    }
-    if (native := _constrain_natively(plan, constraints)) is not None:
+    convert: Callable[[Any], Any] = _convert_to_json
+    if "contentEncoding" in plan.schema:
+        convert = _measure_base64
+    schema = {}
+    for name, value in constraints.items():
+        if name in words:
+            schema[words[name]] = convert(value)
+    native = _constrain_natively(plan, constraints)
+    if native is not None:
         return msgspec.structs.replace(plan, msgspec_type=native).with_schema(**schema)
     is_counted = plan.kinds & {"array", "object"}
-    if unfit := constraints.keys() - (
-        words if is_counted else COMPARISONS if plan.kinds & _COMPARED else {}
-    ):
+    fitting: Container[str] = ()
+    if is_counted:
+        fitting = words
+    elif plan.kinds & _COMPARED:
+        fitting = COMPARISONS
+    unfit = [name for name in constraints if name not in fitting]
+    if unfit:
         problem = f"the constraint {min(unfit)} does not fit the type"
         raise Unsupported(problem, "remove it, or put it on a type it fits")
     if direction == "output" and not is_counted:  # the schema alone says it, if it can be said
@@ -168,6 +176,11 @@ def narrow(plan: TypePlan, constraints: dict[str, Any], direction: Direction) ->
         return plan
     native = make_hook(plan.msgspec_type, _make_check(constraints))
     return msgspec.structs.replace(plan, msgspec_type=native).with_schema(**schema)
+
+
+def _measure_base64(length: int) -> int:
+    """Return how long *length* bytes are in base64."""
+    return 4 * ((length + 2) // 3)
 
 
 _COMPARED = {"string", "integer", "number"}

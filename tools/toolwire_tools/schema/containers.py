@@ -249,18 +249,18 @@ def _plan_key(types: TypeReader, hint: Any) -> tuple[Any, Schema]:
     if plain_hint in _KEYS:
         pattern, make = _KEYS[plain_hint]
         native = match_exactly(pattern)
-        return native if types.direction == "output" else make_hook(native, make), {
-            "pattern": pattern
-        }
+        if types.direction != "output":
+            native = make_hook(native, make)
+        return native, {"pattern": pattern}
     plan = types.of(hint)
     if plan is ANYTHING:
         return str, {}
     if plan.kinds != STRING:
         name = getattr(plain_hint, "__name__", plain_hint)
         raise Unsupported(f"keys of type {name} have no form in JSON", "use str keys")
-    words = {
-        word: value for word, value in plan.schema.items() if word not in ("type", "description")
-    }
+    words = dict(plan.schema)
+    words.pop("type", None)
+    words.pop("description", None)
     return plan.msgspec_type, words
 
 
@@ -272,7 +272,9 @@ def _make_tuple_schema(schemas: list[Schema]) -> Schema:
     schema: Schema = {"type": "array", "minItems": len(schemas), "maxItems": len(schemas)}
     if len(distinct) > 1:
         schema["prefixItems"] = schemas
-    schema["items"] = distinct[0] if len(distinct) == 1 else {"anyOf": distinct} if distinct else {}
+        schema["items"] = {"anyOf": distinct}
+    else:
+        schema["items"] = distinct[0] if distinct else {}
     return schema
 
 

@@ -182,9 +182,11 @@ def _read_attrs(cls: Any, hints: dict[str, Any]) -> Members:
     for field in cls.__attrs_attrs__:
         nothing = type(field.default).__name__ == "_Nothing"
         factory = getattr(field.default, "factory", None)
-        default = (
-            MISSING if nothing else field.default if factory is None else _show_default(factory)
-        )
+        default = field.default
+        if nothing:
+            default = MISSING
+        elif factory is not None:
+            default = _show_default(factory)
         name = field.alias or field.name
         fields.append(
             Field(name, field.name, hints.get(field.name, Any), nothing, default, field.init)

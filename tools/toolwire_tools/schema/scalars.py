@@ -94,9 +94,9 @@ def _parse_duration(value: str) -> dt.timedelta:
         return dt.timedelta(weeks=int(weeks[1] + weeks[2]))
     # To exclude "P" and "PT" would double the pattern's length, or take a look ahead, which Go and
     # OpenAI do not have.
-    made: dt.timedelta = load(
-        value.removesuffix("T") + "T0S" if value[-1] in "PT" else value, dt.timedelta
-    )
+    if value[-1] in "PT":
+        value = value.removesuffix("T") + "T0S"
+    made: dt.timedelta = load(value, dt.timedelta)
     return made
 
 
@@ -313,7 +313,9 @@ def _plan_choice(
     values = [value for value, _ in pairs]
     types = {type(value) for value in values}
     schema = make_choice_schema(values)
-    kinds = frozenset(_WORDS[type_] for type_ in types) | ({"integer"} if float in types else set())
+    kinds = frozenset(_WORDS[type_] for type_ in types)
+    if float in types:
+        kinds |= {"integer"}
     # Of an Enum whose members go by their names msgspec would send the values.
     care = WALK
     if all(value == getattr(member, "value", value) for value, member in pairs):

@@ -251,9 +251,10 @@ def make_any_of(schemas: Sequence[Schema]) -> Schema:
     """
     flat: list[Schema] = []
     for schema in schemas:
-        for member in schema["anyOf"] if schema.keys() == {"anyOf"} else [schema]:
-            if member not in flat:
-                flat.append(member)
+        members = [schema]
+        if schema.keys() == {"anyOf"}:
+            members = schema["anyOf"]
+        flat += [member for member in members if member not in flat]
     if {} in flat:
         return {}
     flat = [

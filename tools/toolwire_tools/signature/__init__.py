@@ -211,7 +211,9 @@ def contexts_in(annotation: Any, names: Names) -> frozenset[str]:
         return CONTEXTS.intersection([name_in(error.annotation)])
     found = set()
     for option in options:
-        for base in option.__mro__ if isinstance(option, type) else ():
+        if not isinstance(option, type):
+            continue
+        for base in option.__mro__:
             if base.__module__ == "toolwire_tools.context.context":
                 found.add(base.__name__)
     return CONTEXTS & found

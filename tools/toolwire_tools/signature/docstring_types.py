@@ -118,18 +118,17 @@ def _alternatives(node: ast.expr) -> list[ast.expr]:
 
 def _any_of(nodes: list[ast.expr]) -> Any:
     """The union of *nodes*; of several, strings are values and not the names of types."""
-    values = [
-        node
-        for node in nodes
-        if len(nodes) > 1 and isinstance(node, ast.Constant) and type(node.value) is str
-    ]
-    hints = [
-        *([_choice(values)] if values else []),
-        *(_hint(node) for node in nodes if node not in values),
-    ]
+    values = [node for node in nodes if len(nodes) > 1 and _is_text(node)]
+    hints = [_hint(node) for node in nodes if node not in values]
+    if values:
+        hints.insert(0, _choice(values))
     if not hints or None in hints:
         return None
     return Any if Any in hints else Union[tuple(hints)]  # noqa: UP007 (an operator takes no list)
+
+
+def _is_text(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and type(node.value) is str
 
 
 def _name(node: ast.expr) -> str:
@@ -142,8 +141,10 @@ def _name(node: ast.expr) -> str:
 
 def _generic(base: str, arguments: list[ast.expr]) -> Any:
     """`base[arguments]`."""
-    if base in ("optional", "union"):
-        return _any_of([*arguments, *([ast.Constant(None)] if base == "optional" else [])])
+    if base == "union":
+        return _any_of(arguments)
+    if base == "optional":
+        return _any_of([*arguments, ast.Constant(None)])
     if base == "literal":
         return _choice(arguments)
     if base == "tuple" and arguments:

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from support.command_line import CommandLine, Done
 from support.terminal import SECONDS, Terminal, command
-from toolwire.cli.agent_options import make_protocol
+from toolwire.cli.agent.agent_options import make_protocol
 from toolwire_agent.agent import load
 from toolwire_agent.agent.events import FormAnswered, UserAnswered
 from toolwire_agent.models import model_from_name

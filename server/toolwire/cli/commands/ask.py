@@ -11,8 +11,8 @@ from toolwire_schemas.language import say
 
 from ...errors import UsageError
 from ...loading import targets as load
-from ..agent_options import OPTIONS
-from ..agent_run import CANCELLED, AgentRun
+from ..agent.agent_options import OPTIONS
+from ..agent.agent_run import CANCELLED, AgentRun
 from . import Command
 
 if TYPE_CHECKING:

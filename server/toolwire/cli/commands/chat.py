@@ -9,8 +9,8 @@ from toolwire_schemas.language import say
 from toolwire_schemas.output import remove_emphasis
 
 from ...errors import UsageError
-from ..agent_options import OPTIONS
-from ..agent_run import AgentRun
+from ..agent.agent_options import OPTIONS
+from ..agent.agent_run import AgentRun
 from ..printing.layout import find_width, format_tools
 from . import Command
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.language import say
 from toolwire_schemas.output import make_printable
 
-from ..errors import Failed, UsageError
-from .open_client import check_remote, explain_failure, format_own_command, split_command
+from ...errors import Failed, UsageError
+from ..open_client import check_remote, explain_failure, format_own_command, split_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from toolwire_agent.servers import Trusted
     from toolwire_client import AsyncClient, ClientError
 
-    from .options import Words
+    from ..options import Words
 
 
 class ServersToStart:

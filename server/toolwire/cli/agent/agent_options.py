@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..errors import LoadError, UsageError
-from .local_page import OPTIONS as PAGE
-from .option_values import read_number
-from .options import ADOPT, RUN_ON, SET, Option
+from ...errors import LoadError, UsageError
+from ..local_page import OPTIONS as PAGE
+from ..option_values import read_number
+from ..options import ADOPT, RUN_ON, SET, Option
 
 if TYPE_CHECKING:
     from toolwire_agent.agent import Approvals, Budgets
@@ -163,7 +163,7 @@ def make_model(options: dict[str, Any]) -> Model:
     """Return the model of `--model`, or of the transcript to resume."""
     from toolwire_agent.models import ModelError, list_names, model_from_name
 
-    from ..loading.importing import run_user_code
+    from ...loading.importing import run_user_code
 
     name = options.get("model") or _find_recorded_model(options)
     if name is None:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 
 from toolwire_schemas.language import say
 
-from ..errors import UsageError
+from ...errors import UsageError
+from ..open_client import is_attended, is_typed_at
+from ..printing.output_files import check_folders, write_pages
 from .agent_options import (
     SETTINGS,
     make_approvals,
@@ -23,8 +25,6 @@ from .agent_options import (
     speak_language,
 )
 from .agent_servers import ServersToStart
-from .open_client import is_attended, is_typed_at
-from .printing.output_files import check_folders, write_pages
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
@@ -34,8 +34,8 @@ if TYPE_CHECKING:
     from toolwire_agent.servers import Trusted
     from toolwire_client import AsyncClient
 
-    from ..inspect.app import Page
-    from .options import Words
+    from ...inspect.app import Page
+    from ..options import Words
 
 CANCELLED = 130
 """The exit status after Ctrl-C, as in a shell."""
@@ -158,9 +158,9 @@ class AgentRun:
             await anyio.sleep_forever()
 
     def _open_page(self) -> AbstractAsyncContextManager[Page]:
-        from ..inspect.traffic import Feed
-        from .local_page import local_page
-        from .printing.terminal import print_error
+        from ...inspect.traffic import Feed
+        from ..local_page import local_page
+        from ..printing.terminal import print_error
 
         return local_page(
             Feed(), self._options, print_error, title="A run", views=["run", "time"], status="ready"

@@ -1,0 +1,1 @@
+"""What `ask` and `chat` share: the options of an agent, its servers and its run."""

@@ -88,6 +88,8 @@ ROOMS: dict[str, list[str]] = {
         "guarded_process",
         "workers.worker_spec",
         "workers.cluster",
+        "tasks.store",
+        "tasks.session_tasks",
         "watchdog.board",
         "transport.descriptors",
         "runtime",

@@ -9,7 +9,7 @@ from distributed import LocalCluster
 if __name__ == "__main__":
     with LocalCluster(
         n_workers=int(sys.argv[1]),
-        threads_per_worker=1,
+        threads_per_worker=int(sys.argv[2]),
         processes=True,
         dashboard_address=None,
         host="127.0.0.1",

@@ -48,6 +48,7 @@ from ..protocol.subscriptions import (
     take_open_requests,
 )
 from . import forms
+from .kept_jobs import keep_if_task
 from .slow_calls import SlowCalls
 from .stored_task import StoredTask, StoreError, interruption
 from .task import Task
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     from ..protocol.server_protocol import ServerProtocol
     from ..settings import Settings
     from ..timers import Timers
+    from .kept_jobs import KeptJob
     from .store import TaskStore
     from .task import TaskOutcome
 
@@ -106,6 +108,12 @@ _IMMEDIATE = ("always", "required")
 _MAX_STATE_BYTES = 4096
 """Up to this size, a state is kept as it was sent: a larger one has a result, and is asked for
 once."""
+
+
+_LOOK_SECONDS = 0.5
+"""How often the store is asked for the end of a job that an earlier server has begun."""
+
+_UNKNOWN = "Unknown task: it has expired, or was made by another client or an earlier server"
 
 
 class KnownState:
@@ -258,6 +266,8 @@ class SessionTasks:
             if not self._make_room() or not self._save(task, call):
                 return None
             self._tasks[task.id] = task
+        if self._store is not None:
+            task.save_job = partial(self._save_job, self._store, task.id)
         with self._in_flight.lock:
             is_awaited = not call.ended and self._in_flight.get(task.request_id) is call
             if is_awaited:
@@ -265,10 +275,18 @@ class SessionTasks:
                 call.task = task
                 call.origin = Origin(call.origin.size, task, call.origin.modern)
         if is_awaited:
+            keep_if_task(call, task)
             return task
         with self._lock:
             self._forget(task)
         return None
+
+    def _save_job(self, store: TaskStore, id: str, job: KeptJob) -> None:
+        """Note where a later server finds the job of the task *id*, if it can be written."""
+        try:
+            store.keep_job(id, job)
+        except StoreError as error:
+            log.rarely("kept job", f"a job will not be found after a crash: {error}")
 
     def _save(self, task: Task, call: Call) -> bool:
         """Write a new task into the store, if there is one; return whether it will survive."""
@@ -396,6 +414,8 @@ class SessionTasks:
         """End the call of a task; return the decision to stop its tool, if it runs."""
         task = self._tasks.get(found.id)
         call = None if task is None else task.call
+        if task is None and self._store is not None and not found.is_final:
+            self._store.cancel_job(found.id)
         if task is None or call is None:
             return ()
         assert task.home is not None
@@ -416,9 +436,32 @@ class SessionTasks:
             if not is_final:
                 open_request(self._in_flight, id, frozenset((RESULT + task.id,)))
         if not is_final:
+            if isinstance(task, StoredTask):
+                self._look_again(task.id)
             return ()
         self._note_delivery(task)
         return (Send(forms.legacy_outcome(task, id)),)
+
+    def _look_again(self, id: str) -> None:
+        """Respond to what waits for the job *id* of an earlier server, or look again later: its end
+        is noted in the store only.
+        """
+        found = None if self._store is None else self._store.find(id, self._session)
+        if found is None or found.is_final:
+            self._respond_from_store(id, found)
+        elif find_subscriptions(self._in_flight, RESULT + id):
+            with suppress(RuntimeError):  # no thread for the timers
+                self._host.timers.after(_LOOK_SECONDS, partial(self._look_again, id))
+
+    def _respond_from_store(self, id: str, found: StoredTask | None) -> None:
+        with self._lock:
+            waiting = take_open_requests(self._in_flight, RESULT + id)
+        for request_id in waiting:
+            if found is None:
+                response = messages.error(request_id, INVALID_PARAMS, _UNKNOWN)
+            else:
+                response = forms.legacy_outcome(found, request_id)
+            self._host.writer.enqueue(response)
 
     def _list(self, request: Request, params: dict[str, Any]) -> Decisions:
         if params.get("cursor") is not None:  # one page has all that there may be
@@ -443,10 +486,7 @@ class SessionTasks:
         if self._store is not None and (kept is None or kept.is_stored):
             task = self._store.find(id, self._session) or kept
         if task is None:
-            raise RequestError(
-                INVALID_PARAMS,
-                "Unknown task: it has expired, or was made by another client or an earlier server",
-            )
+            raise RequestError(INVALID_PARAMS, _UNKNOWN)
         return task
 
     def _acknowledge(self, request: Request) -> Decisions:

@@ -17,17 +17,20 @@ import sys
 import threading
 import time
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import msgspec
 from toolwire_schemas.wire.tasks import FINAL_STATUSES
 
 from .. import log
+from .kept_jobs import KeptJob
 from .stored_task import StoredTask, StoreError, interruption
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..workers.cluster.found_jobs import FoundJob, JobOutcome
     from .task import Task, TaskOutcome
 
 _APPLICATION_ID: Final = 0x54774B73
@@ -50,20 +53,36 @@ CREATE TABLE tasks (
 ) WITHOUT ROWID
 """
 
+_JOBS = "CREATE TABLE IF NOT EXISTS jobs (id TEXT PRIMARY KEY, job BLOB NOT NULL) WITHOUT ROWID"
+"""Where the jobs of tasks on a cluster are found again: each a `KeptJob`. Earlier versions of this
+module have not had it; they may use such a file, and report these tasks as interrupted.
+"""
+
 _COLUMNS = "id, owner, session, tool, is_modern, status, message, created, updated, keep_seconds"
+
+
+class _KeptTask(NamedTuple):
+    """A task whose job outlives its process."""
+
+    id: str
+    tool: str
+    is_modern: bool
+    job: KeptJob
 
 
 class TaskStore:
     """The tasks in the file *path*, for all sessions of this process. Thread-safe.
 
     Raises:
-        StoreError: if the file cannot be used; likewise all methods but `find`.
+        StoreError: if the file cannot be used; likewise all methods but `find` and `cancel_job`.
     """
 
     def __init__(self, path: str) -> None:
         self._path = os.path.abspath(path)
         self._lock = threading.Lock()
         self._owner = os.urandom(8).hex()
+        self._found: dict[str, FoundJob] = {}
+        """The jobs of earlier processes that this one follows, by task."""
         with _readable(self._path):
             # Results may be private.
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
@@ -90,16 +109,16 @@ class TaskStore:
         is_new = self._check()
         execute("PRAGMA journal_mode = WAL")
         execute("PRAGMA synchronous = NORMAL")  # a crash of the process loses nothing
-        if not is_new:
-            return
-        execute("BEGIN IMMEDIATE")
-        try:
-            if self._check():  # another process may have made it just now
-                execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-                execute(f"PRAGMA user_version = {_VERSION}")
-                execute(_TABLE)
-        finally:
-            execute("COMMIT")
+        if is_new:
+            execute("BEGIN IMMEDIATE")
+            try:
+                if self._check():  # another process may have made it just now
+                    execute(f"PRAGMA application_id = {_APPLICATION_ID}")
+                    execute(f"PRAGMA user_version = {_VERSION}")
+                    execute(_TABLE)
+            finally:
+                execute("COMMIT")
+        execute(_JOBS)
 
     def _check(self) -> bool:
         """Return whether the file is new.
@@ -136,6 +155,28 @@ class TaskStore:
             "UPDATE tasks SET status = ?, message = ?, updated = ?, outcome = ? WHERE id = ?",
             values,
         )
+
+    def keep_job(self, id: str, job: KeptJob) -> None:
+        """Note that the task *id* runs as *job*, which outlives this process."""
+        values = (id, msgspec.json.encode(job))
+        self._write("INSERT OR REPLACE INTO jobs VALUES (?, ?)", values)
+
+    def cancel_job(self, id: str) -> None:
+        """End the job of a task of an earlier process, if this one follows it."""
+        found = self._found.pop(id, None)
+        if found is None:
+            return
+        found.cancel()
+        self._finish_found(id, "cancelled", b"")
+
+    def _finish_found(self, id: str, status: str, outcome: bytes) -> None:
+        values = (status, time.time(), outcome, id)
+        try:
+            self._write(
+                "UPDATE tasks SET status = ?, updated = ?, outcome = ? WHERE id = ?", values
+            )
+        except StoreError as error:
+            log.error(f"the end of the task {id} cannot be written to the store: {error}")
 
     def forget(self, id: str) -> None:
         """Remove a task."""
@@ -177,29 +218,71 @@ class TaskStore:
         return row
 
     def _note_interrupted(self) -> None:
-        """Note the tasks of processes that have gone as interrupted, and remove old ones."""
+        """Note the tasks of processes that have gone as interrupted, but find those again whose
+        jobs go on; and remove old ones.
+        """
         execute = self._database.execute
+        kept: list[_KeptTask] = []
         execute("BEGIN IMMEDIATE")
         try:
             owners = [owner for (owner,) in execute("SELECT DISTINCT owner FROM tasks") if owner]
             for owner in owners:
-                if owner == self._owner or self._life.is_alive(owner):
-                    continue
-                query = "SELECT id, tool, status FROM tasks WHERE owner = ?"
-                for id, tool, status in execute(query, (owner,)).fetchall():
-                    if status not in FINAL_STATUSES:
-                        execute(
-                            "UPDATE tasks SET status = 'failed', updated = ?, outcome = ?"
-                            " WHERE id = ?",
-                            (time.time(), interruption(tool), id),
-                        )
-                execute("UPDATE tasks SET owner = '', session = '' WHERE owner = ?", (owner,))
-                self._life.remove(owner)
+                if owner != self._owner and not self._life.is_alive(owner):
+                    kept += self._take_over(owner)
             execute(
                 "DELETE FROM tasks WHERE owner = '' AND updated + keep_seconds < ?", (time.time(),)
             )
+            execute("DELETE FROM jobs WHERE id NOT IN (SELECT id FROM tasks WHERE owner != '')")
         finally:
             execute("COMMIT")
+        if kept:
+            self._find_jobs(kept)
+
+    def _take_over(self, owner: str) -> list[_KeptTask]:
+        """Take the tasks of a process that has gone; return those whose jobs go on."""
+        execute = self._database.execute
+        kept = []
+        query = (
+            "SELECT tasks.id, tool, is_modern, status, job FROM tasks"
+            " LEFT JOIN jobs ON jobs.id = tasks.id WHERE owner = ?"
+        )
+        for id, tool, is_modern, status, job in execute(query, (owner,)).fetchall():
+            if status in FINAL_STATUSES:
+                continue
+            with suppress(msgspec.DecodeError, TypeError):  # none, or of another version
+                found = msgspec.json.decode(job, type=KeptJob)
+                kept.append(_KeptTask(id, tool, bool(is_modern), found))
+                execute("UPDATE tasks SET owner = ?, session = '' WHERE id = ?", (self._owner, id))
+                continue
+            values = (time.time(), interruption(tool), id)
+            execute(
+                "UPDATE tasks SET status = 'failed', updated = ?, outcome = ? WHERE id = ?", values
+            )
+        execute("UPDATE tasks SET owner = '', session = '' WHERE owner = ?", (owner,))
+        self._life.remove(owner)
+        return kept
+
+    def _find_jobs(self, tasks: list[_KeptTask]) -> None:
+        """Follow the jobs of *tasks* from now on, in threads."""
+        from ..workers.cluster.found_jobs import FoundJob, find_jobs  # with the client
+
+        for task in tasks:
+            report, end = partial(self._note_status, task.id), partial(self._end_job, task)
+            self._found[task.id] = FoundJob(task.job, task.is_modern, report, end)
+        find_jobs([self._found[task.id] for task in tasks])
+
+    def _note_status(self, id: str, message: str) -> None:
+        with suppress(StoreError):  # the next one may be written
+            self._write("UPDATE tasks SET message = ? WHERE id = ?", (message, id))
+
+    def _end_job(self, task: _KeptTask, end: JobOutcome | None) -> None:
+        """Note the *end* of a job; `None` if it has ended without a response, or is lost."""
+        if self._found.pop(task.id, None) is None:
+            return  # it was cancelled
+        if end is None:
+            self._finish_found(task.id, "failed", interruption(task.tool))
+        else:
+            self._finish_found(task.id, end.status, end.member)
 
     def _write(self, statement: str, values: tuple[object, ...]) -> None:
         with self._lock, _readable(self._path):

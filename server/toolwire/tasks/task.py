@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ..protocol.call import Call
     from ..protocol.elicitation import PendingElicitation
     from ..timers import Timer
+    from .kept_jobs import KeptJob
 
 MAX_MESSAGE_CHARACTERS = 2000
 """How much of a status message is kept: it is a line for a person, sent with every answer."""
@@ -103,6 +104,8 @@ class Task:
         self.is_stored = False
         """Whether its outcome is in a store, too."""
         self.expiry: Timer | None = None
+        self.save_job: Callable[[KeptJob], None] | None = None
+        """Notes in the store where the job of its call is found again."""
         self.home: TaskHome | None = None
         """The session that runs its call, whichever session has it."""
         self._asked = 0

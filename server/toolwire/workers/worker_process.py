@@ -31,6 +31,7 @@ from toolwire_tools.processes.subreaper import OUT_OF_MEMORY
 from .. import log
 from ..errors import UpstreamError
 from ..forwarding import forward, pass_on_log
+from ..guarded_process import GuardedProcess
 from ..protocol.in_flight import make_cancelled_error
 from ..protocol.lifecycle import can_elicit
 from ..protocol.server_protocol import META_CALL_ID
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from toolwire_client.protocol.events import Event, Progress
     from toolwire_client.waiting.base import Inbox
 
-    from ..guarded_process import GuardedProcess
     from ..protocol.call import Call
     from .cluster.connections import NodeTransport
 
@@ -136,6 +136,7 @@ class WorkerProcess(Connection):
                 return None
             raise self._failure(call) from None
         finally:
+            self._release(call)
             if self._is_spent:  # until it is killed, the tool may clean up
                 self.transport.exit_status(_COOPERATION_SECONDS)
             self._call = None
@@ -157,6 +158,18 @@ class WorkerProcess(Connection):
         """As `Connection.begin`."""
         super().begin(request, inbox, more_follows=more_follows)
         self._was_sent = not self.transport.has_lost_input
+        if self._call is not None and not isinstance(self.transport, GuardedProcess):
+            from ..tasks.kept_jobs import note_running
+
+            note_running(self._call, partial(self.transport.keep, request[0]))
+
+    def _release(self, call: Call) -> None:
+        """Let the worker on a node end with this server again: *call* has ended."""
+        if not isinstance(self.transport, GuardedProcess):
+            from ..tasks.kept_jobs import forget_running
+
+            forget_running(call)
+            self.transport.release()
 
     def cancel(self, number: int, reason: str) -> bool:
         """As `Connection.cancel`; it ends the process, too. Never blocks."""

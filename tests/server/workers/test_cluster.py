@@ -142,8 +142,8 @@ class Cluster(NamedTuple):
 
 
 @contextmanager
-def cluster(workers: int) -> Iterator[Cluster]:
-    command = [sys.executable, "-m", "support.dask_cluster", str(workers)]
+def cluster(workers: int, *, threads: int = 1) -> Iterator[Cluster]:
+    command = [sys.executable, "-m", "support.dask_cluster", str(workers), str(threads)]
     process = subprocess.Popen(
         command,
         stdin=subprocess.PIPE,

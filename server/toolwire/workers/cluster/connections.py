@@ -17,6 +17,7 @@ from functools import cache, partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
+import msgspec
 from toolwire_client.errors import ServerGone
 from toolwire_client.waiting.base import Waiting, run_in_daemon_thread
 from toolwire_schemas.output import LineOutput, Output
@@ -24,7 +25,8 @@ from toolwire_schemas.threads import start_thread
 
 from ... import log
 from ...guarded_process import RUNNING, end_all
-from .node import DATA, SECRET_BYTES, STDERR, frame, frames, keep_alive, receive
+from ...tasks.kept_jobs import KeptJob
+from .node import DATA, KEEP, SECRET_BYTES, STDERR, frame, frames, keep_alive, receive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -118,7 +120,8 @@ def _key(secret: bytes) -> bytes:
 class NodeTransport:
     """The transport over *connection* to a worker on a node; see `ServerProcess`.
 
-    *lost* is called if the connection ends without an exit status.
+    *lost* is called if the connection ends without an exit status. If the node keeps its worker
+    then, the transport *is_kept*.
     """
 
     pid = None
@@ -126,8 +129,11 @@ class NodeTransport:
     has_lost_input = False
     """Never certain: another machine knows."""
 
-    def __init__(self, connection: socket.socket, lost: Callable[[], object]) -> None:
+    def __init__(
+        self, connection: socket.socket, lost: Callable[[], object], *, is_kept: bool = False
+    ) -> None:
         self.was_killed = False
+        self._is_kept = is_kept
         self._connection = connection
         self._lost = lost
         self._unsent: SimpleQueue[bytes] = SimpleQueue()
@@ -152,10 +158,27 @@ class NodeTransport:
         """Close the worker's input after all sent data. Never blocks."""
         self._unsent.put(frame())
 
+    def keep(self, request: int, seconds: float) -> KeptJob:
+        """Have the node keep the worker, which runs the *request*, if this server ends: for some
+        *seconds*, or until `release`. Never blocks.
+        """
+        host, port = self._connection.getsockname()[:2]
+        job = KeptJob(
+            host, port, os.urandom(SECRET_BYTES), os.urandom(SECRET_BYTES), request, seconds
+        )
+        self._is_kept = True
+        self._unsent.put(frame(KEEP, msgspec.json.encode(job)))
+        return job
+
+    def release(self) -> None:
+        """Have the worker end with this server again. Never blocks."""
+        if self._is_kept:
+            self._unsent.put(frame(KEEP))
+
     def kill(self) -> None:
         """Have the node kill the worker. Never blocks."""
         self.was_killed = self.was_killed or not self._ended.is_set()
-        self._shut(socket.SHUT_WR)
+        self._end_input()
 
     def exit_status(self, wait_seconds: float = 0.0) -> int | None:
         """Return the exit status; `None` if the worker still runs after the wait, or was lost."""
@@ -195,13 +218,21 @@ class NodeTransport:
                     lines.feed(text_of(data))
             else:
                 self._status = int(data)
-                self._shut(
-                    socket.SHUT_WR
-                )  # the job waits for that, so that nothing is lost on the way
+                self._end_input()  # the job waits for that, so that nothing is lost on the way
         self._ended.set()
         if self._status is None:
             self._lost()
         on_end(ServerGone(self._status, self.stderr_tail()))
+
+    def _end_input(self) -> None:
+        """End the connection towards the node. One that may keep its worker has to know that this
+        is no loss, so it gets all that was sent before.
+        """
+        if not self._is_kept:
+            self._shut(socket.SHUT_WR)
+            return
+        self.release()
+        self._unsent.put(b"")
 
     def _shut(self, how: int) -> None:
         with suppress(OSError):
@@ -211,6 +242,7 @@ class NodeTransport:
         with suppress(OSError):
             while data := self._unsent.get():
                 self._connection.sendall(data)
+        self._shut(socket.SHUT_WR)
 
 
 # First of all, as executors wait for their jobs.

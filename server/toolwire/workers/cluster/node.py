@@ -4,13 +4,19 @@ server.
 Strategy. The job holds its place in the engine exactly as long as the server wants: the worker is a
 process, which is killed when the server, the network or the engine's own process ends. Frames go
 over one connection, both ways.
+
+A call that is a task of a store outlives its server: then the node keeps the worker, and connects
+to the same address until a later server listens there. That one gets the last message, in case the
+earlier one has not read or not kept it.
 """
 
 from __future__ import annotations
 
 import hmac
+import os
 import socket
 import threading
+import time
 from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,6 +25,7 @@ import msgspec
 from toolwire_client.errors import NotStarted, ServerGone
 
 from ...guarded_process import GuardedProcess
+from ...tasks.kept_jobs import KeptJob
 from ...version import __version__
 from ..worker_spec import WorkerSpec, command
 
@@ -28,13 +35,18 @@ if TYPE_CHECKING:
 SECRET_BYTES = 32
 """Of each half of a secret."""
 
-DATA, STDERR, END = b"d", b"e", b"x"
-"""The kinds of frames: standard input or output, stderr, and the end: of the input, or with the
-exit status.
+DATA, STDERR, END, KEEP = b"d", b"e", b"x", b"k"
+"""The kinds of frames: standard input or output, stderr, the end (of the input, or with the exit
+status), and a `KeptJob`, or nothing once the job is to end with its server again.
 """
 
 _HANDSHAKE_SECONDS = 30.0
 _KILL_SECONDS = 2.0
+_RETRY_SECONDS = 1.0
+"""How long until a node tries again to find a server."""
+
+_MOST_REFUSALS = 10
+"""By programs at the address of the server, until the job ends."""
 
 
 def job(words: dict[str, Any]) -> None:
@@ -64,8 +76,13 @@ def _serve(spec: WorkerSpec, connection: socket.socket) -> None:
     worker = _Worker(spec, connection)
     try:
         worker.start(worker.pass_on, worker.pass_on_end)
-        for kind, data in frames(connection):
-            worker.send(data) if kind == DATA else worker.finish_input()
+        worker.serve(connection)
+        while worker.kept is not None:
+            found = find_server(worker.kept)
+            if found is None:
+                break
+            with found:
+                worker.serve_again(found)
     finally:
         worker.kill()
         worker.exit_status(
@@ -79,15 +96,53 @@ class _Worker(GuardedProcess):
 
     def __init__(self, spec: WorkerSpec, connection: socket.socket) -> None:
         super().__init__(partial(command, spec, ""), env=None, cwd=spec.folder)
+        self.kept: KeptJob | None = None
+        """Where to find a later server, if the job is to outlive this one."""
         self._connection = connection
         self._sending = threading.Lock()
+        self._last_line = b""
+        self._unfinished = bytearray()
+        self._end_frame = b""
+
+    def serve(self, connection: socket.socket) -> None:
+        """Pass on what comes on *connection* until it ends."""
+        for kind, data in frames(connection):
+            if kind == DATA:
+                self.send(data)
+            elif kind == KEEP:
+                self.kept = msgspec.json.decode(data, type=KeptJob) if data else None
+            else:
+                self.finish_input()
+
+    def serve_again(self, connection: socket.socket) -> None:
+        """Serve a later server, which gets the last message first."""
+        with self._sending, suppress(OSError):
+            self._connection = connection
+            missed = self._last_line + bytes(self._unfinished)
+            connection.sendall(frame(DATA, missed) + self._end_frame)
+        self.serve(connection)
 
     def pass_on(self, data: bytes, kind: bytes = DATA) -> None:
         with (
             suppress(OSError),
             self._sending,
         ):  # if the server is gone, the connection ends, and the job
+            if self.kept is not None:
+                self._remember(data, kind)
             self._connection.sendall(frame(kind, data))
+
+    def _remember(self, data: bytes, kind: bytes) -> None:
+        if kind == END:
+            self._end_frame = frame(kind, data)
+        if kind != DATA:
+            return
+        ended, newline, rest = data.rpartition(b"\n")
+        if not newline:
+            self._unfinished += data
+            return
+        lines = bytes(self._unfinished) + ended
+        self._last_line = lines.rpartition(b"\n")[2] + b"\n"
+        self._unfinished = bytearray(rest)
 
     def pass_on_end(self, gone: ServerGone) -> None:
         if gone.exit_status is None:  # it has only closed its output
@@ -98,6 +153,74 @@ class _Worker(GuardedProcess):
         assert self._process.stderr is not None
         for data in self._read_chunks(self._process.stderr.fileno()):
             self.pass_on(data, STDERR)
+
+
+def find_server(job: KeptJob) -> socket.socket | None:
+    """Return a connection with a later server; `None` if the time of *job* passes without one.
+
+    It is any process that listens at the address and has the key of the job. A server that has lost
+    the job without a crash listens there, too, but refuses it: its task has failed.
+    """
+    deadline = time.monotonic() + job.seconds
+    refusals = 0
+    while time.monotonic() < deadline and refusals < _MOST_REFUSALS:
+        with suppress(OSError):
+            connection = socket.create_connection((job.host, job.port), _HANDSHAKE_SECONDS)
+            try:
+                _connect_again(connection, job)
+            except OSError:
+                refusals += 1
+                connection.close()
+                raise
+            return keep_alive(connection)
+        time.sleep(_RETRY_SECONDS)
+    return None
+
+
+def _connect_again(connection: socket.socket, job: KeptJob) -> None:
+    """Prove to the server at the other end that this is *job*, and have it prove the same.
+
+    Neither shows the key, since another program may listen at the address of a server that is gone.
+    """
+    ours = os.urandom(SECRET_BYTES)
+    connection.sendall(job.name)
+    connection.sendall(ours)
+    theirs = _receive_exactly(connection)
+    if not hmac.compare_digest(
+        _receive_exactly(connection), _proof(job.key, b"server", ours, theirs)
+    ):
+        raise ConnectionRefusedError("another program listens there")
+    connection.sendall(_proof(job.key, b"node", ours, theirs))
+
+
+def accept_again(peer: socket.socket, keys: dict[bytes, bytes]) -> bytes:
+    """Return the name of the job, one of *keys*, that *peer* proves to be; prove to be its server.
+
+    Raises:
+        OSError: if it proves nothing of the kind.
+    """
+    name = _receive_exactly(peer)
+    theirs = _receive_exactly(peer)
+    key = keys.get(name)
+    if key is None:
+        raise PermissionError("it is no job that this server waits for")
+    ours = os.urandom(SECRET_BYTES)
+    peer.sendall(ours + _proof(key, b"server", theirs, ours))
+    if not hmac.compare_digest(_receive_exactly(peer), _proof(key, b"node", theirs, ours)):
+        raise PermissionError("it does not have the key of its job")
+    return name
+
+
+def _proof(key: bytes, side: bytes, node: bytes, server: bytes) -> bytes:
+    """Return what only a *side* with the *key* can know of the random bytes of both."""
+    return hmac.digest(key, side + node + server, "sha256")
+
+
+def _receive_exactly(peer: socket.socket) -> bytes:
+    data = peer.recv(SECRET_BYTES, socket.MSG_WAITALL)
+    if len(data) < SECRET_BYTES:
+        raise ConnectionRefusedError("the connection was closed")
+    return data
 
 
 def frame(kind: bytes = END, data: bytes = b"") -> bytes:

@@ -79,6 +79,51 @@ def test_calls_progress_questions_and_pauses_are_on_one_axis(
     expect(rows(page).filter(has_text="form")).to_contain_text(re.compile(r"form\s*2\s*0\s*100 ms"))
 
 
+def press(page: Page, *keys: str) -> None:
+    page.get_by_role("region", name="Waterfall").focus()
+    for key in keys:
+        page.keyboard.press(key)
+
+
+def test_the_waterfall_is_zoomed_by_a_click_by_keys_and_by_the_wheel(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    messages: list[tuple[float, str, dict[str, Any]]] = []
+    for number in range(40):
+        messages.append((number, "client", request(number, f"tool{number}")))
+        messages.append((number + 0.5, "server", {"id": number, "result": {"content": []}}))
+    write_recording(tmp_path / "session.jsonl", *messages)
+    page = open_page("session.jsonl", place="#time")
+    zoom = page.get_by_role("group", name="Zoom", exact=True)
+    everything = zoom.get_by_role("button", name="All")
+    waterfall = page.get_by_role("region", name="Waterfall")
+    expect(everything).to_be_disabled()
+    expect(waterfall.get_by_role("img")).to_have_attribute("aria-label", re.compile("^40 spans"))
+    narrow = float(bars(page, "call").nth(3).get_attribute("width") or 0)
+
+    bars(page, "call").nth(3).click()
+    expect(zoom).to_contain_text("1 of 40 spans")
+    assert float(bars(page, "call").get_attribute("width") or 0) > 10 * narrow
+    expect(page.locator("#waterfall text:not(.took)")).to_have_text("tool3")
+    press(page, "ArrowRight", "ArrowRight", "ArrowRight", "ArrowRight")
+    expect(page.locator("#waterfall text:not(.took)").last).to_have_text("tool4")
+    press(page, "-", "-")
+    expect(zoom).to_contain_text(re.compile("[3-6] of 40 spans"))
+    press(page, "0")
+    expect(zoom).not_to_contain_text("of 40 spans")
+    expect(everything).to_be_disabled()
+
+    waterfall.hover()
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -400)
+    page.keyboard.up("Control")
+    expect(zoom).to_contain_text(re.compile("1[0-2] of 40 spans"))
+    page.set_viewport_size(NARROW)
+    assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]
+    everything.click()
+    expect(everything).to_be_disabled()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_call_is_seen_while_it_runs_also_in_a_narrow_page(
     open_page: Callable[..., Page], tmp_path: Path, scheme: Scheme

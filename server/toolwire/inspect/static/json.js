@@ -31,3 +31,6 @@ export const bytes = (/** @type {number} */ count) =>
   count < 1e3 ? `${count} B` : count < 1e6 ? `${(count / 1e3).toFixed(1)} kB` : `${(count / 1e6).toFixed(1)} MB`;
 export const duration = (/** @type {number} */ seconds) =>
   seconds < 1 ? `${(seconds * 1e3).toFixed(seconds < 0.01 ? 1 : 0)} ms` : `${seconds.toFixed(seconds < 10 ? 2 : 1)} s`;
+/** @param {number} at In milliseconds; nothing for none. */
+export const clock = (at) =>
+  at ? `${new Date(at).toLocaleTimeString("en-GB")}.${String(Math.floor(at % 1000)).padStart(3, "0")}` : "";

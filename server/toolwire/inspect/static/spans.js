@@ -9,6 +9,7 @@ import { isObject, member, write } from "./json.js";
  * @typedef {{ read: number, written: number, cached: number }} Tokens
  * @typedef {{ kind: SpanKind, name: string, start: string, end: string, isError: boolean, read: number,
  *   written: number, cached: number }} RunSpan A span of a run (run_times.py).
+ * @typedef {ReturnType<typeof axisOf>} Axis
  */
 
 const MOST_MARKS = 1000; // of a call
@@ -87,41 +88,50 @@ function add(event, isLive) {
 }
 
 /**
- * Where times are on an axis from 0 to 1 on which times without any span are short.
+ * Where times are on an axis from 0 to 1 on which times without any span are short, and which time is at a place.
  * @param {Span[]} list @param {number} now The end of open spans.
  */
 export function axisOf(list, now) {
-  const busy = /** @type {{ start: number, end: number, before: number }[]} */ ([]);
+  const busy = /** @type {{ start: number, end: number }[]} */ ([]);
   for (const span of [...list].sort((one, other) => one.start - other.start)) {
     const [last, end] = [busy.at(-1), span.end ?? now];
     if (last && span.start <= last.end) last.end = Math.max(last.end, end);
-    else busy.push({ start: span.start, end, before: 0 });
+    else busy.push({ start: span.start, end });
   }
   const sum = busy.reduce((total, { start, end }) => total + end - start, 0);
   const longest = Math.max(1, sum / 20); // of what an idle time takes on the axis
+  /** Times and where they are; between two of them, both grow evenly. */
+  const points = /** @type {{ time: number, on: number }[]} */ ([]);
+  const pauses = /** @type {{ on: number, seconds: number }[]} */ ([]);
   let length = 0;
-  for (const [index, part] of busy.entries()) {
-    const idle = index > 0 ? part.start - (busy[index - 1]?.end ?? 0) : 0;
+  for (const { start, end } of busy) {
+    const idle = start - (points.at(-1)?.time ?? start);
     length += Math.min(idle, longest);
-    part.before = length;
-    length += part.end - part.start;
+    if (idle > longest) pauses.push({ on: length, seconds: idle / 1e3 });
+    points.push({ time: start, on: length });
+    length += end - start;
+    points.push({ time: end, on: length });
   }
-  const place = (/** @type {number} */ at) => {
-    let [low, high] = [0, busy.length]; // the part is before high, and not before low
+  /** @param {number} value @param {"time" | "on"} from @param {"time" | "on"} to */
+  const convert = (value, from, to) => {
+    let [low, high] = [0, points.length]; // the point is before high, and not before low
     while (high - low > 1) {
       const middle = (low + high) >> 1;
-      if ((busy[middle]?.start ?? 0) <= at) low = middle;
+      if ((points[middle]?.[from] ?? 0) <= value) low = middle;
       else high = middle;
     }
-    const part = busy[low];
-    if (!part) return 0;
-    return Math.min(1, (part.before + Math.min(at, part.end) - part.start) / Math.max(1, length));
+    const [one, next] = [points[low], points[low + 1]];
+    if (!one || !next) return one?.[to] ?? 0;
+    const part = Math.max(0, value - one[from]) / Math.max(Number.EPSILON, next[from] - one[from]);
+    return one[to] + part * (next[to] - one[to]);
   };
-  const idle = busy.slice(1).flatMap((part, index) => {
-    const pause = part.start - (busy[index]?.end ?? 0);
-    return pause > longest ? [{ at: place(part.start), seconds: pause / 1e3 }] : [];
-  });
-  return { place, idle, length };
+  const whole = Math.max(1, length);
+  return {
+    place: (/** @type {number} */ time) => convert(time, "time", "on") / whole,
+    timeAt: (/** @type {number} */ place) => convert(place * whole, "on", "time"),
+    idle: pauses.map(({ on, seconds }) => ({ at: on / whole, seconds })),
+    length,
+  };
 }
 
 /** Times of calls, by tool: the slowest first. @param {Span[]} list */

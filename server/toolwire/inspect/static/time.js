@@ -2,6 +2,7 @@
 import { byId, hint, make, put, visible } from "./dom.js";
 import { duration } from "./json.js";
 import { axisOf, latencies, recorded } from "./spans.js";
+import { zooming } from "./zoom.js";
 
 /** @import { Span } from "./spans.js" */
 
@@ -45,21 +46,28 @@ function draw() {
   });
 }
 
+/** Where bars begin, and how much room they have. */
+function sizes() {
+  const left = Math.min(220, list.clientWidth * 0.36);
+  return { left, room: list.clientWidth - left - 76 }; // the last is for the duration next to a bar
+}
+
 /** @param {Span[]} spans @param {number} now */
 function drawBars(spans, now) {
   const width = list.clientWidth;
-  const left = Math.min(220, width * 0.36);
-  const room = width - left - 76; // the last is for the duration next to a bar
-  const height = (spans.length + 1) * ROW_PIXELS;
+  const { left, room } = sizes();
+  const { seen, place, from, width: part } = zooming.view(spans, axis, now);
+  const height = (seen.length + 1) * ROW_PIXELS;
   sheet.style.height = `${height}px`;
   const first = Math.max(0, Math.floor(list.scrollTop / ROW_PIXELS) - 5);
-  const seen = spans.slice(first, first + Math.ceil(list.clientHeight / ROW_PIXELS) + 10);
-  const x = (/** @type {number} */ at) => left + axis.place(at) * room;
-  const rows = seen.map((span, index) => rowOf(span, (first + index) * ROW_PIXELS, x, left, now));
-  const idle = axis.idle.slice(0, 200).map(({ at, seconds }) => {
+  const inView = seen.slice(first, first + Math.ceil(list.clientHeight / ROW_PIXELS) + 10);
+  const x = (/** @type {number} */ at) => left + place(at) * room;
+  const rows = inView.map((span, index) => rowOf(span, (first + index) * ROW_PIXELS, x, left, now));
+  const pauses = axis.idle.filter(({ at }) => at > from && at <= from + part);
+  const idle = pauses.slice(0, 200).map(({ at, seconds }) => {
     const title = svg("title", {}, `${duration(seconds)} without a call`);
-    const place = left + at * room - 3;
-    return svg("line", { x1: place, x2: place, y1: 0, y2: height, class: "idle" }, title);
+    const x = left + ((at - from) / part) * room - 3;
+    return svg("line", { x1: x, x2: x, y1: 0, y2: height, class: "idle" }, title);
   });
   const label = `${spans.length} spans in ${duration(axis.length / 1e3)}, without idle times`;
   const picture = svg("svg", { width, height, role: "img", "aria-label": label }, ...idle, ...rows);
@@ -82,7 +90,9 @@ function rowOf(span, y, x, left, now) {
   const title = svg("title", {}, `${NAMES[span.kind]} ${span.name}: ${took}${span.isError ? ", failed" : ""}`);
   const text = svg("text", { x: 12, y: y + 16 }, name);
   const time = svg("text", { x: Math.max(2, end - start) + start + 6, y: y + 16, class: "took" }, took);
-  return svg("g", {}, title, text, svg("rect", bar), ...marks, time);
+  const row = svg("g", {}, title, text, svg("rect", bar), ...marks, time);
+  row.addEventListener("click", () => zooming.showSpan(span, now));
+  return row;
 }
 
 /** @param {number[]} times */
@@ -110,7 +120,7 @@ function showFacts(spans) {
   const heads = make("tr", {}, ...head.map((one) => make("th", { scope: "col" }, one)));
   const table = make("table", { class: "numbers" }, make("thead", {}, heads), make("tbody", {}, ...rows.slice(0, 100)));
   const empty = make("p", { class: "empty" }, "No calls yet: make one, and its time is shown here.");
-  put(facts, sumsOf(spans), rows.length ? make("div", { class: "wide" }, table) : empty);
+  put(facts, sumsOf(spans), rows.length ? make("div", { class: "wide", tabindex: 0 }, table) : empty);
 }
 
 /** Times by kind, tokens, and their cost. @param {Span[]} spans */
@@ -145,6 +155,7 @@ function add(event, live) {
 }
 
 list.addEventListener("scroll", draw);
+zooming.watch(list, draw, (x) => (x - sizes().left) / sizes().room);
 new ResizeObserver(draw).observe(list);
 
 export const time = { add, draw };

@@ -1,6 +1,6 @@
 // Every message in both directions. Only the rows that are seen have elements, so that any number of them stays usable.
 import { badge, button, byId, hint, make, put, tree } from "./dom.js";
-import { bytes, duration, isObject, member, worded, write } from "./json.js";
+import { bytes, clock, duration, isObject, member, worded, write } from "./json.js";
 
 /**
  * @typedef {"client" | "server" | "stderr"} From
@@ -98,8 +98,6 @@ function draw() {
   });
 }
 
-const clock = (/** @type {number} */ at) =>
-  at ? `${new Date(at).toLocaleTimeString("en-GB")}.${String(at % 1000).padStart(3, "0")}` : "";
 const latency = (/** @type {Row} */ { at, other, kind }) =>
   other ? duration(Math.abs(at - other.at) / 1000) : kind === "request" ? "…" : "";
 

@@ -48,7 +48,7 @@ def bench_page(measurements: Sequence[Measurement], call: str, remarks: Sequence
         f"Benchmark: {own.name[:_MAX_NAME_CHARS]}",
         head,
         section("In comparison", draw_bars(numbers, own.name, PAGE_LOOK)),
-        section("Numbers", element("div", rows, class_="wide")),
+        section("Numbers", element("div", rows, class_="wide", tabindex=0)),
         section("How it was measured", element("p", _EXPLANATION), pairs(*commands)),
     )
 

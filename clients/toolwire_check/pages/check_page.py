@@ -179,7 +179,7 @@ def check_html(report: Report, *, again: Again | None = None) -> Html:
         _head(report),
         section("Findings", list(_findings(report, again))),
         section("Tools", _tools(report) if report.costs else None),
-        section("Areas", element("div", areas, class_="wide")),
+        section("Areas", element("div", areas, class_="wide", tabindex=0)),
         section("Known gaps", _reasons(report, "known gap")),
         section(
             "Other cases",
@@ -343,7 +343,7 @@ def _tools(report: Report) -> Html:
         rows.append([join_html((name, _token_bar(report, number))), *others])
     costs = table(_COST, rows, caption="The cost of each tool", class_="numbers")
     return join_html(
-        element("div", costs, class_="wide"), element("p", _COST_NOTE, class_="caption")
+        element("div", costs, class_="wide", tabindex=0), element("p", _COST_NOTE, class_="caption")
     )
 
 

@@ -69,7 +69,7 @@ def _show_records(records: Sequence[dict[str, Any]], path: Path, name: str) -> H
     parts: list[Child] = [table(columns, rows, caption=caption)]
     if more > 0:
         parts.append(element("p", f"… {format_count(more, 'more row')}", class_="cut"))
-    return element("div", parts, class_="records wide", data_at=json.dumps(path))
+    return element("div", parts, class_="records wide", tabindex=0, data_at=json.dumps(path))
 
 
 def _cell(record: dict[str, Any], column: str) -> str:

@@ -25,7 +25,7 @@ texts = st.one_of(st.sampled_from(ATTACKS), st.text(min_size=1, max_size=200))
 _VOID = {"br", "hr", "img", "input", "meta"}
 _ATTRIBUTES = re.compile(
     "alt|aria-(hidden|label)|charset|checked|class|content|controls|data-(at|uri)|datetime|disabled|height"
-    "|href|http-equiv|lang|name|open|preserveaspectratio|rel|role|scope|src|start|title|type|viewbox|width|x"
+    "|href|http-equiv|lang|name|open|preserveaspectratio|rel|role|scope|src|start|tabindex|title|type|viewbox|width|x"
 )
 _ADDRESS = re.compile(r"https?://\S+|#\S*|data:(?:image|audio)/[\w.+-]+;base64,[\w+/=]*", re.ASCII)
 

@@ -350,8 +350,8 @@ async def test_an_elicitation_ends_as_in_fastmcp(
             "server.py:3: Toolwire does not support resource(security=)",
         ),
         (
-            "class Mine(FastMCP):\n    async def list_tools(self): return []",
-            "Toolwire does not support Mine.list_tools",
+            "class Mine(FastMCP):\n    async def list_prompts(self): return []",
+            "Toolwire does not support Mine.list_prompts",
         ),
         ("mcp.mount(object())", "server.py:3: Toolwire does not support FastMCP.mount of object"),
         ("FastMCP.from_openapi({})", "server.py:3: Toolwire does not support FastMCP.from_openapi"),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import sys
 from binascii import a2b_base64
+from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from toolwire_tools.context.context import DONE, LEVELS, MISSING, AsyncContext, Done
 from toolwire_tools.errors import Declined, Dismissed
 
-from .mcp_types import Record, ResourceNotFoundError
+from .mcp_types import Record, ResourceNotFoundError, make_data_type, plain
 from .refusals import NotSupported, line_of
 
 if TYPE_CHECKING:
@@ -102,8 +103,15 @@ class Context(AsyncContext):
 
     @property
     def lifespan_context(self) -> Any:
-        """The value of the server's lifespan; an empty dict without one."""
-        return {} if self._server.entered is None else self.state
+        """The value of the server's lifespan, or of the server's in which it is mounted; an empty
+        dict without one.
+        """
+        if self._server.entered is not None:
+            return self.state
+        try:
+            return self.state
+        except RuntimeError:
+            return {}
 
     @property
     def request_id(self) -> str:
@@ -124,6 +132,27 @@ class Context(AsyncContext):
     def transport(self) -> Literal["stdio"]:
         """The transport of the connection."""
         return "stdio"
+
+    @property
+    def client_capabilities(self) -> Any:
+        """The capabilities that the client has declared."""
+        return make_data_type("ClientCapabilities")(**self._declared)
+
+    @property
+    def client_params(self) -> Any:
+        """The handshake of the client, as far as Toolwire keeps it; None outside of a call."""
+        if isinstance(self._caller, NoCaller):
+            return None
+        return make_data_type("InitializeRequestParams")(capabilities=self.client_capabilities)
+
+    @property
+    def _declared(self) -> dict[str, Any]:
+        declared = getattr(self._caller, "capabilities", None)
+        return declared if isinstance(declared, dict) else {}
+
+    def check_client_capability(self, capability: Any) -> bool:
+        """Return whether the client has declared all that *capability* has."""
+        return _contains(self._declared, plain(capability))
 
     def report_progress(
         self, progress: float, total: float | None = None, message: str | None = None
@@ -317,6 +346,42 @@ class Context(AsyncContext):
         """Forget *key*."""
         self._state().pop(key, None)
         return DONE
+
+
+class NoCaller:
+    """The far end of a context outside of a call, with the value of the lifespan."""
+
+    capabilities: dict[str, Any] = {}  # noqa: RUF012 - it stays empty
+
+    def __init__(self, state: Any = None) -> None:
+        self.state = state
+
+    def __getattr__(self, name: str) -> Any:
+        raise ValueError(f"the context has no {name} outside of a call")
+
+
+_running: ContextVar[Context | None] = ContextVar("running_context", default=None)
+
+
+def enter_context(server: Any, caller: Any, tool: str = "") -> Context:
+    """Return a context for a call that begins; the functions that run for it find it."""
+    context = Context(caller, tool, server)
+    _running.set(context)
+    return context
+
+
+def find_running_context() -> Context | None:
+    """Return the context of the call that runs now; None outside of one."""
+    return _running.get()
+
+
+def _contains(declared: Any, wanted: Any) -> bool:
+    """Return whether *declared* has all members of *wanted*, and of the dicts in it."""
+    if not isinstance(wanted, dict):
+        return bool(declared == wanted)
+    if not isinstance(declared, dict):
+        return False
+    return all(name in declared and _contains(declared[name], wanted[name]) for name in wanted)
 
 
 def check_uses(function: Callable[..., Any], context: str) -> None:

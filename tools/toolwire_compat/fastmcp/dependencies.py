@@ -5,6 +5,8 @@ from __future__ import annotations
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from .context import find_running_context
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
@@ -22,6 +24,18 @@ def get_access_token() -> None:
 def get_http_request() -> NoReturn:
     """Raise a RuntimeError, as FastMCP does."""
     raise RuntimeError("there is no HTTP request: this server uses standard input and output")
+
+
+def get_context() -> Any:
+    """Return the context of the call that runs now.
+
+    Raises:
+        RuntimeError: outside of a call.
+    """
+    context = find_running_context()
+    if context is None:
+        raise RuntimeError("No active context found.")
+    return context
 
 
 def configure_logging(*_: Any, **__: Any) -> None:

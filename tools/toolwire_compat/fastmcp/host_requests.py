@@ -88,13 +88,13 @@ def read_sample(answer: dict[str, Any]) -> Any:
     """Return the SDK's `CreateMessageResult` of an *answer*."""
     content = answer.get("content")
     if isinstance(content, list):
-        content = [_read_block(block) for block in content]
+        content = [read_block(block) for block in content]
     else:
-        content = _read_block(content)
+        content = read_block(content)
     return make_data_type("CreateMessageResult")(**{**answer, "content": content})
 
 
-def _read_block(block: Any) -> Any:
+def read_block(block: Any) -> Any:
     if not isinstance(block, dict):
         return block
     kind = _BLOCKS.get(block.get("type", ""))

@@ -334,7 +334,7 @@ class Server:
             owner=self,
         )
         bind = arguments_by_schema(checked, name).bind
-        return Tool(entry, self._make_handler("tools/call", name, bind, _present_call))
+        return Tool(entry, self._make_handler("tools/call", name, bind, present_call))
 
     def _make_prompt(self, shown: dict[str, Any]) -> Tool:
         name = shown["name"]
@@ -480,7 +480,7 @@ def _takes_one(function: Any) -> bool:
     return bool(inspect.signature(function).parameters)
 
 
-def _present_call(value: Any) -> dict[str, Any]:
+def present_call(value: Any) -> dict[str, Any]:
     """Return the result of tools/call for the *value* of the program's function."""
     if isinstance(value, Record):
         return {"content": [], "isError": False, **value.to_mcp()}

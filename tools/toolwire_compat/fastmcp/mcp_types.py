@@ -131,6 +131,11 @@ class OpenRecord(Record):
             raise AttributeError(name)
         return vars(self).get(member)
 
+    @property
+    def model_extra(self) -> dict[str, Any]:
+        """Nothing: each member is an attribute."""
+        return {}
+
     def to_mcp(self) -> dict[str, Any]:
         """Return the members that are not None, as the protocol spells them."""
         members = {}
@@ -257,6 +262,20 @@ class Tool(Record):
     def parameters(self) -> Any:
         """The input schema, as the SDK's own class of tools calls it."""
         return self.input_schema
+
+
+class ListedTool(Tool):
+    """A tool that a server lists in Python, with its *tags*."""
+
+    def __init__(self, tags: Any = (), **members: Any) -> None:
+        super().__init__(**members)
+        self.tags = set(tags)
+
+    def to_mcp_tool(self, **changes: Any) -> Tool:
+        """Return the tool without its tags, and with other members."""
+        members = dict(vars(self))
+        del members["tags"]
+        return Tool(**{**members, **changes})
 
 
 class PromptArgument(Record):

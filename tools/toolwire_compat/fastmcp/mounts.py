@@ -23,7 +23,9 @@ def list_mounted(server: Any, made: Iterable[Tool]) -> list[Tool]:
             if (named.kind, named.name) in known:
                 continue
             known.add((named.kind, named.name))
-            found.append(Tool(replace(named.entry, owner=server), named.handler))
+            lifespan = named.entry.lifespan or server.entered
+            entry = replace(named.entry, owner=server, lifespan=lifespan)
+            found.append(Tool(entry, named.handler))
     return found
 
 

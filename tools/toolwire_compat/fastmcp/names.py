@@ -25,6 +25,7 @@ _EXCEPTIONS = "FastMCPError NotFoundError PromptError ResourceError ToolError"
 _ELICITATION = "AcceptedElicitation CancelledElicitation DeclinedElicitation ElicitationResult"
 
 _MESSAGES = "AssistantMessage Message UserMessage"
+_RESOLVERS = "Elicit ListRoots Resolve Sample"
 
 _SDK = {
     "": "Audio Context Icon Image {server}",
@@ -52,7 +53,9 @@ NAMES: dict[str, str] = {
     "fastmcp.resources": "FunctionResource Resource ResourceContent ResourceResult TextResource",
     "fastmcp.server": "Context FastMCP",
     "fastmcp.server.context": "Context",
-    "fastmcp.server.dependencies": "get_access_token get_http_headers get_http_request",
+    "fastmcp.server.dependencies": (
+        "get_access_token get_context get_http_headers get_http_request"
+    ),
     "fastmcp.server.elicitation": _ELICITATION,
     "fastmcp.server.lifespan": "ContextManagerLifespan lifespan",
     "fastmcp.server.server": "FastMCP",
@@ -76,6 +79,7 @@ NAMES: dict[str, str] = {
     "mcp.server.models": "InitializationOptions",
     "mcp.server.stdio": "stdio_server",
     "mcp.server.transport_security": "TransportSecuritySettings",
+    "mcp.server.mcpserver.resolve": f"{_ELICITATION} {_RESOLVERS}",
     "mcp.shared": "",
     "mcp.shared.context": "RequestContext",
     "mcp.shared.exceptions": "MCPError McpError",
@@ -84,7 +88,8 @@ NAMES: dict[str, str] = {
     **{f"mcp.server.fastmcp{part}": names.format(server="FastMCP") for part, names in _SDK.items()},
     **{
         f"mcp.server.mcpserver{part}": (
-            names.format(server="MCPServer") + ("" if part else f" {_ELICITATION} {_MESSAGES}")
+            names.format(server="MCPServer")
+            + ("" if part else f" {_ELICITATION} {_MESSAGES} {_RESOLVERS}")
         )
         for part, names in _SDK.items()
     },
@@ -97,6 +102,7 @@ _HELPERS = (
 _PLACES = {
     **dict.fromkeys(f"{_TYPES} {_EXCEPTIONS} {_MESSAGES} {_HELPERS}".split(), (".mcp_types", "")),
     **dict.fromkeys((*_ELICITATION.split(), "Context"), (".context", "")),
+    **dict.fromkeys(_RESOLVERS.split(), (".resolvers", "")),
     **dict.fromkeys(("FastMCP", "MCPServer", "TextResource"), (".server", "")),
     **dict.fromkeys(
         ("mcp.server.fastmcp.FastMCP", "mcp.server.fastmcp.server.FastMCP"),
@@ -120,7 +126,7 @@ _PLACES = {
     "ServerRequestContext": (".lowlevel", "RequestContext"),
     **dict.fromkeys(
         (
-            *("ContextManagerLifespan", "configure_logging", "get_access_token"),
+            *("ContextManagerLifespan", "configure_logging", "get_access_token", "get_context"),
             *("get_http_headers", "get_http_request", "lifespan"),
         ),
         (".dependencies", ""),
@@ -182,8 +188,6 @@ _CLIENTS = (
 """The names of the packages' clients: of the real packages, where these are installed."""
 
 _UNAVAILABLE = {
-    "mcp.server.mcpserver.Elicit": _NO_ROUND_TRIPS,
-    "mcp.server.mcpserver.Resolve": _NO_ROUND_TRIPS,
     "mcp.types.ElicitRequest": _NO_ROUND_TRIPS,
     "mcp.types.InputRequiredResult": _NO_ROUND_TRIPS,
     "mcp_types.InputRequiredResult": _NO_ROUND_TRIPS,

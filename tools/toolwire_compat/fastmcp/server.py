@@ -15,18 +15,19 @@ from toolwire_tools.resources.prompt import PromptOptions
 from toolwire_tools.resources.resource import ResourceOptions
 from toolwire_tools.tool import HINTS
 
-from .mcp_types import Tool as McpTool
-from .mcp_types import plain
+from .mcp_types import CallToolResult, ListedTool, plain
 from .refusals import OWN_PACKAGE, NotSupported, find_users_line, note_without_effect
 from .starting import hand_over, hand_over_async, is_program_running
 from .tools import adopt_prompt, adopt_resource, adopt_tool, returns_any_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import NoReturn
 
     from toolwire_tools.options import Options
     from toolwire_tools.tool import Tool
+
+    from .context import Context
 
 _WITHOUT_EFFECT = frozenset(
     # They concern HTTP, the installation, or the log of the original package.
@@ -116,6 +117,10 @@ def refuse(what: str, name: str) -> NoReturn:
     raise NotSupported(what, _REMEDIES.get(name, OWN_PACKAGE))
 
 
+_LISTING = ("_list_tools_mcp", "_mcp_list_tools", "list_tools")
+_CALLING = ("_call_tool_mcp", "_mcp_call_tool", "call_tool")
+"""Methods that a class may override, the outermost first: those of fastmcp 3, of 2, and of all."""
+
 _ANSWERS = frozenset(
     f"{start}{verb}_{noun}"
     for start in ("", "_")
@@ -168,6 +173,8 @@ class FastMCP(metaclass=_Refusing):
         """The functions that make what is registered, by kind and name."""
         self._made: list[Tool] | None = None
         """The tools, resources and prompts; None until the file is loaded."""
+        self.listing: Callable[..., Any] | None = None
+        """What lists the tools instead, below `@mcp._mcp_server.list_tools()`."""
         self.completer: Callable[..., Any] | None = None
         """The function below `@mcp.completion()`."""
         usual = "ignore" if _pop_duplicates_are_meant(options) else "error"
@@ -198,12 +205,16 @@ class FastMCP(metaclass=_Refusing):
         return {key: str(value) for key, value in members.items() if value is not None}
 
     def __init_subclass__(cls) -> None:
-        """Refuse a class that answers requests itself: it may hide tools, or check calls.
+        """Refuse a class that answers requests for anything but tools itself.
 
         Raises:
             NotSupported: naming its method.
         """
+        if cls.__module__ == __name__:
+            return
         for name in vars(cls):
+            if name in (*_LISTING, *_CALLING):
+                continue
             if name in _ANSWERS or name.startswith("_mcp_") or name.endswith("_mcp"):
                 refuse(f"{cls.__name__}.{name}", name)
 
@@ -303,13 +314,56 @@ class FastMCP(metaclass=_Refusing):
         return _return_unchanged
 
     async def list_tools(self, *_: Any, **__: Any) -> list[Any]:
-        """Return the tools, as `mcp.types.Tool`."""
+        """Return the tools, as `mcp.types.Tool` with tags."""
         made = self._made
         if made is None:
             made = [make() for make in self._makers.values()]
-        return [McpTool(**tool.describe()) for tool in made if tool.kind == "tools"]
+        return [_list_tool(tool) for tool in made if tool.kind == "tools"]
 
     get_tools = list_tools
+
+    async def get_tool(self, name: str) -> Any:
+        """Return the tool called *name*, as `list_tools` does; None if it is unknown."""
+        for tool in await self.list_tools():
+            if tool.name == name:
+                return tool
+        return None
+
+    async def call_tool(self, name: str, arguments: dict[str, Any] | None = None, **_: Any) -> Any:
+        """Run the tool called *name*, for the call that runs now, and return its result."""
+        from .overriding import call_tool
+
+        return await call_tool(self, name, arguments or {})
+
+    async def _list_tools_mcp(self, *_: Any) -> Any:
+        return await self.list_tools()
+
+    async def _call_tool_mcp(self, name: str, arguments: dict[str, Any]) -> Any:
+        return await self.call_tool(name, arguments)
+
+    _mcp_list_tools = _list_tools_mcp
+    _mcp_call_tool = _call_tool_mcp
+
+    def _present_to_python(self, content: list[Any], data: dict[str, Any] | None) -> Any:
+        """Return what `call_tool` returns for the parts of a result."""
+        return CallToolResult(content=content, structured_content=data)
+
+    def get_context(self) -> Context:
+        """Return the context of the call that runs now; outside of one, a context without a
+        client.
+        """
+        from .context import Context, NoCaller, find_running_context
+
+        return find_running_context() or Context(NoCaller(), server=self)
+
+    @property
+    def _mcp_server(self) -> Any:
+        """The low-level server below this one, as far as files use it."""
+        from .overriding import InnerServer
+
+        return InnerServer(self)
+
+    _lowlevel_server = _mcp_server
 
     @property
     def _tool_manager(self) -> _ToolManager:
@@ -365,7 +419,13 @@ class FastMCP(metaclass=_Refusing):
 
             made = [wrap_tool(tool, thing) for tool in made]
         thing._made = made
-        return list(made)
+        listing = thing.listing or _find_override(thing, _LISTING)
+        calling = _find_override(thing, _CALLING)
+        if listing is None and calling is None:
+            return list(made)
+        from .overriding import answer_by
+
+        return answer_by(thing, made, listing, calling)
 
     def resources(self) -> list[Tool]:
         """Return the resources that are served, templates last."""
@@ -421,6 +481,9 @@ class SdkServer(FastMCP):
 
     _describes_dicts = False
 
+    def _present_to_python(self, content: list[Any], data: dict[str, Any] | None) -> Any:
+        return content if data is None else (content, data)
+
 
 SdkServer.__name__ = "FastMCP"  # as messages call it
 
@@ -439,6 +502,9 @@ class MCPServer(SdkServer):
         middleware = options.pop("middleware", None) or ()
         super().__init__(name, instructions, title=title, description=description, **options)
         self.middleware += middleware
+
+    def _present_to_python(self, content: list[Any], data: dict[str, Any] | None) -> Any:
+        return CallToolResult(content=content, structured_content=data)
 
 
 class Component:
@@ -464,6 +530,22 @@ class TextResource(Component):
 
 def _return_unchanged(function: Any) -> Any:
     return function
+
+
+def _list_tool(tool: Tool) -> ListedTool:
+    options = tool.entry.options
+    tags = options.tags if options is not None else None
+    return ListedTool(tags=tags or (), **tool.describe())
+
+
+def _find_override(server: FastMCP, names: Iterable[str]) -> Callable[..., Any] | None:
+    """Return the first method of *names* that a class of the user overrides; None if none is."""
+    for name in names:
+        for base in type(server).__mro__:
+            if name in vars(base) and base.__module__ != __name__:
+                method: Callable[..., Any] = getattr(server, name)
+                return method
+    return None
 
 
 def _decorate(add: Callable[..., Any], name_or_function: Any, options: dict[str, Any]) -> Any:
@@ -511,9 +593,9 @@ class _ToolManager:
     def __init__(self, tools: list[Tool]) -> None:
         self._tools = tools
 
-    def list_tools(self) -> list[McpTool]:
+    def list_tools(self) -> list[ListedTool]:
         """Return the tools; a change of them has no effect."""
-        return [McpTool(**tool.describe()) for tool in self._tools]
+        return [_list_tool(tool) for tool in self._tools]
 
 
 class _Settings:

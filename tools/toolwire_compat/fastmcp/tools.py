@@ -4,6 +4,7 @@ FastMCP gives.
 
 from __future__ import annotations
 
+import sys
 from functools import partial
 from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, get_type_hints
@@ -28,7 +29,7 @@ from toolwire_tools.signature.given_schemas import returns_by_schema
 from toolwire_tools.signature.return_value import Returns, as_text, from_hint, wrap_schema
 from toolwire_tools.tool import Tool, make_function_handler, make_tool
 
-from .context import Context, check_uses
+from .context import check_uses, enter_context
 from .mcp_types import (
     BlobResourceContents,
     CallToolResult,
@@ -69,6 +70,10 @@ def adopt_tool(
         RegistrationError: as `make_tool` does.
         NotSupported: if it uses what our `Context` has not.
     """
+    if _has_resolvers():
+        from .resolvers import fill_resolved
+
+        function = fill_resolved(function)
     options = _with_docstring(function, options)
     if options.output_schema:
         returns = returns_by_schema(options.output_schema, options.name or name_of(function))
@@ -78,6 +83,11 @@ def adopt_tool(
     handler = _adopt(make_function_handler(tool), server)
     present = partial(_present, handler.present, returns, structured)
     return Tool(_own(tool.entry, server), replace(handler, present=present))
+
+
+def _has_resolvers() -> bool:
+    """Return whether a file has imported `Resolve`."""
+    return f"{__package__}.resolvers" in sys.modules
 
 
 def adopt_resource(function: Callable[..., Any], server: Any, options: ResourceOptions) -> Tool:
@@ -149,10 +159,24 @@ def _adopt(handler: FunctionHandler, server: Any) -> FunctionHandler:
     inner = unwrap_function(handler.function)
     if hasattr(inner, "__code__"):
         check_names(inner)
-    if not handler.context_parameter:
-        return handler
-    check_uses(handler.function, handler.context_parameter)
-    return replace(handler, new_context=partial(Context, server=server))
+    new_context = partial(enter_context, server)
+    if handler.context_parameter:
+        check_uses(handler.function, handler.context_parameter)
+        return replace(handler, new_context=new_context)
+    # Functions that it calls may ask for the context: `mcp.get_context()`.
+    function = partial(_call_without_context, handler.function)
+    return replace(
+        handler, function=function, new_context=new_context, context_parameter=_HIDDEN_CONTEXT
+    )
+
+
+_HIDDEN_CONTEXT = "the context of the call"
+"""The keyword of the context for functions that take none: no argument of a tool is called so."""
+
+
+def _call_without_context(function: Callable[..., Any], *arguments: Any, **values: Any) -> Any:
+    del values[_HIDDEN_CONTEXT]
+    return function(*arguments, **values)
 
 
 def _present_contents(media_type: str | None, uri: str, value: Any) -> dict[str, Any]:

@@ -134,6 +134,11 @@ class Context(AsyncContext):
         return "stdio"
 
     @property
+    def meta(self) -> Any:
+        """The `_meta` of the request. Progress is reported to the call whatever its token is."""
+        return make_data_type("RequestParamsMeta")(progress_token=self.request_id or None)
+
+    @property
     def client_capabilities(self) -> Any:
         """The capabilities that the client has declared."""
         return make_data_type("ClientCapabilities")(**self._declared)
@@ -205,6 +210,16 @@ class Context(AsyncContext):
     def send_log_message(self, level: str, data: Any, logger: str | None = None, **_: Any) -> Done:
         """Log a message, as a method of the session."""
         return self.log(level=level, message=data, logger_name=logger)
+
+    def send_progress_notification(self, _: Any, progress: float, *rest: Any, **names: Any) -> Any:
+        """Report progress of the call."""
+        names.pop("related_request_id", None)
+        return self.report_progress(progress, *rest, **names)
+
+    async def send_tool_list_changed(self) -> None:
+        """Do nothing: the lists are those of the start."""
+
+    send_prompt_list_changed = send_resource_list_changed = send_tool_list_changed
 
     def elicit(
         self, message: str, schema: Any = None, response_type: Any = None

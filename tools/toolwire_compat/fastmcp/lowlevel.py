@@ -62,7 +62,7 @@ _METHODS = {
 }
 """The methods that the arguments of version 2 answer."""
 
-_NOT_ASKED = "completion subscribe_resource unsubscribe_resource set_logging_level"
+NOT_ASKED = ("completion", "subscribe_resource", "unsubscribe_resource", "set_logging_level")
 """Decorators of version 1 whose functions Toolwire does not call."""
 
 _current: ContextVar[Any] = ContextVar("request_context")
@@ -84,24 +84,9 @@ class RequestContext(Context):
         return super().lifespan_context
 
     @property
-    def meta(self) -> Any:
-        """The `_meta` of the request. Progress is reported to the call whatever its token is."""
-        return make_data_type("RequestParamsMeta")(progress_token=self.request_id or None)
-
-    @property
     def protocol_version(self) -> None:
         """None: Toolwire answers in the revision of the client."""
         return
-
-    def send_progress_notification(self, _: Any, progress: float, *rest: Any, **names: Any) -> Any:
-        """Report progress of the call."""
-        names.pop("related_request_id", None)
-        return self.report_progress(progress, *rest, **names)
-
-    async def send_tool_list_changed(self) -> None:
-        """Do nothing: the lists are those of the start."""
-
-    send_prompt_list_changed = send_resource_list_changed = send_tool_list_changed
 
 
 class Server:
@@ -197,7 +182,7 @@ class Server:
         return self._decorate("resources/read", answer)
 
     def __getattr__(self, name: str) -> Any:
-        if name not in _NOT_ASKED.split():
+        if name not in NOT_ASKED:
             raise AttributeError(f"Server has no {name} in Toolwire")
         note_without_effect(f"@{type(self).__name__}.{name}")
         return lambda: _return_unchanged

@@ -18,7 +18,7 @@ from toolwire_tools.tool import Tool
 
 from .context import NoCaller, enter_context, find_running_context
 from .host_requests import read_block
-from .lowlevel import InitializationOptions, present_call
+from .lowlevel import NOT_ASKED, InitializationOptions, Server, present_call
 from .mcp_types import CallToolResult, NotFoundError, plain
 from .middleware import MiddlewareHandler
 from .refusals import NotSupported
@@ -166,6 +166,8 @@ class InnerServer:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
+        if name in NOT_ASKED:
+            return getattr(Server("inner"), name)
         remedy = "use the decorators of the FastMCP itself"
         raise NotSupported(f"{type(self._server).__name__}._mcp_server.{name}", remedy)
 

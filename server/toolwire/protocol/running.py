@@ -47,6 +47,13 @@ class RunningTask(Protocol):
         """Show an elicitation no longer."""
 
 
+class Polls(Protocol):
+    """The requests about tasks that a client repeats."""
+
+    def respond(self, frame: bytes) -> bytes | None:
+        """Return the response to a request that needs no decision; `None` for all others."""
+
+
 class Tasks(Protocol):
     """The tasks of a session. The methods return decisions, or raise a `RequestError`."""
 

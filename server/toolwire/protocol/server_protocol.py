@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from .call import Decision
     from .catalog import Catalog, Late
     from .elicitation import Elicitations, Response
-    from .running import CallServices, Recipient
+    from .running import CallServices, Polls, Recipient
     from .slow_path import SlowPath
 
     Route = Callable[[Request, dict[str, Any], Origin], tuple[Decision, ...]]
@@ -88,6 +88,8 @@ class ServerProtocol:
         self._strict_arguments = settings.strict_arguments
         self._max_result_bytes = settings.max_result_bytes
         self.eras = lifecycle.Eras()
+        self.polls: Polls | None = None
+        """Answers repeated requests for the states of tasks, once there are some."""
         self._keeps_results = settings.on_large_result == "resource"
         self._declared: dict[str, Any] = {}
         self.capabilities = catalog.capabilities(self._keeps_results)
@@ -130,6 +132,10 @@ class ServerProtocol:
         """Return what to do about one frame. Never raises, whatever the frame holds."""
         if type(frame) is not bytes:
             return self._receive_slowly(frame)
+        if self.polls is not None and self._routes is self._routes_by_method:
+            response = self.polls.respond(frame)
+            if response is not None:
+                return (Send(response),)
         try:
             request = _decode_request(frame)
         except (ValueError, RecursionError):
@@ -443,6 +449,7 @@ class ServerProtocol:
     ) -> tuple[Decision, ...]:
         if not origin.modern:
             self.eras.record_initialize()
+            self.polls = None  # since the revision may change
         result = lifecycle.initialize(
             self.identity, self.capabilities, params, modern=origin.modern
         )

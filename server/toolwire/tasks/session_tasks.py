@@ -49,6 +49,7 @@ from ..protocol.subscriptions import (
 )
 from . import forms
 from .kept_jobs import keep_if_task
+from .polls import KnownState, Polls
 from .slow_calls import SlowCalls
 from .stored_task import StoredTask, StoreError, interruption
 from .task import Task
@@ -116,23 +117,6 @@ _LOOK_SECONDS = 0.5
 _UNKNOWN = "Unknown task: it has expired, or was made by another client or an earlier server"
 
 
-class KnownState:
-    """The *result* of `tasks/get` after the first *changes*, made *at* a monotonic time."""
-
-    def __init__(self, changes: int, at: float, result: bytes) -> None:
-        self.changes = changes
-        self.at = at
-        self.result = result
-
-    def is_of(self, task: Task) -> bool:
-        """Return whether this is still the state of *task*. The time to live of one that runs grows
-        with its age, so a client must not see an old one.
-        """
-        if self.changes != task.changes:
-            return False
-        return task.is_final or time.monotonic() - self.at < task.keep_seconds / 2
-
-
 class SessionTasks:
     """Makes, keeps and reports the tasks of the client of *protocol*, within the limits of
     *settings*.
@@ -151,6 +135,7 @@ class SessionTasks:
         self._lock = threading.Lock()
         self._tasks: dict[str, Task] = {}  # the oldest first
         self._states: dict[tuple[str, bool], KnownState] = {}  # by task and form
+        self._polls = protocol.polls = Polls()
         self._kept_bytes = 0
         self._reason = "the call has ended"
         self._session = os.urandom(16).hex()
@@ -352,30 +337,31 @@ class SessionTasks:
         return handle(request, params)
 
     def _get(self, request: Request, params: dict[str, Any]) -> Decisions:
-        return self._answer(request, self._state(params, is_modern=True))
+        return self._answer(request, self._state(request, params, is_modern=True))
 
     def _get_legacy(self, request: Request, params: dict[str, Any]) -> Decisions:
-        return self._answer(request, self._state(params, is_modern=False))
+        return self._answer(request, self._state(request, params, is_modern=False))
 
-    def _state(self, params: dict[str, Any], *, is_modern: bool) -> bytes:
+    def _state(self, request: Request, params: dict[str, Any], *, is_modern: bool) -> bytes:
         """Return the state of a task. As long as it stays the same, it is not made again: polling
-        costs little more than pings.
+        costs no more than pings.
         """
         id = params.get("taskId")
         kept = self._tasks.get(id) if type(id) is str else None
         known = None if kept is None else self._states.get((kept.id, is_modern))
-        if kept is not None and known is not None and known.is_of(kept):
+        if known is not None and known.is_current():
+            self._polls.remember(_id_of(request), known)
             return known.result
+        changes = 0 if kept is None else kept.changes  # before the state is made
         task = self._find(params)
-        state = KnownState(0 if kept is None else kept.changes, time.monotonic(), b"")
         if is_modern:
             self._note_delivery(task)
-            state.result = forms.detailed(task, self._identity)
+            result = forms.detailed(task, self._identity)
         else:
-            state.result = encode_plain(forms.legacy_state(task))
-        if kept is not None and len(state.result) <= _MAX_STATE_BYTES:
-            self._states[kept.id, is_modern] = state
-        return state.result
+            result = encode_plain(forms.legacy_state(task))
+        if kept is not None and len(result) <= _MAX_STATE_BYTES:
+            self._states[kept.id, is_modern] = KnownState(kept, changes, result)
+        return result
 
     def _update(self, request: Request, params: dict[str, Any]) -> Decisions:
         """Pass the user's answers to the tool. Those that nothing waits for are ignored."""
@@ -639,7 +625,9 @@ class SessionTasks:
     def _remove(self, task: Task) -> None:
         del self._tasks[task.id]
         for is_modern in (True, False):
-            self._states.pop((task.id, is_modern), None)
+            state = self._states.pop((task.id, is_modern), None)
+            if state is not None:
+                state.forget()
         self._kept_bytes -= task.kept_bytes
         if task.expiry is not None:
             self._host.timers.cancel(task.expiry)

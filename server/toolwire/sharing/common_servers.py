@@ -158,6 +158,11 @@ class CommonServer:
         """The number of its process."""
         return self._transport.pid
 
+    @property
+    def is_full(self) -> bool:
+        """Whether the server leaves so much unread that no request may be sent."""
+        return getattr(self._transport, "is_full", False)
+
     def stderr_tail(self) -> str:
         """Return the last lines that it has written to stderr."""
         return self._transport.stderr_tail()
@@ -297,6 +302,11 @@ class SessionTransport:
     def pid(self) -> int | None:
         """The number of the process of the server."""
         return None if self.server is None else self.server.pid
+
+    @property
+    def is_full(self) -> bool:
+        """As of the server."""
+        return self.server is not None and self.server.is_full
 
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
         """As `Transport.start`."""

@@ -4249,6 +4249,10 @@ export interface ToolLibraryEntry {
    */
   runs_in?: string
   /**
+   * With `false`, the tool runs in a process of the session, not in the one that all sessions of `serve --share` have in common.
+   */
+  shared?: boolean
+  /**
    * The memory that the process may use in addition to what it uses at its start: in bytes, or as in `256 MiB`.
    */
   memory_limit?: string | number

@@ -161,6 +161,14 @@ def note(text: str, context: Context) -> str:
     return context.session_state.setdefault("text", text)
 '''
 
+UNSHARED_COMMAND = """
+name: find_parent
+description: The number of the process that runs this command.
+shared: false
+shell: true
+command: echo $PPID
+"""
+
 
 class Sessions(SharedProcesses):
     """Starts sessions of one file."""
@@ -349,13 +357,15 @@ def test_tool_that_must_not_be_shared_runs_in_a_process_of_its_session(
     sessions: Sessions,
 ) -> None:
     sessions.source.write_text(UNSHARED, encoding="utf-8")
-    one, two = sessions.open(), sessions.open()
+    (sessions.folder / "command.yaml").write_text(UNSHARED_COMMAND, encoding="utf-8")
+    one, two = sessions.open("command.yaml"), sessions.open("command.yaml")
     assert value(one.ask(call("pid"))) == value(two.ask(call("pid")))
     assert value(one.ask(call("open_file", {"name": "a"}))) == ["a"]
     assert value(two.ask(call("open_file", {"name": "b"}))) == ["b"]
     assert value(one.ask(call("open_file", {"name": "c"}))) == ["a", "c"]
     pid, other = value(one.ask(call("own_pid"))), value(two.ask(call("own_pid")))
     assert len({pid, other, value(one.ask(call("pid")))}) == 3
+    assert value(two.ask(call("find_parent"))).strip() == str(other)
     one.hang_up()
     wait_until(lambda: not is_running(pid))
     assert (sessions.folder / "left").read_text() == f"{pid}\n"

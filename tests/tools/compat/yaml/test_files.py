@@ -323,6 +323,7 @@ def test_command_is_read_with_all_its_settings(write: Any, tmp_path: Path) -> No
         allow_leading_dash: [mode]
         timeout_seconds: 10
         read_only: true
+        shared: false
         output_schema: {type: object}
     """  # noqa: E501
     config = load_tool_config(write(text))
@@ -344,6 +345,7 @@ def test_command_is_read_with_all_its_settings(write: Any, tmp_path: Path) -> No
         max_output_bytes=2 * 1024 * 1024,
     )
     assert (config.options.timeout_seconds, config.options.read_only) == (10.0, True)
+    assert not config.options.shared
     assert config.options.output_schema == {"type": "object"}
 
 

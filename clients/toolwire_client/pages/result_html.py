@@ -181,11 +181,11 @@ class _Blocks:
 
 
 def _is_text_of(block: Any, data: Any) -> bool:
-    """Return whether *data* only wraps the text of *block*, as results that are one text do."""
+    """Return whether *data* only wraps the text of *block*: servers name the member differently."""
     if not isinstance(block, dict) or not isinstance(data, dict):
         return False
     text = block.get("text")
-    return isinstance(text, str) and data == {"result": text}
+    return isinstance(text, str) and list(data.values()) == [text]
 
 
 def _says(text: str, data: Any) -> bool:

@@ -179,8 +179,9 @@ def test_a_text_that_repeats_the_data_is_left_out(data: Any) -> None:
         )
 
 
-def test_data_that_only_wraps_the_text_is_left_out() -> None:
-    page = Parsed(result_html(make_text_result("late", structuredContent={"result": "late"})))
+@pytest.mark.parametrize("member", ["result", "content"])
+def test_data_that_only_wraps_the_text_is_left_out(member: str) -> None:
+    page = Parsed(result_html(make_text_result("late", structuredContent={member: "late"})))
     assert page.tags == ["div", "section", "pre", "code"]
 
 

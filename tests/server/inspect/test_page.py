@@ -35,6 +35,14 @@ def test_the_state_has_the_server_and_its_tools_with_findings(tmp_path: Path) ->
         assert finding["concerns"] == "every model"
 
 
+def test_the_title_of_mounted_servers_is_their_file(tmp_path: Path) -> None:
+    config = tmp_path / "mcp.json"
+    server = {"command": sys.executable, "args": ["-m", "toolwire", "serve", "math"]}
+    config.write_text(json.dumps({"mcpServers": {"math": server}}))
+    with inspected("--mount-config", str(config)) as (page, _):
+        assert page.get("state")["title"] == str(config)
+
+
 def test_a_call_gives_the_result_as_data_and_as_html(tmp_path: Path) -> None:
     with tools_page(tmp_path) as page:
         (result,) = page.call("add", a=2, b=40)

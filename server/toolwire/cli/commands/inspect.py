@@ -105,7 +105,7 @@ def run(words: Words) -> int:
         elif not is_remote:
             _check_program(command[0])
         state = {
-            "title": " ".join(names or command),
+            "title": " ".join(_name_place(words) or command),
             "views": ["tools", "history", "traffic", "time", "check"],
             "command": command,
             "target": names[0] if is_plain and is_ours else None,
@@ -132,6 +132,11 @@ def run(words: Words) -> int:
         return 130
 
     return MainThread(ended.set, ended.set).run(serve)
+
+
+def _name_place(words: Words) -> list[str]:
+    """Return the words for what is looked at, until the server names itself; none for a command."""
+    return [*words.words, *words.options.get("mount_config", ())]
 
 
 def _read_files(names: list[str], feed: Feed) -> dict[str, Any]:

@@ -15,6 +15,7 @@ const MARKS = { client: "→", server: "←", stderr: "·" };
 
 let rows = /** @type {Row[]} */ ([]);
 let shown = rows;
+let isStale = false; // whether what is shown has to be found anew: not when the list only scrolls
 let characters = 0; // of the texts of all rows
 let chosen = /** @type {Row | undefined} */ (undefined);
 /** Requests without a response, by sender and id. @type {Map<string, Row>} */
@@ -73,12 +74,15 @@ function add(event) {
     characters -= rows[dropped++]?.text.length ?? characters;
   }
   rows.splice(0, dropped);
+  isStale = true;
   draw();
 }
 
 function filter() {
-  const text = search.value.toLowerCase();
-  shown = rows.filter((row) => row.text.includes(text) && (!direction.value || row.from === direction.value));
+  if (!isStale) return;
+  const [text, from] = [search.value.toLowerCase(), direction.value];
+  shown = rows.filter((row) => row.text.includes(text) && (!from || row.from === from));
+  isStale = false;
 }
 
 /** Draws the rows that are seen, at the next frame. */
@@ -137,6 +141,7 @@ const next = button("Next →", () => step(1));
 
 function goTo(/** @type {Row} */ row) {
   if (!shown.includes(row)) search.value = direction.value = "";
+  isStale = true;
   filter();
   choose(shown.indexOf(row));
 }
@@ -151,7 +156,11 @@ function detailOf(/** @type {Row} */ row) {
 
 list.addEventListener("scroll", draw);
 new ResizeObserver(draw).observe(list);
-for (const input of [search, direction]) input.addEventListener("input", draw);
+const refilter = () => {
+  isStale = true;
+  draw();
+};
+for (const input of [search, direction]) input.addEventListener("input", refilter);
 byId("traffic").addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
   const page = Math.floor(list.clientHeight / ROW_PIXELS);
   const steps = { Down: 1, Right: 1, Up: -1, Left: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };

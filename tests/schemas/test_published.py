@@ -78,6 +78,7 @@ ANYTHING = {
         r"/(tools|prompts|resources|resourceTemplates)/\d/.*",
     ): "entries of a foreign server may be wrong",
     (r"recording-entry", r"/message/.*"): "a foreign server's message may be wrong",
+    (r"saved-calls", r"/calls/\w+/arguments/\w+"): "arguments are the tool's",
     (r"tool-library", r"/parameters/1/x-unit"): "whoever chose the name knows",
     (r"contract-case", r"/steps/.*/?send/.+"): "messages are said by the schemas of each",
     (

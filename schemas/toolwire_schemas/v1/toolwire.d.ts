@@ -4046,6 +4046,44 @@ export interface ServerEndedEntry {
   stderr: string
 }
 /**
+ * The file `.toolwire/calls.json`: calls that the page of `toolwire inspect` has saved by name, which `toolwire call --saved` makes again and `toolwire check --saved` uses.
+ */
+export interface SavedCalls {
+  /**
+   * The version of this format; default: 1.
+   */
+  version?: 1
+  /**
+   * The calls by their names.
+   */
+  calls: {
+    [k: string]: SavedCall
+  }
+}
+/**
+ * A call of one tool, without its result.
+ */
+export interface SavedCall {
+  /**
+   * The name of the tool, as `tools/list` has it.
+   */
+  tool: string
+  /**
+   * The arguments of the call.
+   */
+  arguments: {
+    [k: string]: unknown
+  }
+  /**
+   * The target of the server, as `toolwire serve` takes it; absent for another program.
+   */
+  target?: string
+  /**
+   * The program and the arguments that start the server; absent with a target.
+   */
+  command?: string[]
+}
+/**
  * The output of `toolwire diff --json`: the changes between two lists of tools, and whom they break.
  */
 export interface ToolChanges {

@@ -353,6 +353,12 @@ async def test_an_elicitation_ends_as_in_fastmcp(
             "class Mine(FastMCP):\n    async def list_prompts(self): return []",
             "Toolwire does not support Mine.list_prompts",
         ),
+        ("mcp.add_middleware(1)", "FastMCP.add_middleware; check or log in the tools themselves"),
+        (
+            "FastMCP.as_proxy('x')",
+            "FastMCP.as_proxy; remove it, and serve the other server with --mo",
+        ),
+        ("mcp.disable(tags={'a'})", "FastMCP.disable; remove it, and serve with --include"),
         ("mcp.mount(object())", "server.py:3: Toolwire does not support FastMCP.mount of object"),
         ("FastMCP.from_openapi({})", "server.py:3: Toolwire does not support FastMCP.from_openapi"),
         ("app = mcp.http_app()", "server.py:3: Toolwire does not support FastMCP.http_app"),
@@ -370,7 +376,7 @@ async def test_an_elicitation_ends_as_in_fastmcp(
             "server.py:5: Toolwire does not support c.session.send_ping",
         ),
         (
-            "from fastmcp.server.auth import Provider\nProvider()",
+            "from fastmcp.server.http import Provider\nProvider()",
             (
                 "server.py:4: Toolwire does not support Provider; Toolwire serves standard input"
                 " and output alone"
@@ -418,6 +424,69 @@ def test_http_settings_and_names_of_the_main_block_are_accepted(
     )
 
     assert [tool.name for tool in load([path])] == ["f"]
+
+
+def test_classes_of_authentication_have_no_effect_and_a_line_in_the_log(
+    write: Callable[..., str], caplog: pytest.LogCaptureFixture
+) -> None:
+    path = write(
+        f"{SERVER}from mcp.server.auth.provider import TokenVerifier\n"
+        "from mcp.server.auth.middleware.auth_context import get_access_token\n"
+        "class Mine(TokenVerifier):\n    pass\n"
+        "mcp = FastMCP('x', auth=Mine(scopes=['a']))\n"
+        "@mcp.tool\ndef token() -> str: return str(get_access_token())\n"
+    )
+
+    assert called(path, "token")["content"][0]["text"] == "None"
+    noted = [record.message.partition(":")[2] for record in caplog.records]
+    assert noted[0].endswith("TokenVerifier has no effect over standard input and output")
+    assert noted[1].endswith("FastMCP(auth=) has no effect over standard input and output")
+
+
+def test_unusable_resource_is_left_out_with_its_line(
+    write: Callable[..., str], caplog: pytest.LogCaptureFixture
+) -> None:
+    path = write(
+        f"{SERVER}@mcp.resource('no uri')\ndef a() -> str: ...\n"
+        "@mcp.resource('x://{a}')\ndef b(c: str) -> str: ...\n"
+        "@mcp.resource('x://y')\ndef c() -> str: ...\n@mcp.tool\ndef d() -> str: ...\n"
+    )
+
+    assert [tool.name for tool in load([path])] == ["x://y", "d"]
+    assert [record.message.partition("'")[0] for record in caplog.records] == [
+        f"{path}:{line}: the resource is left out: resource " for line in (3, 5)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("program", "stays"),
+    [
+        ("/bin/toolwire", True),
+        ("/lib/toolwire/__main__.py", True),
+        ("/bin/pytest", False),
+        ("/lib/pytest/__main__.py", False),
+    ],
+)
+def test_command_line_of_the_file_stays_for_its_calls_in_our_command(
+    write: Callable[..., str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    program: str,
+    stays: bool,
+) -> None:
+    own = [str(tmp_path / "server.py")]
+    command_line = [program, "serve", "server.py"]
+    monkeypatch.setattr(sys, "argv", command_line)
+    write("import sys\nFOUND = list(sys.argv)\n", "inner.py")
+    path = write(
+        f"{SERVER}import sys, inner\n@mcp.tool\ndef words() -> list[str]: return sys.argv\n"
+        "@mcp.tool\ndef inner_words() -> list[str]: return inner.FOUND\n"
+    )
+
+    words = called(path, "words")["structuredContent"]["result"]
+
+    assert words == (own if stays else command_line)
+    assert called(path, "inner_words")["structuredContent"]["result"] == own
 
 
 def test_file_may_test_whether_a_feature_exists(write: Callable[..., str]) -> None:
@@ -537,6 +606,7 @@ def test_server_of_a_module_is_found(
             "it makes no server when it is imported; put :FUNCTION",
         ),
         ("def make(): return 1\n", ":make", "make\\(\\) returns no server"),
+        ("def make(a, b=1, *c): return FastMCP()\n", ":make", "make\\(\\) needs a; give its param"),
         ("mcp = FastMCP()\n@mcp.tool\ndef f(): ...\n", ":g", "it has no server or tool 'g'"),
     ],
 )

@@ -55,7 +55,7 @@ _adopted_folders: set[str] = set()
 def loader(name: str, path: str) -> Loader | None:
     """Return the loader of the user's file at *path* inside of `adopting`; None outside."""
     active = any(isinstance(finder, _Finder) for finder in sys.meta_path)
-    return Loader(name, path) if active else None
+    return TargetLoader(name, path) if active else None
 
 
 class Loader(SourceFileLoader):
@@ -64,13 +64,36 @@ class Loader(SourceFileLoader):
     def exec_module(self, module: ModuleType) -> None:
         """Execute *module* with the builtins whose `__import__` is ours."""
         vars(module)["__builtins__"] = {**vars(builtins), "__import__": _import}
+        super().exec_module(module)
+
+
+class TargetLoader(Loader):
+    """Executes the file that is served. Its command line is the path of the file: some files parse
+    it.
+    """
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Execute *module* with a command line of its own, which stays for its calls if the process
+        is Toolwire's.
+        """
+        if is_program_running():  # which has a command line of its own
+            super().exec_module(module)
+            return
         command_line = sys.argv
-        if not is_program_running():  # which has a command line of its own
-            sys.argv = [self.path]  # some files parse it
+        sys.argv = [self.path]
         try:
             super().exec_module(module)
         finally:
-            sys.argv = command_line
+            if not _is_of_toolwire(command_line[0]):
+                sys.argv = command_line
+
+
+def _is_of_toolwire(program: str) -> bool:
+    """Return whether *program* is the command `toolwire`, or its module that Python runs."""
+    folder, name = os.path.split(program)
+    if name == "__main__.py":
+        name = os.path.basename(folder)
+    return name.partition(".")[0] == "toolwire"
 
 
 class _Finder:

@@ -12,6 +12,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.did_you_mean import explain_unknown_name
+from toolwire_schemas.signatures import read_signature
 from toolwire_tools.errors import RegistrationError
 from toolwire_tools.options import get_own_options
 from toolwire_tools.schema.annotations import Unresolved, collect_names, evaluate, get_annotations
@@ -134,10 +135,27 @@ def _make_server(module: ModuleType, members: dict[str, Any], name: str | None) 
     if len(makers) != 1:
         raise _unclear(module, "it makes no server when it is imported", makers)
     [maker] = makers
+    needed = _find_needed_arguments(members[maker])
+    if needed:
+        problem = f"{maker}() needs {' and '.join(needed)}"
+        remedy = "give its parameters defaults, or call it where the file is imported"
+        raise RegistrationError(problem, tool=module.__name__, remedy=remedy)
     server = members[maker]()
     if not isinstance(server, FastMCP | Server):
         raise _unclear(module, f"{maker}() returns no server", [])
     return server
+
+
+def _find_needed_arguments(maker: Any) -> list[str]:
+    """Return the parameters of *maker* that have no default."""
+    from inspect import Parameter
+
+    open_kinds = (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD)
+    needed = []
+    for name, parameter in read_signature(maker).parameters.items():
+        if parameter.default is Parameter.empty and parameter.kind not in open_kinds:
+            needed.append(name)
+    return needed
 
 
 def tools_of_server(server: Any) -> list[Tool]:

@@ -7,7 +7,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from .refusals import OWN_PACKAGE, Refused, find_users_line
+from .refusals import NO_MIDDLEWARE, OWN_PACKAGE, USE_MOUNTS, Refused, find_users_line
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -70,6 +70,7 @@ NAMES: dict[str, str] = {
     "mcp.server": (
         "FastMCP InitializationOptions MCPServer NotificationOptions Server ServerRequestContext"
     ),
+    "mcp.server.auth.middleware.auth_context": "get_access_token",
     "mcp.server.caching": "CacheHint",
     "mcp.server.context": "CallNext HandlerResult ServerMiddleware ServerRequestContext",
     "mcp.server.elicitation": _ELICITATION,
@@ -150,8 +151,6 @@ _NO_ROUND_TRIPS = (
     "ask with `await ctx.elicit(...)`, which Toolwire sends in the form that the client understands"
 )
 
-_NO_MIDDLEWARE = "check or log in the tools themselves, with a decorator of yours"
-
 _REFUSED = {
     "fastmcp.server.auth": _NO_HTTP,
     "fastmcp.server.dependencies": (
@@ -161,7 +160,10 @@ _REFUSED = {
     "fastmcp.server.event_store": _NO_HTTP,
     "fastmcp.server.http": _NO_HTTP,
     "fastmcp.server.low_level": OWN_PACKAGE,
-    "fastmcp.server.middleware": _NO_MIDDLEWARE,
+    "fastmcp.server.middleware": NO_MIDDLEWARE,
+    "fastmcp.server.create_proxy": USE_MOUNTS,
+    "fastmcp.server.proxy": USE_MOUNTS,
+    "fastmcp.server.providers.proxy": USE_MOUNTS,
     "fastmcp.settings": OWN_PACKAGE,
     "fastmcp.utilities.auth": _NO_HTTP,
     "mcp.server.session": OWN_PACKAGE,
@@ -173,6 +175,11 @@ _REFUSED = {
 }
 """Modules with all their names, and names, that may be imported but not used, and what to do
 instead.
+"""
+
+_AUTH = ("fastmcp.server.auth", "mcp.server.auth")
+"""Modules whose classes have no effect: a server on standard input and output has no users but the
+one that has started it.
 """
 
 _CLIENTS = (
@@ -261,6 +268,10 @@ def find_member(place: str, name: str) -> Any:
     refused = None if name.startswith("__") else _find_entry(path, _REFUSED)
     if refused is None:
         raise _unavailable(path, place)
+    if refused in _AUTH and name[0].isupper():
+        from .server import make_without_effect
+
+        return make_without_effect(name)
     return Refused(name, _REFUSED[refused])
 
 

@@ -12,6 +12,8 @@ from typing import Any
 from toolwire_tools.errors import RegistrationError
 
 OWN_PACKAGE = "serve this file with the package it was written for, or remove it"
+NO_MIDDLEWARE = "check or log in the tools themselves, with a decorator of yours"
+USE_MOUNTS = "remove it, and serve the other server with --mount NAME=COMMAND"
 
 
 class NotSupported(RegistrationError, AttributeError):
@@ -34,9 +36,13 @@ _noted: set[str] = set()
 
 def note_without_effect(what: str) -> None:
     """Log, once, that *what* has no effect on a server of standard input and output."""
+    log_once(f"{find_users_line()}: {what} has no effect over standard input and output")
+
+
+def log_once(sentence: str) -> None:
+    """Log *sentence* as a warning, unless it was logged before."""
     import logging
 
-    sentence = f"{find_users_line()}: {what} has no effect over standard input and output"
     if sentence not in _noted:
         _noted.add(sentence)
         logging.getLogger("toolwire_tools").warning(sentence)

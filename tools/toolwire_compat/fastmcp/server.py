@@ -16,7 +16,15 @@ from toolwire_tools.resources.resource import ResourceOptions
 from toolwire_tools.tool import HINTS
 
 from .mcp_types import CallToolResult, ListedTool, plain
-from .refusals import OWN_PACKAGE, NotSupported, find_users_line, note_without_effect
+from .refusals import (
+    NO_MIDDLEWARE,
+    OWN_PACKAGE,
+    USE_MOUNTS,
+    NotSupported,
+    find_users_line,
+    log_once,
+    note_without_effect,
+)
 from .starting import hand_over, hand_over_async, is_program_running
 from .tools import adopt_prompt, adopt_resource, adopt_tool, returns_any_dict
 
@@ -69,10 +77,6 @@ _REMEDIES = {
     **dict.fromkeys(
         _EVEN_NONE, "remove it: no variable of a template may be a path out of its folder"
     ),
-    **dict.fromkeys(
-        ("auth_server_provider", "token_verifier"),
-        "a host starts the server itself: remove it",
-    ),
     "mask_error_details": "remove it, and serve with --mask-errors",
     "strict_input_validation": "remove it, and serve with --strict-arguments",
     "list_page_size": "remove it, and serve with --limit page_size=NUMBER",
@@ -80,7 +84,13 @@ _REMEDIES = {
         ("mount", "providers", "add_provider"),
         "name each server to your host as one of its own",
     ),
-    **dict.fromkeys(("as_proxy", "from_openapi", "from_fastapi", "from_client"), OWN_PACKAGE),
+    **dict.fromkeys(("from_openapi", "from_fastapi", "from_client"), OWN_PACKAGE),
+    "as_proxy": USE_MOUNTS,
+    **dict.fromkeys(("middleware", "add_middleware"), NO_MIDDLEWARE),
+    **dict.fromkeys(
+        ("disable", "include_tags", "exclude_tags"),
+        "remove it, and serve with --include or --exclude, which take names and tag:NAME",
+    ),
     **dict.fromkeys(
         (
             "http_app",
@@ -171,6 +181,8 @@ class FastMCP(metaclass=_Refusing):
         """Functions of the context and `call_next`, in version 2 of the SDK."""
         self._makers: dict[tuple[str, str], Callable[[], Tool]] = {}
         """The functions that make what is registered, by kind and name."""
+        self._lines: dict[str, str] = {}
+        """Where the resources are registered, by their URIs."""
         self._made: list[Tool] | None = None
         """The tools, resources and prompts; None until the file is loaded."""
         self.listing: Callable[..., Any] | None = None
@@ -180,8 +192,9 @@ class FastMCP(metaclass=_Refusing):
         usual = "ignore" if _pop_duplicates_are_meant(options) else "error"
         self._on_duplicate = options.pop("on_duplicate", None) or usual
         tools = options.pop("tools", None) or ()
-        if options.pop("auth", None) is not None:
-            note_without_effect(f"{type(self).__name__}(auth=)")
+        for option in ("auth", "auth_server_provider", "token_verifier"):
+            if options.pop(option, None) is not None:
+                note_without_effect(f"{type(self).__name__}({option}=)")
         for option, value in options.items():
             is_empty = value in (None, False, (), [])
             has_no_effect = is_empty or option in _WITHOUT_EFFECT
@@ -274,6 +287,7 @@ class FastMCP(metaclass=_Refusing):
         if options.pop("enabled", None) is not False:
             uri = str(options.pop("uri"))
             own = _complete("resource", ResourceOptions(uri=uri), options)
+            self._lines[own.uri] = find_users_line()
             self._register("resource", own.uri, partial(adopt_resource, code, self, own))
         return function
 
@@ -317,7 +331,7 @@ class FastMCP(metaclass=_Refusing):
         """Return the tools, as `mcp.types.Tool` with tags."""
         made = self._made
         if made is None:
-            made = [make() for make in self._makers.values()]
+            made = self._make_all()
         return [_list_tool(tool) for tool in made if tool.kind == "tools"]
 
     get_tools = list_tools
@@ -405,11 +419,27 @@ class FastMCP(metaclass=_Refusing):
         if not is_duplicate or self._on_duplicate != "ignore":
             self._makers[kind, name] = make
 
+    def _make_all(self) -> list[Tool]:
+        """Return what is registered. A resource that cannot be served is left out with a warning,
+        since the tools do not need it.
+        """
+        made = []
+        for (kind, name), make in self._makers.items():
+            try:
+                made.append(make())
+            except NotSupported:
+                raise
+            except RegistrationError as error:
+                if kind != "resource":
+                    raise
+                log_once(f"{self._lines[name]}: the {kind} is left out: {error}")
+        return made
+
     @staticmethod
     def __toolwire_tools__(thing: Any) -> list[Tool]:
         if isinstance(thing, type):
             return []
-        made = [make() for make in thing._makers.values()]
+        made = thing._make_all()
         if thing.mounted:
             from .mounts import list_mounted
 
@@ -585,6 +615,15 @@ class WithoutEffect:
 
     def __class_getitem__(cls, _: Any) -> type[WithoutEffect]:
         return cls
+
+
+def make_without_effect(name: str) -> type[WithoutEffect]:
+    """Return a class called *name*, whose objects have no effect, which is logged."""
+
+    def note(*_: Any, **__: Any) -> None:
+        note_without_effect(name)
+
+    return type(name, (WithoutEffect,), {"__init__": note})
 
 
 class _ToolManager:

@@ -130,7 +130,7 @@ def start_guarded(command: Sequence[str], *, env: dict[str, str], **more: Any) -
     place = os.path.join(cwd or "", program) if os.path.dirname(program) else program
     if subreaper.EXISTS and shutil.which(place, path=env.get("PATH")) is None:
         raise NotStarted(f"cannot start {program!r}: no such program, or it may not be run")
-    return GuardedProcess(lambda group: group.command(command, env), env=env, **more)
+    return GuardedProcess(lambda group: group.wrap_command(command, env), env=env, **more)
 
 
 _KILLED_SECONDS = 0.1

@@ -195,7 +195,9 @@ class Memory:
                 resource.RLIMIT_AS, (wanted if hard < 0 else min(wanted, hard), hard)
             )
             if self._cgroup:
-                self._base_of_all = self._base_of_all or cgroups.used(self._cgroup) + _OWN_BYTES
+                self._base_of_all = (
+                    self._base_of_all or cgroups.read_used_bytes(self._cgroup) + _OWN_BYTES
+                )
                 cgroups.limit(self._cgroup, self._base_of_all + limit)
             try:
                 yield

@@ -14,7 +14,7 @@ from .options import Options, find_options, name_of
 from .schema.annotations import Names, Unresolved, list_members, unwrap_annotation
 from .schema.constraints import read
 from .schema.types import Types
-from .signature import EMPTY, OPEN, Declared, Parameters, is_required, parameters_of
+from .signature import EMPTY, OPEN, Declared, Parameters, is_required, read_parameters
 from .signature import docstring as docstrings
 from .signature.docstring_entries import DocEntry
 from .signature.docstring_sections import split_entry, without_bullet
@@ -46,10 +46,10 @@ def describe_api(
     cannot be read yet is a STRING.
     """
     options = options or find_options(function)
-    doc = docstrings.of(function)
+    doc = docstrings.read_docstring(function)
     description = options.description
     if description is None:
-        description = doc.description if options.explode_param else docstrings.text_of(function)
+        description = doc.description if options.explode_param else docstrings.read_text(function)
     described: dict[str, Any] = {"name": name or options.name or name_of(function)}
     described["description"] = description
     if options.input_schema is None:
@@ -73,14 +73,14 @@ def name_type(hint: Any, names: Names) -> str:
     """
     try:
         types = Types("input", names)
-        return _name_of_schema(types.of(hint).schema, types.defs) or _STRING
+        return _name_of_schema(types.plan_type(hint).schema, types.defs) or _STRING
     except (Unresolved, TypeError, RecursionError):  # it cannot be read yet, or has no form in JSON
         return _STRING
 
 
 def _describe_parameters(function: Any, options: Options) -> dict[str, Any]:
     try:
-        found = parameters_of(function, options.include_arguments, options.exclude_arguments)
+        found = read_parameters(function, options.include_arguments, options.exclude_arguments)
     except (ValueError, TypeError):  # written in C
         return {"parameters": [], "required": []}
     shown = [parameter for parameter in found.shown if parameter.kind not in OPEN]
@@ -103,7 +103,7 @@ def _is_receiver(first: str, function: Any) -> bool:
 
 def _describe_parameter(parameter: Declared, found: Parameters) -> dict[str, str]:
     hint = Any if parameter.annotation is EMPTY else parameter.annotation
-    text = _find_text(hint, found.names) or found.text(parameter.name) or ""
+    text = _find_text(hint, found.names) or found.get_text(parameter.name) or ""
     return {"name": parameter.name, "type": name_type(hint, found.names), "description": text}
 
 
@@ -124,7 +124,7 @@ def return_data(function: Callable[..., Any], options: Options) -> list[dict[str
     """Return the members of the result by the docstring of *function*, as far as *options* ask for
     them.
     """
-    doc = docstrings.of(function)
+    doc = docstrings.read_docstring(function)
     entries: list[DocEntry] = []
     if options.explode_return and doc.returns:
         entries = read_list(doc.returns[0].text)

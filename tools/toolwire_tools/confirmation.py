@@ -25,7 +25,7 @@ from .context.context import AsyncContext, Context
 from .errors import Declined, NotAnswered, RegistrationError
 from .schema.annotations import is_async
 from .schema.to_json import NotJsonable, to_jsonable
-from .signature import EMPTY, OPEN, POSITIONAL_ONLY, is_required, parameters_of
+from .signature import EMPTY, OPEN, POSITIONAL_ONLY, is_required, read_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -68,7 +68,7 @@ class Confirmation:
         signature: Signature,
     ) -> None:
         self._tool = tool
-        self._declared = [one for one in parameters_of(function).every if one.kind not in OPEN]
+        self._declared = [one for one in read_parameters(function).every if one.kind not in OPEN]
         self._names = list(signature.arguments.input_schema.get("properties", {}))
         self._bind: Callable[[dict[str, Any]], Bound] | None = None
         if isinstance(confirm, str):
@@ -78,7 +78,7 @@ class Confirmation:
             self._function = confirm
             self._wanted = self._list_parameters(confirm)
 
-    def by(self, bind: Callable[[dict[str, Any]], Bound]) -> Confirmation:
+    def bind_by(self, bind: Callable[[dict[str, Any]], Bound]) -> Confirmation:
         """Return the same question for a tool that takes arguments by name, as they came; *bind*
         reads them.
         """
@@ -96,7 +96,7 @@ class Confirmation:
                 tool has not run.
             Cancelled: if the call is cancelled before the answer.
         """
-        question = self.question(bound)
+        question = self.write_question(bound)
         if question == _approved.get():
             return
         try:
@@ -108,7 +108,7 @@ class Confirmation:
 
     async def ask_async(self, bound: Bound, caller: Caller, tool: str) -> None:
         """As `ask`, on an event loop."""
-        question = self.question(bound)
+        question = self.write_question(bound)
         if question == _approved.get():
             return
         try:
@@ -119,17 +119,17 @@ class Confirmation:
             raise _make_refusal(Declined("The user said no."), tool)
 
     @contextmanager
-    def approved(self, arguments: dict[str, Any]) -> Iterator[None]:
+    def keep_approved(self, arguments: dict[str, Any]) -> Iterator[None]:
         """Do not ask again, inside the `with` block, what the user was asked for a call with these
         *arguments*.
         """
-        token = _approved.set(self.question(((), arguments)))
+        token = _approved.set(self.write_question(((), arguments)))
         try:
             yield
         finally:
             _approved.reset(token)
 
-    def question(self, bound: Bound) -> str:
+    def write_question(self, bound: Bound) -> str:
         """Return the text of the question for a call with the *bound* arguments.
 
         Raises:
@@ -199,7 +199,7 @@ class Confirmation:
         if any(map(is_async, (function, getattr(function, "func", None)))):
             self._fail("its function is asynchronous", "write it with `def`")
         try:
-            found = parameters_of(function).every
+            found = read_parameters(function).every
         except (ValueError, TypeError):
             self._fail("the parameters of its function cannot be read", "write it with `def`")
         wanted = []

@@ -72,7 +72,7 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
         if priority is not None and not (is_number and 0 <= priority <= 1):
             raise ValueError(f"{name}: priority must be between 0 and 1, not {priority!r}")
 
-    def block(self) -> dict[str, Any]:
+    def make_block(self) -> dict[str, Any]:
         """The MCP content block."""
         raise NotImplementedError
 
@@ -96,7 +96,7 @@ class Text(Content, frozen=True):
         if not isinstance(self.text, str):
             raise TypeError(f"Text: text must be a str, not {type(self.text).__name__}")
 
-    def block(self) -> dict[str, Any]:
+    def make_block(self) -> dict[str, Any]:
         return self._annotate({"type": "text", "text": self.text})
 
 
@@ -118,7 +118,7 @@ class _Media(Content, frozen=True):
         super().__post_init__()
         name = type(self).__name__
         data = _read(name, self.data, self.path)
-        media_type = self.media_type or media_type_of(data) or media_type_of_path(self.path)
+        media_type = self.media_type or detect_media_type(data) or guess_media_type(self.path)
         if media_type is None:
             raise ValueError(
                 f'{name}: the format is not recognised; set media_type="{self.family}/..."'
@@ -134,8 +134,8 @@ class _Media(Content, frozen=True):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.media_type}, {len(self.data or b'')} bytes)"
 
-    def block(self) -> dict[str, Any]:
-        data = base64_of(self.data or b"")
+    def make_block(self) -> dict[str, Any]:
+        data = encode_base64(self.data or b"")
         return self._annotate({"type": self.family, "data": data, "mimeType": self.media_type})
 
 
@@ -178,9 +178,9 @@ class File(Content, frozen=True):
         )
         if isinstance(self.data, str) and self.path is not None:
             raise TypeError("File: give data or path, not both")
-        media_type = self.media_type or media_type_of_path(self.name or self.path)
+        media_type = self.media_type or guess_media_type(self.name or self.path)
         if isinstance(data, bytes):
-            media_type = media_type or media_type_of(data)
+            media_type = media_type or detect_media_type(data)
             if self.path is not None and media_type is not None and is_textual(media_type):
                 with suppress(UnicodeDecodeError):
                     data = data.decode("utf-8")
@@ -190,7 +190,7 @@ class File(Content, frozen=True):
             )
         force_setattr(self, "data", data)
         force_setattr(self, "media_type", media_type)
-        force_setattr(self, "uri", _check_uri("File", self.uri or _uri_of(self.path, self.name)))
+        force_setattr(self, "uri", _check_uri("File", self.uri or _make_uri(self.path, self.name)))
 
     def __repr__(self) -> str:
         unit = "bytes"
@@ -198,14 +198,14 @@ class File(Content, frozen=True):
             unit = "characters"
         return f"File({self.uri}, {len(self.data or b'')} {unit})"
 
-    def block(self) -> dict[str, Any]:
+    def make_block(self) -> dict[str, Any]:
         resource: dict[str, Any] = {"uri": self.uri}
         if self.media_type is not None:
             resource["mimeType"] = self.media_type
         if isinstance(self.data, str):
             resource["text"] = self.data
         else:
-            resource["blob"] = base64_of(self.data or b"")
+            resource["blob"] = encode_base64(self.data or b"")
         return self._annotate({"type": "resource", "resource": resource})
 
 
@@ -233,7 +233,7 @@ class ResourceLink(Content, frozen=True):
         if self.size is not None and (type(self.size) is not int or self.size < 0):
             raise ValueError(f"ResourceLink: size must be a number of bytes, not {self.size!r}")
 
-    def block(self) -> dict[str, Any]:
+    def make_block(self) -> dict[str, Any]:
         name = self.name or self.uri.rstrip("/").rpartition("/")[2] or self.uri
         block: dict[str, Any] = {"type": "resource_link", "uri": self.uri, "name": name}
         for key in ("title", "description", "media_type", "size"):
@@ -242,7 +242,7 @@ class ResourceLink(Content, frozen=True):
         return self._annotate(block)
 
 
-def base64_of(data: bytes) -> str:
+def encode_base64(data: bytes) -> str:
     """Standard base64 with padding and without line breaks, the only kind every client accepts."""
     return binascii.b2a_base64(data, newline=False).decode("ascii")
 
@@ -263,7 +263,7 @@ def _read(name: str, data: object, path: str | os.PathLike[str] | None) -> bytes
     return bytes(data)
 
 
-def _uri_of(path: str | os.PathLike[str] | None, name: str | None) -> str:
+def _make_uri(path: str | os.PathLike[str] | None, name: str | None) -> str:
     from urllib.parse import quote
 
     if name is not None:
@@ -310,7 +310,7 @@ def as_image(value: Any) -> Image | None:
 _RECORDS = ("__dataclass_fields__", "__struct_fields__", "__attrs_attrs__", "model_dump")
 
 
-def media_type_of(data: bytes) -> str | None:
+def detect_media_type(data: bytes) -> str | None:
     """The media type that the first bytes of *data* give away, or None."""
     for offset, magic, media_type in _MAGIC:
         # WEBP and WAVE are the second word of a RIFF container.
@@ -319,7 +319,7 @@ def media_type_of(data: bytes) -> str | None:
     return None
 
 
-def media_type_of_path(path: str | os.PathLike[str] | None) -> str | None:
+def guess_media_type(path: str | os.PathLike[str] | None) -> str | None:
     """Return the media type by the ending of *path*, or None."""
     if path is None:
         return None

@@ -138,7 +138,7 @@ def tool_api(function: Any = None, /, **options: Any) -> Any:
         RegistrationError: for something that cannot be marked, such as a class, or that has not the
             arguments to be included or excluded.
     """
-    said = checked(options)
+    said = check_options(options)
     if function is not None:
         return _mark(function, said)
     return lambda function: _mark(function, said)
@@ -188,7 +188,8 @@ def resource(
 
     own = {"uri": uri, "media_type": media_type, "annotations": annotations, "any_path": any_path}
     return partial(
-        _mark, options=checked({**own, **options}, ResourceOptions, "resource", (*own, *_SHARED))
+        _mark,
+        options=check_options({**own, **options}, ResourceOptions, "resource", (*own, *_SHARED)),
     )
 
 
@@ -215,7 +216,7 @@ def prompt(function: Any = None, /, **options: Any) -> Any:
     """
     from .resources.prompt import PromptOptions
 
-    said = checked(
+    said = check_options(
         options, PromptOptions, "prompt", (*_SHARED, "include_arguments", "exclude_arguments")
     )
     if function is not None:
@@ -278,7 +279,7 @@ class _ApiDescription(dict[str, Any]):
         return dict, ({**self},)
 
 
-def _making(name: str) -> Any:
+def _make_later(name: str) -> Any:
     method = getattr(dict, name)
 
     @wraps(method)
@@ -315,7 +316,7 @@ for _name in (
     ),
     *("copy", "pop", "popitem", "setdefault", "update", "clear"),
 ):
-    setattr(_ApiDescription, _name, _making(_name))
+    setattr(_ApiDescription, _name, _make_later(_name))
 
 
 def _check_names(function: Any, tool: str, options: Options) -> None:
@@ -340,7 +341,7 @@ def _check_names(function: Any, tool: str, options: Options) -> None:
         )
 
 
-def checked(
+def check_options(
     given: Mapping[str, Any],
     kind: type[Options] = Options,
     of: str = "tool_api",
@@ -357,7 +358,9 @@ def checked(
 
             raise TypeError(f"{of}: {explain_unknown_name('option', option, known)}")
     values = {
-        option: _prepared(option, value, of) for option, value in given.items() if value is not None
+        option: _prepare_option(option, value, of)
+        for option, value in given.items()
+        if value is not None
     }
     try:
         options = msgspec.convert(values, kind)
@@ -374,7 +377,7 @@ def checked(
     return options
 
 
-def _prepared(option: str, value: Any, of: str) -> Any:
+def _prepare_option(option: str, value: Any, of: str) -> Any:
     """Return *value* with the spellings that the type of *option* does not say."""
     if option in ("memory_limit", "max_result_bytes") and isinstance(value, str):
         from .byte_sizes import parse_size

@@ -133,6 +133,6 @@ def show(
         "description": description,
         **own,
         "icons": [msgspec.to_builtins(icon) for icon in options.icons],
-        "_meta": options.shown_meta(),
+        "_meta": options.make_shown_meta(),
     }
     return {member: value for member, value in members.items() if value}

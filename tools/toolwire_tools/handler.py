@@ -326,7 +326,7 @@ def _make_confirmation(
 
 def _make_presenter(returns: Returns) -> Callable[[Any], Result]:
     if returns.output_schema is not None:
-        return returns.presenter()
+        return returns.get_presenter()
     from .results import make_result_by_looks
 
     builtins = returns.builtins

@@ -65,7 +65,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True):
     explode_return: bool = False
     returns_named_value: bool = False
 
-    def shown_meta(self) -> dict[str, Any]:
+    def make_shown_meta(self) -> dict[str, Any]:
         """Return the `_meta` that clients get: with the tags, and the template of the question, or
         true for another.
         """

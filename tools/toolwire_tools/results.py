@@ -20,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire.codec import encode
 
-from .content import Content, File, Text, as_image, base64_of, media_type_of
+from .content import Content, File, Text, as_image, detect_media_type, encode_base64
 from .errors import Cancelled
 from .schema.to_json import make_plain_result, to_jsonable
-from .signature.return_value import as_text, object_result, wrap_result
+from .signature.return_value import as_text, make_object_result, wrap_result
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
@@ -43,7 +43,7 @@ def make_result_by_looks(value: Any, builtins: Callable[[Any], Any]) -> Result:
     if _shows_itself(value):
         return make_result_by_looks(value.to_content(), builtins)
     if isinstance(value, Content):
-        return {"content": [value.block()], "isError": False}
+        return {"content": [value.make_block()], "isError": False}
     blocks = _find_blocks(value, builtins)
     if blocks is not None:
         return {"content": blocks, "isError": False}
@@ -53,7 +53,7 @@ def make_result_by_looks(value: Any, builtins: Callable[[Any], Any]) -> Result:
     ):  # a subclass of str: markup, a member of a StrEnum
         return {"content": [{"type": "text", "text": data}], "isError": False}
     if isinstance(data, dict):
-        return object_result(data)
+        return make_object_result(data)
     return wrap_result(data)
 
 
@@ -89,7 +89,7 @@ def _make_blocks(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | No
             return [builtins(value)]
         return None
     if isinstance(value, Content):
-        return [value.block()]
+        return [value.make_block()]
     if isinstance(value, bytes | bytearray | memoryview):
         return [_make_media(bytes(value))]
     if _shows_itself(value):
@@ -98,7 +98,7 @@ def _make_blocks(value: Any, builtins: Callable[[Any], Any]) -> list[Block] | No
     image = as_image(value)
     if image is None:
         return None
-    return [image.block()]
+    return [image.make_block()]
 
 
 def _shows_itself(value: Any) -> bool:
@@ -111,11 +111,11 @@ _DATA = (str, int, float, dict, list, tuple, type(None))
 
 
 def _make_media(data: bytes) -> Block:
-    media_type = media_type_of(data) or "application/octet-stream"
+    media_type = detect_media_type(data) or "application/octet-stream"
     family = media_type.partition("/")[0]
     if family in ("image", "audio"):
-        return {"type": family, "data": base64_of(data), "mimeType": media_type}
-    return File(data, media_type=media_type).block()
+        return {"type": family, "data": encode_base64(data), "mimeType": media_type}
+    return File(data, media_type=media_type).make_block()
 
 
 # MCP's content blocks: the members each must have, and those it may have in addition to

@@ -104,7 +104,7 @@ def _execute(name: str, path: str) -> ModuleType:
     from importlib.util import module_from_spec, spec_from_file_location
 
     adopting = sys.modules.get("toolwire_compat.fastmcp.adopting")
-    loader = adopting.loader(name, path) if adopting else None
+    loader = adopting.find_loader(name, path) if adopting else None
     spec = spec_from_file_location(name, path, loader=loader)
     assert spec is not None
     assert spec.loader is not None

@@ -101,7 +101,9 @@ def load(
     faults: list[str] = []
     settings = _group_settings(tool_settings, targets)
     parts = list(_list_parts(targets, keep_going, adopt))
-    adopting = import_named("toolwire_compat.fastmcp.adopting:adopting") if adopt else nullcontext
+    adopting = nullcontext
+    if adopt:
+        adopting = import_named("toolwire_compat.fastmcp.adopting:adopt_user_modules")
     for target in parts:
         load_tools = partial(_load_tools, target, settings.get(target.place, ()))
         with _tolerate_faults(keep_going, faults, others=len(parts) > 1), adopting():

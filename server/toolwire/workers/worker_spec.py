@@ -101,7 +101,7 @@ def _cgroup(spec: WorkerSpec, entry: Entry) -> str:
     """Return the path of a new cgroup; "" if that is not possible."""
     from toolwire_tools.processes import cgroups
 
-    path = cgroups.new()
+    path = cgroups.make_cgroup()
     if path is None and (entry.options.memory_limit or spec.memory_limit):
         _say_once_that_limits_are_separate()
     return path or ""

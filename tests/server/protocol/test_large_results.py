@@ -127,8 +127,8 @@ def test_pictures_and_sounds_are_sent_whole_or_left_out() -> None:
 
     assert [block["type"] for block in result["content"]] == ["text", "image", "audio"]
     assert result["content"][1:] == [
-        Image(PNG + bytes(3000)).block(),
-        Audio(WAV + bytes(30)).block(),
+        Image(PNG + bytes(3000)).make_block(),
+        Audio(WAV + bytes(30)).make_block(),
     ]
     assert (
         "of 5,000 characters of text shown; 1 of 4 blocks left out (resource)."
@@ -175,7 +175,7 @@ def test_any_content_is_made_smaller_or_refused(
     assert len(encode(answer)) <= limit
     for block in answer["result"]["content"]:
         assert block["type"] in ("text", "resource_link") or block in [
-            given.block() for given in blocks
+            given.make_block() for given in blocks
         ]
 
 
@@ -251,9 +251,9 @@ def test_a_picture_is_read_by_its_link() -> None:
 
     [contents] = read(protocol, link["uri"])["result"]["contents"]
 
-    block = Image(PNG + bytes(4300)).block()
+    block = Image(PNG + bytes(4300)).make_block()
     assert contents == {"uri": link["uri"], "mimeType": "image/png", "blob": block["data"]}
-    assert answer["result"]["content"][1] == Image(PNG + bytes(3300)).block()
+    assert answer["result"]["content"][1] == Image(PNG + bytes(3300)).make_block()
 
 
 def test_kept_results_stay_within_their_limit_and_the_oldest_goes_first() -> None:

@@ -70,12 +70,12 @@ def test_a_block_that_fits_exactly_is_whole_and_with_a_byte_less_it_is_left_out(
     more: int, is_whole: bool
 ) -> None:
     small, large = Text(text="b" * 400), Text(text="a" * 5000)
-    size = len(encode(small.block())) + 1
+    size = len(encode(small.make_block())) + 1
     limit = _ENVELOPE + _UNREAD + _NOTE + size + more
 
     protocol = showing(small, large, max_result_bytes=limit, on_large_result="truncate")
 
-    assert (small.block() in respond(protocol)["content"]) is is_whole
+    assert (small.make_block() in respond(protocol)["content"]) is is_whole
 
 
 def test_the_size_of_the_id_counts() -> None:
@@ -100,7 +100,7 @@ def test_the_commas_between_many_blocks_count() -> None:
 
     [answer] = answers(protocol, call("show"))
 
-    assert answer["result"]["content"][:1000] == [block.block() for block in blocks]
+    assert answer["result"]["content"][:1000] == [block.make_block() for block in blocks]
     assert 39_000 - _UNREAD <= len(encode(answer)) <= 40_000
 
 
@@ -192,7 +192,7 @@ def smaller(result: dict[str, Any], room: int) -> Any:
 
 
 def test_structured_content_stays_if_only_a_picture_does_not_fit() -> None:
-    picture = Image(PNG + bytes(9000)).block()
+    picture = Image(PNG + bytes(9000)).make_block()
     result = {"content": [picture], "structuredContent": {"a": 1}, "isError": False}
 
     found = smaller(result, 3000)
@@ -203,7 +203,7 @@ def test_structured_content_stays_if_only_a_picture_does_not_fit() -> None:
 
 
 def test_a_text_that_is_whole_says_why_it_is_an_error_without_structured_content() -> None:
-    text = Text(text="all of it").block()
+    text = Text(text="all of it").make_block()
     result = {"content": [text], "structuredContent": {"a": "x" * 9000}, "isError": False}
 
     found = smaller(result, 3000)
@@ -262,7 +262,7 @@ def test_a_preview_of_four_kibibytes_comes_with_a_link() -> None:
 @pytest.mark.parametrize(("bytes_more", "is_kept"), [(0, True), (-1, False)])
 def test_data_is_kept_if_one_response_has_room_for_it(bytes_more: int, is_kept: bool) -> None:
     picture = Image(PNG + bytes(9000))
-    size = len(encode(picture.block())) + 1
+    size = len(encode(picture.make_block())) + 1
     protocol = showing(
         picture,
         Text(text="a" * 8000),
@@ -281,7 +281,7 @@ def test_data_is_kept_if_one_response_has_room_for_it(bytes_more: int, is_kept: 
 @pytest.mark.parametrize(("bytes_more", "is_kept"), [(0, True), (-1, False)])
 def test_a_result_of_the_most_bytes_that_are_kept_is_kept(bytes_more: int, is_kept: bool) -> None:
     block = Text(text="a" * 20_000)
-    size = len(encode(block.block())) + 1
+    size = len(encode(block.make_block())) + 1
     protocol = showing(
         block,
         max_result_bytes=10_000,

@@ -340,8 +340,8 @@ sorted(path for path in found if read(path) == 'a secret'), 'pyvenv.cfg' in os.l
 """
     outside = """
 import sys
-from toolwire_bundled import class_of
-print(class_of("PythonInterpreter")(sandbox="required")({"command": sys.argv[1]}).result)
+from toolwire_bundled import find_class
+print(find_class("PythonInterpreter")(sandbox="required")({"command": sys.argv[1]}).result)
 """
     done = subprocess.run(
         [project / "bin" / "python", "-c", outside, inside.format(str(project), str(project))],

@@ -49,19 +49,19 @@ def test_the_first_and_the_last_bytes_are_kept_up_to_their_limits(
     ],
 )
 def test_the_text_has_a_note_exactly_if_bytes_were_dropped(start: int, end: int, text: str) -> None:
-    assert output_of(b"abcde", start=start, end=end).text() == text
+    assert output_of(b"abcde", start=start, end=end).decode_text() == text
 
 
 def test_a_character_between_both_parts_is_whole_and_one_that_was_cut_is_left_out() -> None:
     data = "aüb".encode()
 
-    assert output_of(data, start=2, end=2).text() == "aüb"
-    assert output_of(data, start=2, end=0).text() == "a\n[... 2 bytes left out ...]\n"
-    assert output_of(data, start=0, end=2).text() == "\n[... 2 bytes left out ...]\nb"
+    assert output_of(data, start=2, end=2).decode_text() == "aüb"
+    assert output_of(data, start=2, end=0).decode_text() == "a\n[... 2 bytes left out ...]\n"
+    assert output_of(data, start=0, end=2).decode_text() == "\n[... 2 bytes left out ...]\nb"
 
 
 def test_bytes_that_are_no_text_are_replaced() -> None:
-    assert output_of(b"a\xffb", start=9, end=0).text() == "a\ufffdb"
+    assert output_of(b"a\xffb", start=9, end=0).decode_text() == "a\ufffdb"
 
 
 @given(st.lists(st.binary(max_size=8), max_size=8), st.integers(0, 12), st.integers(0, 12))
@@ -72,4 +72,4 @@ def test_the_size_of_the_chunks_makes_no_difference(
     whole = output_of(b"".join(chunks), start=start, end=end)
 
     assert (in_pieces.start, in_pieces.end) == (whole.start, whole.end)
-    assert in_pieces.text() == whole.text()
+    assert in_pieces.decode_text() == whole.decode_text()

@@ -144,7 +144,7 @@ def test_a_child_without_a_life_line_inherits_nothing() -> None:
     group = ChildGroup(has_life_line=False)
 
     assert group.descriptors == ()
-    assert group.options(5)["pass_fds"] == (5,)
+    assert group.make_options(5)["pass_fds"] == (5,)
 
 
 def test_linux_has_the_group_with_a_subreaper(monkeypatch: pytest.MonkeyPatch) -> None:

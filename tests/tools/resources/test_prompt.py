@@ -114,7 +114,7 @@ class TheirMessage:
         self.role, self.content = role, content
 
 
-IMAGE = Image(PIXEL).block()
+IMAGE = Image(PIXEL).make_block()
 
 
 @pytest.mark.parametrize(

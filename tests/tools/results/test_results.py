@@ -498,13 +498,13 @@ def test_files_are_read_when_the_content_is_made() -> None:
         path.write_text("grüße", encoding="utf-8")
         note, blob = File(path=path), File(path=path, media_type="application/x-own")
         uri = path.resolve().as_uri()
-    assert note.block()["resource"] == {"uri": uri, "mimeType": "text/plain", "text": "grüße"}
-    assert base64.b64decode(blob.block()["resource"]["blob"]).decode() == "grüße"
+    assert note.make_block()["resource"] == {"uri": uri, "mimeType": "text/plain", "text": "grüße"}
+    assert base64.b64decode(blob.make_block()["resource"]["blob"]).decode() == "grüße"
 
 
 def test_a_text_file_that_is_no_utf8_travels_as_bytes(tmp_path: Path) -> None:
     (tmp_path / "old.txt").write_bytes(b"\xff\xfe\0")
-    assert "blob" in File(path=tmp_path / "old.txt").block()["resource"]
+    assert "blob" in File(path=tmp_path / "old.txt").make_block()["resource"]
 
 
 def test_an_image_file_has_the_type_of_its_bytes_or_else_of_its_name(tmp_path: Path) -> None:
@@ -551,7 +551,7 @@ def test_content_that_no_client_would_take_is_refused_when_it_is_made(
 
 @given(st.binary(max_size=40))
 def test_any_bytes_come_back_from_standard_base64(data: bytes) -> None:
-    block = Image(data, media_type="image/png").block()
+    block = Image(data, media_type="image/png").make_block()
     assert base64.b64decode(block["data"], validate=True) == data
 
 

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toolwire_tools.schema.native_types import native_type
+from toolwire_tools.schema.native_types import make_native_type
 
 POINT = {
     "type": "object",
@@ -74,7 +74,7 @@ values = st.recursive(
 @pytest.mark.parametrize("schema", SCHEMAS)
 @given(value=values)
 def test_what_a_native_type_takes_is_valid(schema: dict[str, Any], value: Any) -> None:
-    if takes(native_type(schema), value):
+    if takes(make_native_type(schema), value):
         jsonschema.validate(value, schema)
 
 
@@ -89,9 +89,9 @@ def test_what_a_native_type_takes_is_valid(schema: dict[str, Any], value: Any) -
     ],
 )
 def test_valid_values_need_no_jsonschema(schema: dict[str, Any], value: Any) -> None:
-    assert takes(native_type(schema), value)
+    assert takes(make_native_type(schema), value)
 
 
 @pytest.mark.parametrize("schema", UNKNOWN)
 def test_other_schemas_are_left_to_jsonschema(schema: dict[str, Any]) -> None:
-    assert native_type(schema) is Any
+    assert make_native_type(schema) is Any

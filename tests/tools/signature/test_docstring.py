@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire_tools.api_description import read_list
-from toolwire_tools.signature.docstring import Docstring, of, read
+from toolwire_tools.signature.docstring import Docstring, read, read_docstring
 from toolwire_tools.signature.docstring_entries import DocEntry
 
 GOOGLE = """Search the web.
@@ -200,7 +200,7 @@ def test_a_wrapper_does_not_speak_for_what_says_nothing() -> None:
     @Counted
     def silent() -> None: ...
 
-    assert of(silent) == Docstring()
+    assert read_docstring(silent) == Docstring()
 
 
 def test_arguments_may_be_reported_in_several_sections() -> None:

@@ -463,7 +463,7 @@ def test_what_is_accepted_after_reading_fits_the_schema(data: st.DataObject) -> 
         assert isinstance(strictly, ArgumentsError)
         assert leniently.faults
     elif isinstance(strictly, ArgumentsError):
-        errors = ToolSchemaValidator(found.input_schema).errors
+        errors = ToolSchemaValidator(found.input_schema).find_errors
         *_, last = generate_readings(sent, errors(sent), errors)
         assert Draft202012Validator(found.input_schema, format_checker=FORMATS).is_valid(last.value)
     else:

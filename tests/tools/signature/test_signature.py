@@ -10,7 +10,7 @@ import pytest
 from support.recording_caller import RecordingCaller
 from toolwire_tools import Context, make_tool
 from toolwire_tools.errors import ArgumentsError, RegistrationError
-from toolwire_tools.signature import EMPTY, Signature, parameters_of, read_signature
+from toolwire_tools.signature import EMPTY, Signature, read_parameters, read_signature
 from toolwire_tools.tool import make_function_handler
 
 if TYPE_CHECKING:
@@ -475,7 +475,7 @@ def test_a_function_declares_the_parameters_that_inspect_finds(function: Any) ->
         (p.name, int(p.kind), p.default, p.annotation)
         for p in inspect.signature(function).parameters.values()
     ]
-    every = parameters_of(function).every
+    every = read_parameters(function).every
     empty = inspect.Parameter.empty
     declared = [
         (p.name, p.kind, *(empty if x is EMPTY else x for x in (p.default, p.annotation)))

@@ -7,7 +7,7 @@ import stat
 from typing import TYPE_CHECKING
 
 from toolwire_schemas.language import say
-from toolwire_tools.content import Audio, File, Image, Text, media_type_of, media_type_of_path
+from toolwire_tools.content import Audio, File, Image, Text, detect_media_type, guess_media_type
 from toolwire_tools.errors import ToolError
 
 from .limits import MAX_DATA_BYTES, MAX_TEXT
@@ -98,7 +98,7 @@ def make_blocks(
     path: str, data: bytes, first_line: int, lines: int
 ) -> Sequence[Text | Image | Audio | File]:
     """The blocks that show *data*, the content of the file at *path*; of a text, its *lines*."""
-    media_type = media_type_of(data)
+    media_type = detect_media_type(data)
     if media_type is None and not is_binary(data):
         return _make_text_blocks(data, first_line, lines)
     if len(data) > MAX_DATA_BYTES:
@@ -115,7 +115,7 @@ def make_blocks(
         return [Image(data=data)]
     if media_type is not None and media_type.startswith("audio/"):
         return [Audio(data=data)]
-    media_type = media_type or media_type_of_path(path) or "application/octet-stream"
+    media_type = media_type or guess_media_type(path) or "application/octet-stream"
     return [File(data=data, name=path.rpartition("/")[2], media_type=media_type)]
 
 

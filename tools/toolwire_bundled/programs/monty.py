@@ -95,7 +95,7 @@ class MontyRun:
             raise self._stopped_by
         status = None if self._is_late else 0
         data = kind.encode() + b"\n" + cut(text, self._limits.max_output_bytes)
-        return Ended(status, data, self._printed.text())
+        return Ended(status, data, self._printed.decode_text())
 
     def _run_in(self, session: Any) -> tuple[str, str]:
         """Return the kind of the result, as the child of `PythonInterpreter` does, and its text."""

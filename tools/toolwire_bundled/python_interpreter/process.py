@@ -119,7 +119,7 @@ def execute(
             thread.join(max(0.0, drained - time.monotonic()))
     if sandboxed and status is not None:
         status = signal_from_shell(status)
-    return Ended(status, bytes(result.start), output.text())
+    return Ended(status, bytes(result.start), output.decode_text())
 
 
 def _count_seconds_until(deadline: float) -> float:

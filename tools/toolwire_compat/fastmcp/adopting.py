@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def adopting() -> Iterator[None]:
+def adopt_user_modules() -> Iterator[None]:
     """Inside the `with` block, the user's modules that are imported get Toolwire's FastMCP."""
     finder = _Finder()
     sys.meta_path.insert(0, finder)
@@ -52,8 +52,8 @@ _adopted_files: set[str] = set()
 _adopted_folders: set[str] = set()
 
 
-def loader(name: str, path: str) -> Loader | None:
-    """Return the loader of the user's file at *path* inside of `adopting`; None outside."""
+def find_loader(name: str, path: str) -> Loader | None:
+    """Return the loader of the user's file at *path* inside of `adopt_user_modules`, else None."""
     active = any(isinstance(finder, _Finder) for finder in sys.meta_path)
     return TargetLoader(name, path) if active else None
 
@@ -155,7 +155,7 @@ def _import(
     if name == "signal" and not level and is_program_running():
         return make_signal_module()
     if level or top not in PACKAGES:
-        with adopting():
+        with adopt_user_modules():
             return builtins.__import__(name, names, local_names, fromlist or (), level)
     stand_in = find_module(name)
     if not fromlist:

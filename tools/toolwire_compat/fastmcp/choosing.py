@@ -48,7 +48,7 @@ def choose_tools(module: ModuleType, name: str | None) -> list[Tool] | None:
         return None
     named = members.get(name or "")
     if isinstance(named, FastMCP | Server):
-        return tools_of_server(named)
+        return list_server_tools(named)
     if servers and name is not None:
         return _choose_by_name(module, servers, name, named)
     if any(get_own_options(value) is not None for value in members.values()):
@@ -56,10 +56,10 @@ def choose_tools(module: ModuleType, name: str | None) -> list[Tool] | None:
     if name is None and not any(map(_offers_something, servers.values())):
         started = _run_main_block(module)
         if started is not None:
-            return tools_of_server(started)
+            return list_server_tools(started)
     if servers:
-        return tools_of_server(_choose_server(module, servers))
-    return tools_of_server(_make_server(module, members, name))
+        return list_server_tools(_choose_server(module, servers))
+    return list_server_tools(_make_server(module, members, name))
 
 
 def _uses_sdk(value: Any) -> bool:
@@ -105,7 +105,7 @@ def _choose_by_name(
     """Return the tools called *name*, or made of the function *named* so in the module."""
     tools: list[Tool] = []
     for server in servers.values():
-        tools += tools_of_server(server)
+        tools += list_server_tools(server)
     chosen = [tool for tool in tools if tool.name == name or tool.entry.function is named]
     if chosen:
         return chosen
@@ -119,7 +119,7 @@ def _choose_server(module: ModuleType, servers: dict[str, Any]) -> Any:
         if usual in servers:
             return servers[usual]
     if len(servers) > 1:
-        raise _unclear(module, "it makes several servers", sorted(servers))
+        raise _make_unclear_error(module, "it makes several servers", sorted(servers))
     [server] = servers.values()
     return server
 
@@ -133,7 +133,7 @@ def _make_server(module: ModuleType, members: dict[str, Any], name: str | None) 
     else:
         makers = [key for key, value in members.items() if _returns_server(value)]
     if len(makers) != 1:
-        raise _unclear(module, "it makes no server when it is imported", makers)
+        raise _make_unclear_error(module, "it makes no server when it is imported", makers)
     [maker] = makers
     needed = _find_needed_arguments(members[maker])
     if needed:
@@ -142,7 +142,7 @@ def _make_server(module: ModuleType, members: dict[str, Any], name: str | None) 
         raise RegistrationError(problem, tool=module.__name__, remedy=remedy)
     server = members[maker]()
     if not isinstance(server, FastMCP | Server):
-        raise _unclear(module, f"{maker}() returns no server", [])
+        raise _make_unclear_error(module, f"{maker}() returns no server", [])
     return server
 
 
@@ -158,7 +158,7 @@ def _find_needed_arguments(maker: Any) -> list[str]:
     return needed
 
 
-def tools_of_server(server: Any) -> list[Tool]:
+def list_server_tools(server: Any) -> list[Tool]:
     """Return the tools, resources and prompts of *server*."""
     tools: list[Tool] = type(server).__toolwire_tools__(server)
     return tools
@@ -174,7 +174,7 @@ def _returns_server(value: Any) -> bool:
     return _is_server_class(hint)
 
 
-def _unclear(module: ModuleType, problem: str, names: list[str]) -> RegistrationError:
+def _make_unclear_error(module: ModuleType, problem: str, names: list[str]) -> RegistrationError:
     which = " or ".join(f":{name}" for name in names) or ":FUNCTION, which returns the server"
     remedy = f"put {which} after the name of the file"
     return RegistrationError(problem, tool=module.__name__, remedy=remedy)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 from toolwire_tools.context.context import DONE, LEVELS, MISSING, AsyncContext, Done
 from toolwire_tools.errors import Declined, Dismissed
 
-from .mcp_types import Record, ResourceNotFoundError, make_data_type, plain
-from .refusals import NotSupported, line_of
+from .mcp_types import Record, ResourceNotFoundError, make_data_type, make_plain
+from .refusals import NotSupported, format_line
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -157,7 +157,7 @@ class Context(AsyncContext):
 
     def check_client_capability(self, capability: Any) -> bool:
         """Return whether the client has declared all that *capability* has."""
-        return _contains(self._declared, plain(capability))
+        return _contains(self._declared, make_plain(capability))
 
     def report_progress(
         self, progress: float, total: float | None = None, message: str | None = None
@@ -324,7 +324,7 @@ class Context(AsyncContext):
         return self._begin_pending("read_resource", partial(self._read_resource, uri))
 
     async def _read_resource(self, uri: Any) -> Contents:
-        for resource in self._server.resources():
+        for resource in self._server.list_resource_tools():
             template = resource.entry.template
             if template is None or template.match(str(uri)) is None:
                 continue
@@ -338,7 +338,7 @@ class Context(AsyncContext):
             return Contents(ReadContent(**content) for content in result["contents"])
         raise ResourceNotFoundError(f"there is no resource {uri}")
 
-    def _state(self) -> dict[str, Any]:
+    def _find_state(self) -> dict[str, Any]:
         if "toolwire.worker" in sys.modules:
             raise RuntimeError(
                 "set_state and get_state do not work in isolated tools: serve without --isolate"
@@ -347,7 +347,7 @@ class Context(AsyncContext):
 
     def set_state(self, key: str, value: Any, **_: Any) -> Done:
         """Keep *value* for later calls of this connection."""
-        self._state()[key] = value
+        self._find_state()[key] = value
         return DONE
 
     def get_state(self, key: str) -> Coroutine[Any, Any, Any]:
@@ -355,11 +355,11 @@ class Context(AsyncContext):
         return self._begin_pending("get_state", partial(self._get_state, key))
 
     async def _get_state(self, key: str) -> Any:
-        return self._state().get(key)
+        return self._find_state().get(key)
 
     def delete_state(self, key: str) -> Done:
         """Forget *key*."""
-        self._state().pop(key, None)
+        self._find_state().pop(key, None)
         return DONE
 
 
@@ -420,7 +420,7 @@ def check_uses(function: Callable[..., Any], context: str) -> None:
         if not isinstance(node, ast.Attribute) or not _is_context(node.value, context):
             continue
         if not hasattr(Context, node.attr):
-            where = line_of(inspect.getsourcefile(inner) or "?", first + node.lineno - 1)
+            where = format_line(inspect.getsourcefile(inner) or "?", first + node.lineno - 1)
             raise NotSupported(ast.unparse(node), _REMEDIES.get(node.attr, _REMEDY), where=where)
 
 

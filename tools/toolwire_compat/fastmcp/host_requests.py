@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_tools.errors import CannotAsk
 
-from .mcp_types import AudioContent, ImageContent, Record, TextContent, make_data_type, plain
+from .mcp_types import AudioContent, ImageContent, Record, TextContent, make_data_type, make_plain
 
 if TYPE_CHECKING:
     from toolwire_tools.context.context import Caller
@@ -81,7 +81,7 @@ def make_sampling_params(
 def _make_message(message: Any) -> Any:
     if isinstance(message, str):
         return {"role": "user", "content": {"type": "text", "text": message}}
-    return plain(message)
+    return make_plain(message)
 
 
 def read_sample(answer: dict[str, Any]) -> Any:

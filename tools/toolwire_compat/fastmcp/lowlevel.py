@@ -16,18 +16,18 @@ from contextvars import ContextVar
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from toolwire_tools.content import base64_of
+from toolwire_tools.content import encode_base64
 from toolwire_tools.entry import Entry
 from toolwire_tools.errors import ToolError as ToolFailed
 from toolwire_tools.handler import FunctionHandler
 from toolwire_tools.resources.prompt import PromptHandler
 from toolwire_tools.resources.resource import ResourceHandler, ResourceNotFound
 from toolwire_tools.resources.uri_template import UriTemplate
-from toolwire_tools.signature.given_schemas import arguments_by_schema
+from toolwire_tools.signature.given_schemas import make_arguments_by_schema
 from toolwire_tools.tool import Tool
 
 from .context import Context
-from .mcp_types import Record, make_data_type, plain
+from .mcp_types import Record, make_data_type, make_plain
 from .refusals import note_without_effect
 from .starting import hand_over_async
 
@@ -262,7 +262,7 @@ class Server:
             params = make_data_type("PaginatedRequestParams")(cursor=cursor)
             result = await self._answers[method](None, params)
             items = getattr(result, _LISTS[method], result)
-            entries += [plain(item) for item in items]
+            entries += [make_plain(item) for item in items]
             cursor = getattr(result, "next_cursor", None)
             if not cursor:
                 return entries
@@ -318,7 +318,7 @@ class Server:
             output_schema=shown.get("outputSchema"),
             owner=self,
         )
-        bind = arguments_by_schema(checked, name).bind
+        bind = make_arguments_by_schema(checked, name).bind
         return Tool(entry, self._make_handler("tools/call", name, bind, present_call))
 
     def _make_prompt(self, shown: dict[str, Any]) -> Tool:
@@ -337,9 +337,9 @@ class Server:
             input_schema=schema,
             owner=self,
         )
-        bind = arguments_by_schema(schema, name).bind
-        inner = self._make_handler("prompts/get", name, bind, plain)
-        return Tool(entry, PromptHandler(inner=inner, input_schema=schema, present=plain))
+        bind = make_arguments_by_schema(schema, name).bind
+        inner = self._make_handler("prompts/get", name, bind, make_plain)
+        return Tool(entry, PromptHandler(inner=inner, input_schema=schema, present=make_plain))
 
     def _make_resource(self, shown: dict[str, Any], key: str) -> Tool:
         uri = str(shown[key])
@@ -354,7 +354,7 @@ class Server:
             owner=self,
         )
         handler = _LowLevelResource(
-            inner=self._make_handler("resources/read", uri, _bind_nothing, plain),
+            inner=self._make_handler("resources/read", uri, _bind_nothing, make_plain),
             template=template,
             takes_any_path=True,  # the program checks its URIs itself
             present=partial(_present_read, shown.get("mimeType")),
@@ -475,10 +475,10 @@ def present_call(value: Any) -> dict[str, Any]:
         content, data = value
     elif isinstance(value, dict):
         data = value
-        content = [{"type": "text", "text": json.dumps(plain(value), indent=2)}]
-    result = {"content": [plain(block) for block in content], "isError": False}
+        content = [{"type": "text", "text": json.dumps(make_plain(value), indent=2)}]
+    result = {"content": [make_plain(block) for block in content], "isError": False}
     if data is not None:
-        result["structuredContent"] = plain(data)
+        result["structuredContent"] = make_plain(data)
     return result
 
 
@@ -497,7 +497,7 @@ def _read_part(media_type: str | None, uri: str, part: Any) -> dict[str, Any]:
     members: dict[str, Any] = {"uri": uri}
     if isinstance(content, bytes):
         members["mimeType"] = kind or "application/octet-stream"
-        members["blob"] = base64_of(content)
+        members["blob"] = encode_base64(content)
     else:
         members["mimeType"] = kind or "text/plain"
         members["text"] = str(content)

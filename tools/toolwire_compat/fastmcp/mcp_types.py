@@ -29,14 +29,14 @@ class Record:
         members = dict(cls._members)
         for name in cls.__annotations__:
             if not name.startswith("_"):
-                members[name] = _camel(name)
+                members[name] = _to_camel_case(name)
         members["meta"] = "_meta"
         cls._members = members
 
     def __init__(self, **given: Any) -> None:
         name = type(self).__name__
         for key, value in given.items():
-            member = _snake(key)
+            member = _to_snake_case(key)
             if member not in self._members:
                 raise TypeError(f"{name} has no member {key!r}; it has {', '.join(self._members)}")
             setattr(self, member, value)
@@ -47,7 +47,7 @@ class Record:
     meta: Any = None
 
     def __getattr__(self, name: str) -> Any:
-        member = _snake(name)
+        member = _to_snake_case(name)
         if member == name or member not in self._members:
             raise AttributeError(
                 f"{type(self).__name__} has no member {name!r}; it has {', '.join(self._members)}"
@@ -90,18 +90,18 @@ class Record:
         for name, mcp_name in self._members.items():
             value = getattr(self, name)
             if value is not None:
-                members[mcp_name] = plain(value)
+                members[mcp_name] = make_plain(value)
         return members
 
 
-def plain(value: Any) -> Any:
+def make_plain(value: Any) -> Any:
     """Return *value* as JSON data: records become dicts, and URLs text."""
     if isinstance(value, Record):
         return value.to_mcp()
     if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
+        return [make_plain(item) for item in value]
     if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
+        return {key: make_plain(item) for key, item in value.items()}
     if isinstance(value, str | int | float | bool | None):
         return value
     if hasattr(value, "model_dump"):  # of the real package, from a library
@@ -109,11 +109,11 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def _snake(name: str) -> str:
+def _to_snake_case(name: str) -> str:
     return "meta" if name == "_meta" else re.sub(r"(?<=[a-z])([A-Z])", r"_\1", name).lower()
 
 
-def _camel(name: str) -> str:
+def _to_camel_case(name: str) -> str:
     first, *rest = name.split("_")
     return first + "".join(map(str.capitalize, rest))
 
@@ -123,10 +123,10 @@ class OpenRecord(Record):
 
     def __init__(self, **given: Any) -> None:
         for key, value in given.items():
-            setattr(self, _snake(key), value)
+            setattr(self, _to_snake_case(key), value)
 
     def __getattr__(self, name: str) -> Any:
-        member = _snake(name)
+        member = _to_snake_case(name)
         if name.startswith("_") or member.startswith("model_"):
             raise AttributeError(name)
         return vars(self).get(member)
@@ -141,7 +141,7 @@ class OpenRecord(Record):
         members = {}
         for name, value in vars(self).items():
             if value is not None:
-                members["_meta" if name == "meta" else _camel(name)] = plain(value)
+                members["_meta" if name == "meta" else _to_camel_case(name)] = make_plain(value)
         return members
 
 
@@ -437,8 +437,8 @@ class _Media:
         if self._format is not None:
             media_type = f"{self._kind.family}/{self._format.lower()}"
         elif self.data is not None:
-            media_type = content.media_type_of(self.data) or self._default
-        annotations = plain(self.annotations) or {}
+            media_type = content.detect_media_type(self.data) or self._default
+        annotations = make_plain(self.annotations) or {}
         known = {key: annotations[key] for key in ("audience", "priority") if key in annotations}
         block: content.Content = self._kind(
             path=self.path, data=self.data, media_type=media_type, **known
@@ -454,7 +454,7 @@ class Image(_Media):
 
     def to_image_content(self) -> ImageContent:
         """Return it as a block of the protocol."""
-        return ImageContent(**self.to_content().block())
+        return ImageContent(**self.to_content().make_block())
 
 
 class Audio(_Media):
@@ -465,7 +465,7 @@ class Audio(_Media):
 
     def to_audio_content(self) -> AudioContent:
         """Return it as a block of the protocol."""
-        return AudioContent(**self.to_content().block())
+        return AudioContent(**self.to_content().make_block())
 
 
 class File(_Media):
@@ -488,14 +488,14 @@ class File(_Media):
         name = self.name
         if self._format:
             ending = f".{self._format.lower()}"
-            media_type = content.media_type_of_path(f"file{ending}")
+            media_type = content.guess_media_type(f"file{ending}")
             if name and not name.endswith(ending):
                 name += ending
         return content.File(path=self.path, data=self.data, name=name, media_type=media_type)
 
     def to_resource_content(self) -> EmbeddedResource:
         """Return it as a block of the protocol."""
-        return EmbeddedResource(**self.to_content().block())
+        return EmbeddedResource(**self.to_content().make_block())
 
 
 # Errors

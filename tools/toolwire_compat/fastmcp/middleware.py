@@ -10,7 +10,7 @@ from toolwire_tools.outer_handler import OuterHandler
 from toolwire_tools.tool import Tool
 
 from .lowlevel import RequestContext
-from .mcp_types import plain
+from .mcp_types import make_plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -53,7 +53,7 @@ class MiddlewareHandler(OuterHandler, frozen=True, eq=False, kw_only=True):
         run = partial(self._run, caller, strict_arguments)
         for middleware in reversed(self.server.middleware):
             run = partial(_run_one, middleware, run)
-        result: dict[str, Any] = plain(await run(context))
+        result: dict[str, Any] = make_plain(await run(context))
         return result
 
     async def _run(self, caller: Caller, strict_arguments: bool, context: Any) -> Any:

@@ -235,7 +235,7 @@ def find_module(name: str) -> StandIn:
         parent = name
         while parent not in NAMES:
             parent = parent.rpartition(".")[0]
-        raise _unavailable(name, parent)
+        raise _make_unavailable(name, parent)
     if name not in _made:
         _made[name] = StandIn(name)
         _made[name].__path__ = []
@@ -267,7 +267,7 @@ def find_member(place: str, name: str) -> Any:
         return Refused(name, _NO_CLIENT)
     refused = None if name.startswith("__") else _find_entry(path, _REFUSED)
     if refused is None:
-        raise _unavailable(path, place)
+        raise _make_unavailable(path, place)
     if refused in _AUTH and name[0].isupper():
         from .server import make_without_effect
 
@@ -275,7 +275,7 @@ def find_member(place: str, name: str) -> Any:
     return Refused(name, _REFUSED[refused])
 
 
-def _unavailable(path: str, place: str) -> NameNotAvailable:
+def _make_unavailable(path: str, place: str) -> NameNotAvailable:
     available = NAMES.get(place, "").split()
     for module in NAMES:
         parent, _, inner = module.rpartition(".")

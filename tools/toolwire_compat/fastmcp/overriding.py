@@ -19,7 +19,7 @@ from toolwire_tools.tool import Tool
 from .context import NoCaller, enter_context, find_running_context
 from .host_requests import read_block
 from .lowlevel import NOT_ASKED, InitializationOptions, Server, present_call
-from .mcp_types import CallToolResult, NotFoundError, plain
+from .mcp_types import CallToolResult, NotFoundError, make_plain
 from .middleware import MiddlewareHandler
 from .refusals import NotSupported
 
@@ -54,7 +54,7 @@ def _choose_shown(server: Any, tools: list[Tool], listing: Callable[..., Any]) -
     by_name = {tool.name: tool for tool in tools}
     chosen: list[Tool] = []
     for one in getattr(listed, "tools", listed):
-        shown = plain(one)
+        shown = make_plain(one)
         tool = by_name.get(shown["name"])
         if tool is None:
             problem = f"{server!r} lists it, and has no tool of this name"

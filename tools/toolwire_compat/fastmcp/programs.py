@@ -15,7 +15,7 @@ import msgspec
 from toolwire_tools.errors import RegistrationError
 
 from .adopting import Loader, adopt_files
-from .choosing import tools_of_server
+from .choosing import list_server_tools
 from .starting import run_until_server_starts
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def load_program(program: Program) -> list[Tool]:
         Exception: whatever it raised.
     """
     server = run_until_server_starts(str(program), lambda: _run(program))
-    return tools_of_server(server)
+    return list_server_tools(server)
 
 
 def _run(program: Program) -> None:
@@ -95,7 +95,7 @@ def _run(program: Program) -> None:
     script = _find_script(program.name)
     assert script is not None
     if script.dist is not None:
-        adopt_files(_files_of(script.dist))
+        adopt_files(_list_files(script.dist))
     sys.argv = [program.name, *program.arguments]
     function = script.load()
     raise SystemExit(function())  # as the script in the folder of commands does
@@ -103,8 +103,8 @@ def _run(program: Program) -> None:
 
 def _run_module(program: Program) -> None:
     """Run the module of *program* as `python -m` does."""
-    for distribution in _distributions_of(program.name):
-        adopt_files(_files_of(distribution))
+    for distribution in _find_distributions(program.name):
+        adopt_files(_list_files(distribution))
     spec = find_spec(program.name)
     if spec is not None and spec.submodule_search_locations is not None:
         import_module(program.name)
@@ -135,13 +135,13 @@ def _find_script(name: str) -> metadata.EntryPoint | None:
     return None
 
 
-def _distributions_of(module: str) -> list[metadata.Distribution]:
+def _find_distributions(module: str) -> list[metadata.Distribution]:
     top = module.partition(".")[0]
     names = metadata.packages_distributions().get(top, ())
     return [metadata.distribution(name) for name in dict.fromkeys(names)]
 
 
-def _files_of(distribution: metadata.Distribution) -> list[str]:
+def _list_files(distribution: metadata.Distribution) -> list[str]:
     """Return the paths of the modules in Python of *distribution*."""
     paths: list[Any] = []
     for file in distribution.files or ():

@@ -55,10 +55,10 @@ def find_users_line() -> str:
         "toolwire_compat.fastmcp"
     ):
         frame = frame.f_back
-    return line_of(frame.f_code.co_filename, frame.f_lineno)
+    return format_line(frame.f_code.co_filename, frame.f_lineno)
 
 
-def line_of(file: str, line: int) -> str:
+def format_line(file: str, line: int) -> str:
     """Return `file:line`, with the file relative to the working folder if it is inside."""
     has_drive = os.path.splitdrive(file)[0] != ""  # there is no relative path to another one
     if os.path.isabs(file) and not has_drive:
@@ -120,6 +120,6 @@ def check_names(function: Any) -> None:
         for name in code.co_names:
             value = function.__globals__.get(name)
             if isinstance(value, Refused):
-                where = line_of(code.co_filename, code.co_firstlineno)
+                where = format_line(code.co_filename, code.co_firstlineno)
                 use = f"{name}, which {function.__name__} uses"
                 raise NotSupported(use, value._remedy, where=where)

@@ -22,11 +22,11 @@ from toolwire_tools.schema.annotations import (
     unwrap_annotation,
 )
 from toolwire_tools.schema.shape import is_field
-from toolwire_tools.signature import contexts_in
+from toolwire_tools.signature import find_contexts
 
 from .context import AcceptedElicitation, CancelledElicitation, Context, DeclinedElicitation
 from .host_requests import read_sample, request
-from .mcp_types import ToolError, plain
+from .mcp_types import ToolError, make_plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -131,7 +131,7 @@ def _read_plan(function: Callable[..., Any]) -> _Plan:
         if parameter.annotation is parameter.empty:
             plan.others[name] = parameter
             continue
-        if contexts_in(parameter.annotation, names):
+        if find_contexts(parameter.annotation, names):
             plan.contexts.append(name)
             continue
         bare = unwrap_annotation(parameter.annotation, names)
@@ -206,7 +206,7 @@ class _Resolution:
             return AcceptedElicitation(data=await self._context.list_roots())
         if isinstance(value, Sample):
             caller = self._context._caller
-            answer = await request(caller, "sampling/createMessage", plain(value.params))
+            answer = await request(caller, "sampling/createMessage", make_plain(value.params))
             return AcceptedElicitation(data=read_sample(answer))
         return AcceptedElicitation(data=value)
 

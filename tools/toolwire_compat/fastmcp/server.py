@@ -8,14 +8,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
-from toolwire_tools.decorator import checked
+from toolwire_tools.decorator import check_options
 from toolwire_tools.errors import RegistrationError
 from toolwire_tools.options import find_options, name_of
 from toolwire_tools.resources.prompt import PromptOptions
 from toolwire_tools.resources.resource import ResourceOptions
 from toolwire_tools.tool import HINTS
 
-from .mcp_types import CallToolResult, ListedTool, plain
+from .mcp_types import CallToolResult, ListedTool, make_plain
 from .refusals import (
     NO_MIDDLEWARE,
     OWN_PACKAGE,
@@ -170,7 +170,7 @@ class FastMCP(metaclass=_Refusing):
         self.title = options.pop("title", None)
         self.description = options.pop("description", None)
         self.website_url = options.pop("website_url", None)
-        self.icons = plain(options.pop("icons", None))
+        self.icons = make_plain(options.pop("icons", None))
         lifespan = options.pop("lifespan", None)
         self.entered = None if lifespan is None else partial(lifespan, self)
         """The lifespan, which takes this object; None without one."""
@@ -457,7 +457,7 @@ class FastMCP(metaclass=_Refusing):
 
         return answer_by(thing, made, listing, calling)
 
-    def resources(self) -> list[Tool]:
+    def list_resource_tools(self) -> list[Tool]:
         """Return the resources that are served, templates last."""
         made = self._made or []
         resources = [tool for tool in made if tool.kind == "resources"]
@@ -675,14 +675,14 @@ def _complete(kind: str, own: T, options: dict[str, Any]) -> T:
         if option == "annotations" and kind == "tool":
             hints = _read_hints(value)
         elif option in _KNOWN[kind] and name in own.__struct_fields__:
-            changes[name] = plain(value) if option in ("annotations", "icons") else value
+            changes[name] = make_plain(value) if option in ("annotations", "icons") else value
         elif value not in (False, (), []):
             refuse(f"{kind}({option}=)", option)
     changes = {**hints, **changes}  # an option of its own decides
     members = dict(changes)
     if isinstance(own, ResourceOptions):
         members["uri"] = own.uri
-    read = checked(members, type(own), f"mcp.{kind}")
+    read = check_options(members, type(own), f"mcp.{kind}")
     for name in changes:
         changes[name] = getattr(read, name)
     return replace(own, **changes)

@@ -10,7 +10,7 @@ from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, get_type_hints
 
 from msgspec.structs import replace
-from toolwire_tools.content import base64_of
+from toolwire_tools.content import encode_base64
 from toolwire_tools.errors import OutputError
 from toolwire_tools.options import name_of
 from toolwire_tools.resources.prompt import PromptHandler, make_prompt, present_messages
@@ -130,7 +130,7 @@ def _with_docstring(function: Callable[..., Any], options: T) -> T:
     return replace(options, description=cleandoc(text)) if text else options
 
 
-def identity_of(tools: Iterable[Tool]) -> dict[str, str]:
+def find_identity(tools: Iterable[Tool]) -> dict[str, str]:
     """Return name, version, title and instructions of the one server that all *tools* belong to, as
     far as given.
     """
@@ -182,11 +182,11 @@ def _call_without_context(function: Callable[..., Any], *arguments: Any, **value
 def _present_contents(media_type: str | None, uri: str, value: Any) -> dict[str, Any]:
     """As `read_contents`, for the values of FastMCP too."""
     if not isinstance(value, ResourceResult):
-        return read_contents(media_type, uri, _contents(value))
+        return read_contents(media_type, uri, _make_contents(value))
     items = value.contents if isinstance(value.contents, list) else [value.contents]
     contents: list[Any] = []
     for item in items:
-        contents += read_contents(media_type, uri, _contents(item))["contents"]
+        contents += read_contents(media_type, uri, _make_contents(item))["contents"]
     result: dict[str, Any] = {"contents": contents}
     if value.meta:
         result["_meta"] = make_plain_result(value.meta)
@@ -212,17 +212,17 @@ async def _complete(
     return completion or Completion(values=[])
 
 
-def _contents(value: Any) -> Any:
+def _make_contents(value: Any) -> Any:
     """Return the *value* of a resource without the classes of this room."""
     if isinstance(value, list | tuple):
-        return [_contents(item) for item in value]
+        return [_make_contents(item) for item in value]
     if isinstance(value, TextResourceContents | BlobResourceContents):
         return value.to_mcp()
     if not isinstance(value, ResourceContent):
         return value
     members: dict[str, Any] = {}
     if isinstance(value.content, bytes):
-        members["blob"] = base64_of(value.content)
+        members["blob"] = encode_base64(value.content)
     else:
         members["text"] = as_text(make_plain_result(value.content))
     if value.mime_type is not None:
@@ -248,7 +248,7 @@ def _returns(function: Callable[..., Any], structured: bool | None) -> Returns:
         if structured is False or bare.hint in (CallToolResult, ToolResult):
             return Returns("undeclared")
         if bare.hint is str:
-            return _text_returns()
+            return _plan_text_returns()
         return from_hint(_as_dict(bare.hint) or hint, names, is_generator=False)
     except (Unresolved, TypeError, RecursionError):
         return Returns("undeclared")
@@ -259,7 +259,7 @@ def returns_any_dict(function: Callable[..., Any]) -> bool:
     return get_annotations(unwrap_function(function)).get("return") in (dict, "dict")
 
 
-def _text_returns() -> Returns:
+def _plan_text_returns() -> Returns:
     """Return the plan for a text, which is structured content too."""
     plan = plan_basic(str, "output")
     assert plan is not None

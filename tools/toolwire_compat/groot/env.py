@@ -214,7 +214,7 @@ class Env:
                 return entry
         return None
 
-    def tools(self) -> list[Tool]:
+    def list_tools(self) -> list[Tool]:
         """Return all actions, as a server offers them."""
         tools: list[Tool] = []
         for list_tools in self._tools:
@@ -224,7 +224,7 @@ class Env:
 
 def list_env_tools(env: Env) -> list[Tool]:
     """Return the tools of all actions of *env*."""
-    return env.tools()
+    return env.list_tools()
 
 
 # --- connected servers ---

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
 
-from toolwire_tools.content import Audio, Content, File, Image, ResourceLink, Text, base64_of
+from toolwire_tools.content import Audio, Content, File, Image, ResourceLink, Text, encode_base64
 from toolwire_tools.errors import ToolError
 
 
@@ -124,7 +124,7 @@ def to_block(kind: str, content: Any) -> Any:
 def to_item(output: Any) -> dict[str, Any]:
     """Return the item of a result for one content block, or for another value in the same list."""
     if isinstance(output, Image | Audio):
-        data = base64_of(output.data or b"")
+        data = encode_base64(output.data or b"")
         return {"type": output.family, "content": f"data:{output.media_type};base64,{data}"}
     if isinstance(output, File | ResourceLink):
         return {"type": "file", "content": output.uri}

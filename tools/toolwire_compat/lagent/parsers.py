@@ -165,9 +165,9 @@ class TupleParser(BaseParser):
             try:
                 inputs = read_literal(inputs)
             except NotALiteral as error:
-                raise self._error(str(error), name) from None
+                raise self._make_error(str(error), name) from None
         if not isinstance(inputs, tuple | list):
-            raise self._error(_describe_kind(inputs), name)
+            raise self._make_error(_describe_kind(inputs), name)
         return self._check(self._name_values(inputs, name), name)
 
     def _name_values(self, values: tuple[Any, ...] | list[Any], name: str) -> dict[str, Any]:
@@ -186,7 +186,7 @@ class TupleParser(BaseParser):
             raise ParseError(say(many, bound=len(parameters), **given))
         return dict(zip(parameters, values, strict=False))
 
-    def _error(self, problem: str, name: str) -> ParseError:
+    def _make_error(self, problem: str, name: str) -> ParseError:
         wanted = self._describe_tuple(name)
         return ParseError(
             say("invalid tuple format: {problem}; {wanted}", problem=problem, wanted=wanted)

@@ -121,4 +121,4 @@ def _find_class(path: str) -> Any:
 def _load_class(name: str) -> Any:
     if name in classes:
         return classes[name]
-    return import_named(f"{_BUNDLED}:class_of")(name)
+    return import_named(f"{_BUNDLED}:find_class")(name)

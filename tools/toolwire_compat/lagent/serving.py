@@ -161,7 +161,7 @@ def _redirect(tool: Tool, call: Callable[[dict[str, Any]], Any], *, is_async: bo
     own_handler = make_function_handler(tool)
     confirmation = own_handler.confirmation
     if confirmation is not None:  # about the values that the action's own method gets, and once
-        confirmation = confirmation.by(own_handler.bind)
+        confirmation = confirmation.bind_by(own_handler.bind)
         approve = _approve_async if is_async else _approve
         call_it = approve(confirmation, call)
     function: Any = call_it
@@ -182,7 +182,7 @@ def _approve(
     confirmation: Confirmation, call: Callable[[dict[str, Any]], Any]
 ) -> Callable[..., Any]:
     def call_it(**arguments: Any) -> Any:
-        with confirmation.approved(arguments):
+        with confirmation.keep_approved(arguments):
             return call(arguments)
 
     return call_it
@@ -192,7 +192,7 @@ def _approve_async(
     confirmation: Confirmation, call: Callable[[dict[str, Any]], Any]
 ) -> Callable[..., Any]:
     async def call_it(**arguments: Any) -> Any:
-        with confirmation.approved(arguments):
+        with confirmation.keep_approved(arguments):
             return await call(arguments)
 
     return call_it

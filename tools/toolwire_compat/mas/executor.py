@@ -234,7 +234,9 @@ class Executor:
         raise LookupError(explain_unknown_name(executor_type, executor_name, known))
 
     @classmethod
-    def registered(cls, executor_type: str | None = None) -> dict[tuple[str, str], type[Executor]]:
+    def list_registered(
+        cls, executor_type: str | None = None
+    ) -> dict[tuple[str, str], type[Executor]]:
         """Return the registered classes, of one type or of all, by type and name."""
         if executor_type is None:
             return dict(Executor._registry)

@@ -171,7 +171,7 @@ def _read_content(content: str, name: str) -> Any:
 def _check(value: Any, schema: dict[str, Any], name: str) -> None:
     from toolwire_tools.schema.validator import ToolSchemaValidator
 
-    faults = ToolSchemaValidator(schema).faults(value, "instruction")
+    faults = ToolSchemaValidator(schema).find_faults(value, "instruction")
     if not faults:
         return
     lines = "\n".join(f"{place}: {sentence}" for place, sentence in faults)

@@ -60,7 +60,9 @@ def make_config_tool(config: ToolConfig, import_module: Importer = import_next_t
         if type(error) is not RegistrationError:
             raise
         where = f"{error.parameter}: " if error.parameter else ""
-        raise config.error(f"{where}{error.problem}; {error.remedy}".removesuffix("; ")) from None
+        raise config.make_error(
+            f"{where}{error.problem}; {error.remedy}".removesuffix("; ")
+        ) from None
 
 
 def list_config_tools(config: ToolConfig) -> list[Tool]:
@@ -138,19 +140,19 @@ def _find_function(
         if not hasattr(owner, name):
             known = [known for known in dir(owner) if not known.startswith("_")]
             problem = explain_unknown_name("function", name, known)
-            raise config.error(f"{binding.module}: {problem}", "function")
+            raise config.make_error(f"{binding.module}: {problem}", "function")
         found = getattr(owner, name)
     if isinstance(owner, type) and inspect.isfunction(inspect.getattr_static(owner, name)):
         problem = (
             f"{binding.name} is a method and needs an object; create one in the module, and name"
             " its method"
         )
-        raise config.error(problem, "function")
+        raise config.make_error(problem, "function")
     if isinstance(found, type):
-        raise config.error(f"{binding.name} is a class, not a function", "function")
+        raise config.make_error(f"{binding.name} is a class, not a function", "function")
     if not callable(found):
         kind = type(found).__name__
-        raise config.error(f"{binding.name} is of type {kind}, not a function", "function")
+        raise config.make_error(f"{binding.name} is of type {kind}, not a function", "function")
     function: Callable[..., Any] = found
     return function
 
@@ -166,7 +168,7 @@ def _compare_parameters(config: ToolConfig, function: Callable[..., Any], added:
         signature.bind_partial(**dict.fromkeys(schema.get("properties", ())))
         signature.bind(**dict.fromkeys(present))
     except TypeError as error:
-        raise config.error(f"they do not match the function: {error}", "parameters") from None
+        raise config.make_error(f"they do not match the function: {error}", "parameters") from None
 
 
 # --- executors ---
@@ -190,10 +192,10 @@ def _find_executor(config: ToolConfig, import_module: Importer) -> type[Executor
     if module is None and config.binding is None:
         file = os.path.basename(own_file)
         remedy = f"set command, function or executor, or write an executor in {file}"
-        raise config.error(f"nothing runs it; {remedy}")
+        raise config.make_error(f"nothing runs it; {remedy}")
     where = f"{module} registers" if module else "there is"
     problem = explain_unknown_name("executor", wanted.name, known)
-    raise config.error(f"{where} {problem}", "executor")
+    raise config.make_error(f"{where} {problem}", "executor")
 
 
 def _list_candidates(
@@ -205,7 +207,7 @@ def _list_candidates(
     candidates: dict[str, type[Executor]] = {}
     is_only_in_module = config.binding is None or wanted.module is not None
     if module is None or not is_only_in_module:
-        for (_, name), kind in Executor.registered().items():
+        for (_, name), kind in Executor.list_registered().items():
             candidates[name] = kind
     if module is not None:
         candidates |= _list_executors(_import(config, module, "executor", import_module))
@@ -234,4 +236,4 @@ def _import(config: ToolConfig, name: str, key: str, import_module: Importer) ->
         if not is_this_module:
             raise  # the module itself imports a missing one
         problem = f"no module {name!r}, neither next to this file nor installed"
-        raise config.error(problem, key) from None
+        raise config.make_error(problem, key) from None

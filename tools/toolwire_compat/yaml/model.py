@@ -93,7 +93,7 @@ class ToolConfig(msgspec.Struct, frozen=True, kw_only=True):
                 defaults[name] = member["default"]
         return defaults
 
-    def error(self, problem: str, key: str = "") -> ConfigError:
+    def make_error(self, problem: str, key: str = "") -> ConfigError:
         """Return the exception for a tool that cannot be made as it is described."""
         return ConfigError([ConfigFault(self.file, self.line, key, problem)])
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from toolwire_schemas.did_you_mean import explain_unknown_name
-from toolwire_tools.decorator import checked
+from toolwire_tools.decorator import check_options
 from toolwire_tools.options import Options
 from toolwire_tools.schema.validator import ToolSchemaValidator
 
@@ -97,7 +97,7 @@ class _Reader:
         names = set(Options.__struct_fields__) - {"name", "description", "input_schema"}
         options = {name: value for name, value in self._members.items() if name in names}
         try:
-            return checked(options)
+            return check_options(options)
         except (TypeError, ValueError) as error:
             self._add("", str(error).removeprefix("tool_api: "))
             return Options()
@@ -152,7 +152,7 @@ class _Reader:
             del schema["type"]
         default = schema.get("default")
         if default is not None:
-            for _, problem in ToolSchemaValidator(schema).faults(default, "default"):
+            for _, problem in ToolSchemaValidator(schema).find_faults(default, "default"):
                 self._add(f"{parameter.key}.default", problem)
         return schema
 

@@ -100,7 +100,7 @@ async def _start(invocation: Invocation) -> tuple[ChildGroup, Process]:
     try:
         with CancelScope(shield=True):  # so that no process starts whose group nothing ends
             process = await open_process(
-                invocation.argv, cwd=invocation.cwd, env=environment, **group.options()
+                invocation.argv, cwd=invocation.cwd, env=environment, **group.make_options()
             )
     except BaseException as error:
         group.close()

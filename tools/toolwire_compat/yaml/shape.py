@@ -38,7 +38,7 @@ def find_shape_faults(document: Any) -> Iterator[Fault]:
     if not isinstance(document, dict):
         yield "", f"{format_value(document)} does not describe a tool, which has at least {LEAST}"
         return
-    faults = _make_validator().faults(document, "")
+    faults = _make_validator().find_faults(document, "")
     problems = dict(faults)
     mistyped = _find_mistyped_keys(document, problems)
     yield from _find_faults_of_keys(document, set(mistyped.values()))

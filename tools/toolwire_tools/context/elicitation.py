@@ -48,7 +48,7 @@ class WrittenForm(msgspec.Struct, frozen=True):
 
     def read(self, answer: dict[str, Any]) -> dict[str, Any]:
         """As `ElicitationForm.read`."""
-        content = _content_of(answer)
+        content = _read_content(answer)
         try:
             _, bound = self.arguments.bind(content)
         except ArgumentsError as error:
@@ -69,7 +69,7 @@ class ElicitationForm(msgspec.Struct, frozen=True):
         """Return the value in the client's *answer*; raises `Declined`, `Dismissed` or
         `NotAnswered`.
         """
-        meant = _content_of(answer)
+        meant = _read_content(answer)
         for name, values in self.choices.items():
             chosen = meant.get(name)
             if isinstance(chosen, str):
@@ -85,7 +85,7 @@ class ElicitationForm(msgspec.Struct, frozen=True):
         return bound[_ANSWER]
 
 
-def _content_of(answer: dict[str, Any]) -> dict[str, Any]:
+def _read_content(answer: dict[str, Any]) -> dict[str, Any]:
     """Return the fields that the user has filled in; raises `Declined`, `Dismissed` or
     `NotAnswered`.
     """
@@ -118,12 +118,12 @@ def read_form(kind: Any) -> ElicitationForm | WrittenForm:
 
 
 def _use_written_form(schema: Schema) -> WrittenForm:
-    from ..signature.given_schemas import arguments_by_schema
+    from ..signature.given_schemas import make_arguments_by_schema
 
     if not isinstance(schema.get("properties"), dict):
         raise TypeError("ask: the schema of a form is an object with properties")
     try:
-        return WrittenForm(schema, arguments_by_schema(schema, "ask"))
+        return WrittenForm(schema, make_arguments_by_schema(schema, "ask"))
     except RegistrationError as error:
         raise TypeError(f"ask: {error.problem}; {error.remedy}") from None
 

@@ -26,7 +26,7 @@ class BoundedOutput:
         if excess > 0:
             del self.end[:excess]
 
-    def text(self) -> str:
+    def decode_text(self) -> str:
         """Return the kept bytes as text, with a note about dropped ones."""
         dropped = self.total_bytes - len(self.start) - len(self.end)
         if dropped == 0:

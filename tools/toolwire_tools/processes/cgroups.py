@@ -21,7 +21,7 @@ _MOUNTED = "/sys/fs/cgroup"
 _numbers = count(1)
 
 
-def new() -> str | None:
+def make_cgroup() -> str | None:
     """Return the path of a new cgroup with a limit of memory to be set; `None` if there can be none
     here.
     """
@@ -44,7 +44,7 @@ def limit(path: str, size: int | None) -> None:
     _write(f"{path}/memory.max", "max" if size is None else str(size))
 
 
-def used(path: str) -> int:
+def read_used_bytes(path: str) -> int:
     """Return how many bytes the processes in the cgroup *path* use."""
     return int(_read(f"{path}/memory.current"))
 

@@ -50,8 +50,8 @@ _CLOSED = -1
 class ChildGroup:
     """The group of a child, which ends with this process at the latest.
 
-    The child is started by `start`, or in another way with `command` and `options`; then call
-    `guard` as soon as it runs.
+    The child is started by `start`, or in another way with `wrap_command` and `make_options`; then
+    call `guard` as soon as it runs.
 
     *mark* is a `NAME=value` of the child's environment, by which `kill` also finds processes
     that have left the group (Linux). A child that ends with this process anyway needs no life line.
@@ -79,11 +79,11 @@ class ChildGroup:
             return ()
         return (self.child_end,)
 
-    def options(self, *more_descriptors: int) -> dict[str, Any]:
+    def make_options(self, *more_descriptors: int) -> dict[str, Any]:
         """Return the arguments of `Popen` for the leader of a group that inherits the life line."""
         return make_group_options(*self.descriptors, *more_descriptors)
 
-    def command(self, command: Sequence[str], environment: Mapping[str, str]) -> Sequence[str]:
+    def wrap_command(self, command: Sequence[str], environment: Mapping[str, str]) -> Sequence[str]:
         """Return what to start in order to run *command* with this *environment*."""
         return command
 
@@ -104,7 +104,10 @@ class ChildGroup:
 
         environment = os.environ if env is None else env
         process: subprocess.Popen[bytes] = subprocess.Popen(
-            self.command(command, environment), env=env, **self.options(*descriptors), **more
+            self.wrap_command(command, environment),
+            env=env,
+            **self.make_options(*descriptors),
+            **more,
         )
         self.guard(process)
         return process
@@ -169,11 +172,11 @@ class ChildGroup:
 class ReapedGroup(ChildGroup):
     """The group of a child below a subreaper (Linux).
 
-    The child has to be what `command` returns, or to call `fork_below_subreaper` itself.
+    The child has to be what `wrap_command` returns, or to call `fork_below_subreaper` itself.
     """
 
-    def command(self, command: Sequence[str], environment: Mapping[str, str]) -> Sequence[str]:
-        """As `ChildGroup.command`."""
+    def wrap_command(self, command: Sequence[str], environment: Mapping[str, str]) -> Sequence[str]:
+        """As `ChildGroup.wrap_command`."""
         locale = environment.get("LC_CTYPE")
         run = f"subreaper.exec_below_subreaper({self.child_end}, sys.argv[1:], {locale!a})"
         code = f"{subreaper.LOAD}import sys; {run}"

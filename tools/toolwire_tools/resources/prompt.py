@@ -195,7 +195,7 @@ def _iterate_messages(value: Any, role: str) -> Iterator[dict[str, Any]]:
             )
         yield from _iterate_messages(content, role)
     else:
-        for block in find_blocks(value) or [Text(as_text(make_plain_result(value))).block()]:
+        for block in find_blocks(value) or [Text(as_text(make_plain_result(value))).make_block()]:
             yield {"role": role, "content": block}
 
 

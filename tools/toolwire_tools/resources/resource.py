@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from ..content import base64_of, is_media_type, is_textual, media_type_of
+from ..content import detect_media_type, encode_base64, is_media_type, is_textual
 from ..entry import SEPARATOR, Entry, show
 from ..errors import OutputError, RegistrationError, ToolError, name_noun
 from ..handler import make_handler
@@ -103,7 +103,7 @@ class ResourceHandler(OuterHandler, frozen=True, eq=False, kw_only=True):
         if self.takes_any_path:
             return values
         for name, value in values.items():
-            if leaves_folder(value):
+            if may_leave_folder(value):
                 problem = f"{name!r} is a path out of its folder"
                 raise self.not_found(f"there is no resource {uri[:200]}: {problem}")
         return values
@@ -220,7 +220,7 @@ def _show(
     return show(names, options, description, own)
 
 
-def leaves_folder(path: str) -> bool:
+def may_leave_folder(path: str) -> bool:
     """Return whether *path*, joined to a folder, may be outside of it: absolute, with `..` at its
     start, or with NUL.
 
@@ -245,7 +245,7 @@ def make_contents(value: Any, uri: str, media_type: str | None = None) -> list[d
         data = bytes(value)
         known = (
             media_type
-            or media_type_of(data)
+            or detect_media_type(data)
             or _guess_media_type(uri)
             or "application/octet-stream"
         )
@@ -275,7 +275,7 @@ def _make_contents_of_bytes(data: bytes, uri: str, media_type: str) -> dict[str,
             return {"uri": uri, "mimeType": media_type, "text": data.decode()}
         except UnicodeDecodeError:
             pass
-    return {"uri": uri, "mimeType": media_type, "blob": base64_of(data)}
+    return {"uri": uri, "mimeType": media_type, "blob": encode_base64(data)}
 
 
 def _make_contents_of_block(
@@ -313,6 +313,6 @@ def _guess_media_type(uri: str) -> str | None:
     stem, dot, ending = end.rpartition(".")
     if not (stem and dot) or "}" in ending:
         return None
-    from ..content import media_type_of_path
+    from ..content import guess_media_type
 
-    return media_type_of_path(f"x.{ending}")
+    return guess_media_type(f"x.{ending}")

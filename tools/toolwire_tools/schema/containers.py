@@ -46,17 +46,17 @@ class TypeReader(Protocol):
     direction: Direction
     names: Names
 
-    def of(self, hint: Any) -> TypePlan: ...
+    def plan_type(self, hint: Any) -> TypePlan: ...
 
 
-def union(plans: Sequence[TypePlan]) -> TypePlan:
+def plan_union(plans: Sequence[TypePlan]) -> TypePlan:
     """A value of any of the plans: msgspec's own union if JSON types tell them apart, else the
     first that fits.
     """
     given = [plan for plan in plans if plan.schema != {"type": "null"}]
     if len(given) < len(plans):
         if given:
-            return or_null(union(given))
+            return or_null(plan_union(given))
         return plans[0]
     if len(given) == 1:
         return given[0]
@@ -168,7 +168,7 @@ _KINDS = {
 }
 
 
-def array(
+def plan_array(
     types: TypeReader,
     arguments: tuple[Any, ...],
     native: Any = list,
@@ -183,7 +183,7 @@ def array(
     """
     item = ANYTHING
     if arguments:
-        item = types.of(arguments[0])
+        item = types.plan_type(arguments[0])
     schema = {"type": "array", "items": item.schema}
     if types.direction == "output":
         care = item.check_level if exact and native is not tuple else max(item.check_level, WALK)
@@ -201,14 +201,14 @@ def array(
     )
     if container is None:
         return plan
-    return plan.built(container)
+    return plan.build_with(container)
 
 
-def fixed_or_homogeneous_tuple(types: TypeReader, arguments: tuple[Any, ...]) -> TypePlan:
+def plan_tuple(types: TypeReader, arguments: tuple[Any, ...]) -> TypePlan:
     """A tuple: an array of one type, or one with a type for each place."""
     if not arguments or (len(arguments) == 2 and arguments[1] is ...):
-        return array(types, arguments[:1], tuple)
-    items = [types.of(argument) for argument in arguments if argument != ()]
+        return plan_array(types, arguments[:1], tuple)
+    items = [types.plan_type(argument) for argument in arguments if argument != ()]
     native: Any = _TUPLE[tuple(item.msgspec_type for item in items)]
     # msgspec leaves tuples in plain data as they are; only a walk makes lists of them.
     care = max([WALK, *(item.check_level for item in items)])
@@ -217,14 +217,14 @@ def fixed_or_homogeneous_tuple(types: TypeReader, arguments: tuple[Any, ...]) ->
     )
 
 
-def mapping(
+def plan_mapping(
     types: TypeReader, arguments: tuple[Any, ...], container: Callable[[Any], Any] | None = None
 ) -> TypePlan:
     """A JSON object with members of one type."""
     key, key_schema = _plan_key(types, arguments[0]) if arguments else (str, {})
     value = ANYTHING
     if len(arguments) > 1:
-        value = types.of(arguments[1])
+        value = types.plan_type(arguments[1])
     schema: Schema = {"type": "object"}
     if key_schema:
         schema["propertyNames"] = key_schema
@@ -235,12 +235,12 @@ def mapping(
     same = value.is_identity and native is str
     plan = TypePlan(schema, _DICT[native, value.msgspec_type], OBJECT, same, 1, value.check_level)
     if isinstance(key, DecodeHook):
-        plan = plan.built(
+        plan = plan.build_with(
             lambda members: {key.make(name): member for name, member in members.items()}
         )
     if container is None or types.direction == "output":
         return plan
-    return plan.built(container)
+    return plan.build_with(container)
 
 
 def _plan_key(types: TypeReader, hint: Any) -> tuple[Any, Schema]:
@@ -252,7 +252,7 @@ def _plan_key(types: TypeReader, hint: Any) -> tuple[Any, Schema]:
         if types.direction != "output":
             native = make_hook(native, make)
         return native, {"pattern": pattern}
-    plan = types.of(hint)
+    plan = types.plan_type(hint)
     if plan is ANYTHING:
         return str, {}
     if plan.kinds != STRING:
@@ -296,19 +296,19 @@ _SETS = (set, collections.abc.Set, collections.abc.MutableSet)
 _MAPPINGS = (dict, collections.abc.Mapping, collections.abc.MutableMapping, collections.defaultdict)
 
 CONTAINERS: dict[Any, Callable[[TypeReader, tuple[Any, ...]], TypePlan]] = {
-    list: array,
-    **dict.fromkeys(_SEQUENCES, lambda types, arguments: array(types, arguments, exact=False)),
-    **dict.fromkeys(_SETS, lambda types, arguments: array(types, arguments, set)),
-    frozenset: lambda types, arguments: array(types, arguments, frozenset),
-    collections.deque: lambda types, arguments: array(
+    list: plan_array,
+    **dict.fromkeys(_SEQUENCES, lambda types, arguments: plan_array(types, arguments, exact=False)),
+    **dict.fromkeys(_SETS, lambda types, arguments: plan_array(types, arguments, set)),
+    frozenset: lambda types, arguments: plan_array(types, arguments, frozenset),
+    collections.deque: lambda types, arguments: plan_array(
         types, arguments, container=collections.deque
     ),
-    tuple: fixed_or_homogeneous_tuple,
-    **dict.fromkeys(_MAPPINGS, mapping),
-    collections.OrderedDict: lambda types, arguments: mapping(
+    tuple: plan_tuple,
+    **dict.fromkeys(_MAPPINGS, plan_mapping),
+    collections.OrderedDict: lambda types, arguments: plan_mapping(
         types, arguments, collections.OrderedDict
     ),
-    collections.Counter: lambda types, arguments: mapping(
+    collections.Counter: lambda types, arguments: plan_mapping(
         types, (*(arguments or (str,)), int), collections.Counter
     ),
 }

@@ -22,7 +22,7 @@ _LIST: Any = list
 _DICT: Any = dict
 
 
-def native_type(schema: Schema) -> Any:
+def make_native_type(schema: Schema) -> Any:
     """Return a type that takes only what *schema* takes; `Any` if msgspec cannot check that."""
     words = schema.keys() - _ANNOTATIONS
     kind = schema.get("type")
@@ -31,34 +31,34 @@ def native_type(schema: Schema) -> Any:
     if words == {"type", "enum"} and kind == "string":
         return _LITERAL[tuple(schema["enum"])]
     if words == {"type", "items"} and kind == "array":
-        item = native_type(schema["items"])
+        item = make_native_type(schema["items"])
         return Any if item is Any else _LIST[item]
     if words == {"anyOf"}:
-        return _nullable(schema["anyOf"])
+        return _make_nullable(schema["anyOf"])
     if kind == "object" and words <= _OBJECT_WORDS:
-        return _object(schema)
+        return _make_object(schema)
     return Any
 
 
-def _nullable(options: list[Schema]) -> Any:
+def _make_nullable(options: list[Schema]) -> Any:
     if len(options) != 2 or options[1] != {"type": "null"}:
         return Any
-    native = native_type(options[0])
+    native = make_native_type(options[0])
     return Any if native is Any else unite_natives([native, None])
 
 
-def _object(schema: Schema) -> Any:
+def _make_object(schema: Schema) -> Any:
     others = schema.get("additionalProperties", True)
     properties = schema.get("properties", {})
     required = schema.get("required", [])
     if not properties and not required and isinstance(others, dict):
-        value = native_type(others)
+        value = make_native_type(others)
         return Any if value is Any else _DICT[str, value]
     if others is not False or not set(required) <= properties.keys():
         return Any
     members = []
     for key, member in properties.items():
-        native = native_type(member)
+        native = make_native_type(member)
         if native is Any:
             return Any
         members.append(RecordMember(key, key, TypePlan(member, native), key in required))

@@ -18,7 +18,7 @@ from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
 from toolwire_schemas.json_schema.member_names import write_listing
 from toolwire_schemas.json_schema.subschemas import map_subschemas, refer_to_definition
 
-from .native_types import native_type
+from .native_types import make_native_type
 from .scalars import plan_clock, plan_scalar
 from .shape import (
     JUDGE,
@@ -79,7 +79,7 @@ def _make_time_schema(schema: Schema, direction: Direction) -> Schema:
         plan = plan_clock(kind, has_offset=False)[direction == "output"]
     assert plan is not None
     if "description" in schema:
-        schema["description"] = plan.text_about(schema["description"])
+        schema["description"] = plan.write_text_about(schema["description"])
     return {**plan.schema, **schema}
 
 
@@ -170,7 +170,7 @@ def plan_of(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePla
     ) as error:  # ImportError: EmailStr has a package of its own
         raise Unsupported(str(error).partition("\n")[0], "see pydantic's message") from error
     if direction == "output":
-        native = native_type(schema)
+        native = make_native_type(schema)
         return TypePlan(schema, native, check_level=JUDGE if native is Any else WALK)
     return TypePlan(schema, make_hook(Any, _reader(adapter, schema, defs)), check_level=JUDGE)
 

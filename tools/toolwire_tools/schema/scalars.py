@@ -82,7 +82,7 @@ def _with_name(plan: TypePlan, name: str) -> TypePlan:
 
 
 def _plan_pattern(pattern: str, description: str) -> TypePlan:
-    return _plan_text({"pattern": pattern}, match_exactly(pattern)).described(description)
+    return _plan_text({"pattern": pattern}, match_exactly(pattern)).describe_type(description)
 
 
 def _parse_moment(value: str) -> dt.datetime:
@@ -127,7 +127,7 @@ def _plan_moments() -> Plans:
         "Date and time, such as 2026-03-01T09:00:00, with an offset if known:"
         " 2026-03-01T09:00:00+02:00.",
     )
-    return given.built(_parse_moment), _plan_text({"description": "Date and time, ISO 8601."})
+    return given.build_with(_parse_moment), _plan_text({"description": "Date and time, ISO 8601."})
 
 
 def _plan_dates() -> Plans:
@@ -137,17 +137,19 @@ def _plan_dates() -> Plans:
 
 def _plan_times() -> Plans:
     given = _plan_pattern(ANY_TIME, "Time of day, such as 14:30 or 14:30:00+02:00.")
-    return given.built(dt.time.fromisoformat), _plan_text({"description": "Time of day, ISO 8601."})
+    return given.build_with(dt.time.fromisoformat), _plan_text(
+        {"description": "Time of day, ISO 8601."}
+    )
 
 
 def _plan_durations() -> Plans:
     given = _plan_pattern(DURATION, "Duration, such as P1DT2H30M or -PT0.5S.")
-    return given.built(_parse_duration), _plan_text({"description": "Duration, ISO 8601."})
+    return given.build_with(_parse_duration), _plan_text({"description": "Duration, ISO 8601."})
 
 
 def _plan_uuids() -> Plans:
     plan = _plan_text({"format": "uuid"}, match_exactly(_UUID))
-    return plan.built(uuid.UUID), plan
+    return plan.build_with(uuid.UUID), plan
 
 
 def _plan_decimals() -> Plans:
@@ -157,7 +159,7 @@ def _plan_decimals() -> Plans:
         numeral.msgspec_type | int | float,
         frozenset({"string", "integer", "number"}),
     )
-    return number.built(
+    return number.build_with(
         lambda value: decimal.Decimal(repr(value) if type(value) is float else value)
     ), numeral
 
@@ -196,11 +198,13 @@ def plan_clock(kind: Any, *, has_offset: bool) -> Plans:
     if kind is dt.datetime:
         if has_offset:
             aware = _plan_text({"format": "date-time"}, match_exactly(_AWARE_MOMENT))
-            return aware.built(_parse_moment), aware
+            return aware.build_with(_parse_moment), aware
         naive = _plan_pattern(
             NAIVE_MOMENT, "Date and time without an offset, such as 2026-03-01T09:00:00."
         )
-        return _with_name(naive.built(_parse_moment), "datetime"), _with_name(naive, "datetime")
+        return _with_name(naive.build_with(_parse_moment), "datetime"), _with_name(
+            naive, "datetime"
+        )
     native = Annotated[dt.time, msgspec.Meta(tz=has_offset)]
     if has_offset:
         plan = _plan_text({"format": "time"}, native)
@@ -252,8 +256,8 @@ def from_text(cls: type, direction: Direction) -> TypePlan | None:
     if direction == "output":
         return plan
     if name == "os.PathLike":  # pathlib is expensive, and not needed by descriptions
-        return plan.built(lambda given: import_module("pathlib").Path(given))
-    return plan.built(cls, private=name not in _FORMATS)
+        return plan.build_with(lambda given: import_module("pathlib").Path(given))
+    return plan.build_with(cls, private=name not in _FORMATS)
 
 
 # Closed sets of values
@@ -295,7 +299,7 @@ def _with_names(
     ]
     plan = _plan_choice(pairs, direction, cls)
     if named:
-        return plan.described(write_listing(named))
+        return plan.describe_type(write_listing(named))
     return plan
 
 
@@ -329,7 +333,7 @@ def _plan_choice(
         return TypePlan(schema, cls, kinds)
     table = {(type(value) is bool, value): member for value, member in pairs}
 
-    def member_of(value: Any) -> Any:
+    def find_member(value: Any) -> Any:
         try:
             return table[type(value) is bool, value]
         except (KeyError, TypeError):
@@ -341,7 +345,7 @@ def _plan_choice(
                 )
             ) from None
 
-    return TypePlan(schema, make_hook(Any, member_of), kinds or ALL_KINDS, check_level=care)
+    return TypePlan(schema, make_hook(Any, find_member), kinds or ALL_KINDS, check_level=care)
 
 
 def make_choice_schema(values: Sequence[Any]) -> Schema:

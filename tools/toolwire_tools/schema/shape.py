@@ -48,7 +48,7 @@ class ValueRefused(ValueError):
         self.path = path
         self.private = private
 
-    def inside(self, step: str) -> ValueRefused:
+    def move_inside(self, step: str) -> ValueRefused:
         """Return the same refusal of a value that has this one at *step*."""
         return ValueRefused(self.sentence, (step, *self.path), private=self.private)
 
@@ -90,7 +90,7 @@ def make_hook(native: Any, make: Build, *, private: bool = False) -> DecodeHook:
         except (ValueError, TypeError, ArithmeticError) as error:
             raise ValueRefused(str(error) or type(error).__name__, private=private) from error
 
-    def new(_: DecodeHook, value: Any) -> Any:
+    def build(_: DecodeHook, value: Any) -> Any:
         try:
             made = value if native is Any else convert(value, native)
         except NOT_CONVERTED as error:
@@ -103,7 +103,7 @@ def make_hook(native: Any, make: Build, *, private: bool = False) -> DecodeHook:
         "make": staticmethod(make),
         "finish": staticmethod(finish),
         "private": private,
-        "__new__": new,
+        "__new__": build,
     }
     return DecodeHook("value", (), members)
 
@@ -164,17 +164,17 @@ class TypePlan(msgspec.Struct, frozen=True):
         """The same plan with members added to its schema."""
         return msgspec.structs.replace(self, schema={**self.schema, **members})
 
-    def described(self, own_text: str) -> TypePlan:
+    def describe_type(self, own_text: str) -> TypePlan:
         """The same plan with a text that belongs to the type."""
         return msgspec.structs.replace(self.with_schema(description=own_text), own_text=own_text)
 
-    def text_about(self, place: str) -> str:
+    def write_text_about(self, place: str) -> str:
         """Return the text about a *place* of this type, with the type's own."""
         if not self.own_text:
             return place
         return f"{place}{'' if place.endswith(('.', '!', '?', ':')) else '.'} {self.own_text}"
 
-    def built(self, make: Build, *, private: bool = False) -> TypePlan:
+    def build_with(self, make: Build, *, private: bool = False) -> TypePlan:
         """The same plan for what *make* makes of its values; *private* if *make* is the tool
         author's.
         """
@@ -337,7 +337,7 @@ def _describe(member: RecordMember) -> Schema:
     schema, default = dict(member.plan.schema), member.default
     if member.text and schema.get("description") in (None, member.plan.own_text):
         schema["description"] = (
-            member.plan.text_about(member.text) if "description" in schema else member.text
+            member.plan.write_text_about(member.text) if "description" in schema else member.text
         )
     elif not schema:
         schema["description"] = "Any JSON value."
@@ -380,7 +380,7 @@ def make_values_reader(members: Sequence[RecordMember]) -> Callable[[Any], dict[
     """Return a function that takes the values out of such a Struct, by their names in Python."""
     slots = [(f"f{index}", member.name) for index, member in enumerate(members)]
 
-    def values(struct: Any) -> dict[str, Any]:
+    def list_values(struct: Any) -> dict[str, Any]:
         made = {}
         for slot, name in slots:
             value = getattr(struct, slot)
@@ -388,4 +388,4 @@ def make_values_reader(members: Sequence[RecordMember]) -> Callable[[Any], dict[
                 made[name] = value
         return made
 
-    return values
+    return list_values

@@ -15,7 +15,7 @@ from typing import Any
 
 import msgspec
 
-from ..content import Content, base64_of
+from ..content import Content, encode_base64
 from ..errors import OutputError
 
 _LEAVES = {str, int, bool, type(None)}
@@ -147,7 +147,7 @@ def _convert_by_msgspec(value: Any, _: int) -> Any:
         TypeError
     ):  # of a subclass, which msgspec does not know: pandas.Timestamp, pendulum.DateTime
         if isinstance(value, bytes | bytearray):
-            return base64_of(bytes(value))
+            return encode_base64(bytes(value))
         if isinstance(value, dt.timedelta):
             return str(
                 msgspec.to_builtins(dt.timedelta(value.days, value.seconds, value.microseconds))
@@ -244,7 +244,7 @@ _TABLE: dict[type, Make] = {
     frozenset: _convert_array,
     bytes: _convert_by_msgspec,
     bytearray: _convert_by_msgspec,
-    memoryview: lambda value, _: base64_of(bytes(value)),
+    memoryview: lambda value, _: encode_base64(bytes(value)),
     dt.datetime: _convert_by_msgspec,
     dt.date: _convert_by_msgspec,
     dt.time: _convert_by_msgspec,

@@ -22,7 +22,7 @@ from ..content import Content
 from . import record_fields as fields
 from .annotations import Names, Unresolved, evaluate, get_origin, is_union, unwrap_annotation
 from .constraints import is_only_descriptive, list_keywords, narrow, read
-from .containers import CONTAINERS, OBJECT, union
+from .containers import CONTAINERS, OBJECT, plan_union
 from .scalars import (
     ANYTHING,
     CLOCKS,
@@ -67,7 +67,7 @@ class Types:
         self._labels: dict[Any, str] = {}
         """Names of the definitions, by the type that contains itself."""
 
-    def of(self, hint: Any) -> TypePlan:
+    def plan_type(self, hint: Any) -> TypePlan:
         """Return the shape of *hint*.
 
         Raises:
@@ -86,7 +86,7 @@ class Types:
             self._narrow(peeled.hint, constraints) if constraints else self._plan_bare(peeled.hint)
         )
         if "description" in texts:
-            texts["description"] = plan.text_about(texts["description"])
+            texts["description"] = plan.write_text_about(texts["description"])
         if texts or schema:
             return plan.with_schema(**texts, **schema)
         return plan
@@ -97,9 +97,9 @@ class Types:
         """
         found = evaluate(hint, self.names)
         if isinstance(found, type) or not _is_hashable(found):
-            return self.of(found)
+            return self.plan_type(found)
         name = hint if isinstance(hint, str) else hint.__forward_arg__
-        return self._define(found, name, lambda: self.of(found))
+        return self._define(found, name, lambda: self.plan_type(found))
 
     def _plan_bare(self, hint: Any) -> TypePlan:
         if _is_hashable(hint):
@@ -111,7 +111,7 @@ class Types:
             return self._plan_union(hint.__args__)
         origin = get_origin(hint)
         if "TypeAliasType" in (type(hint).__name__, type(origin).__name__):
-            return self._define(hint, hint.__name__, lambda: self.of(_alias_value(hint)))
+            return self._define(hint, hint.__name__, lambda: self.plan_type(_alias_value(hint)))
         if isinstance(hint, TypeVar):
             return self._plan_type_variable(hint)
         kind = hint if origin is None else origin
@@ -138,7 +138,7 @@ class Types:
             return self._plan_union(variable.__constraints__)
         if variable.__bound__ is None:
             return ANYTHING
-        return self.of(variable.__bound__)
+        return self.plan_type(variable.__bound__)
 
     def _plan_class(self, hint: Any, cls: Any, arguments: tuple[Any, ...]) -> TypePlan:
         if isinstance(cls, type) and issubclass(cls, enum.Enum):
@@ -171,7 +171,7 @@ class Types:
         plan = self._plan_bare(base)
         if self.direction == "output":
             return plan
-        return plan.built(cls, private=True)
+        return plan.build_with(cls, private=True)
 
     def _refuse(self, hint: Any) -> Unsupported:
         name = getattr(hint, "__qualname__", None) or repr(hint)
@@ -185,15 +185,15 @@ class Types:
 
     def _plan_union(self, hints: Iterable[Any]) -> TypePlan:
         given = [hint for hint in hints if hint is not msgspec.UnsetType]
-        plans = [self.of(hint) for hint in given]
+        plans = [self.plan_type(hint) for hint in given]
         records = [plan for plan in plans if plan.schema.get("type") == "object"]
         if len(records) > 1:
             plans = [_entitle(plan, hint) for plan, hint in zip(plans, given, strict=True)]
-        return union(plans)
+        return plan_union(plans)
 
     def _narrow(self, hint: Any, constraints: dict[str, Any]) -> TypePlan:
         if is_union(hint):
-            return union([self._plan_member(member, constraints) for member in hint.__args__])
+            return plan_union([self._plan_member(member, constraints) for member in hint.__args__])
         if hint in CLOCKS and constraints.keys() == {"tz"}:
             return plan_clock(hint, has_offset=bool(constraints["tz"]))[self.direction == "output"]
         constraints = {name: value for name, value in constraints.items() if name != "tz"}
@@ -207,7 +207,7 @@ class Types:
         inner = unwrap_annotation(hint, self.names).hint
         if "tz" in constraints and inner in CLOCKS:
             return self._narrow(inner, constraints)
-        plan = self.of(hint)
+        plan = self.plan_type(hint)
         wanted = {name: value for name, value in constraints.items() if name in list_keywords(plan)}
         if wanted:
             return narrow(plan, wanted, self.direction)
@@ -232,17 +232,21 @@ class Types:
         struct = make_struct(cls.__name__, [*members, *tag])
         plan = TypePlan(schema, struct, OBJECT, check_level=care)
         if text := _read_own_text(cls):
-            plan = plan.described(text)
+            plan = plan.describe_type(text)
         if is_output:
             return plan
         values, make = make_values_reader(members), found.make
         if make is not None:
-            return plan.built(lambda struct: make(**values(struct)), private=True)
+            return plan.build_with(lambda struct: make(**values(struct)), private=True)
         same = all(member.plan.is_identity for member in members)
-        return msgspec.structs.replace(plan.built(values), is_identity=same)
+        return msgspec.structs.replace(plan.build_with(values), is_identity=same)
 
     def _make_record_member(self, field: fields.Field, is_output: bool) -> RecordMember:
-        plan = allow_null(self.of(field.hint)) if field.default is None else self.of(field.hint)
+        plan = (
+            allow_null(self.plan_type(field.hint))
+            if field.default is None
+            else self.plan_type(field.hint)
+        )
         if is_output:
             return RecordMember(field.key, field.name, plan, field.shown, field.text)
         return RecordMember(field.key, field.name, plan, field.required, field.text, field.default)

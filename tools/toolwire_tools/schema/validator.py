@@ -37,13 +37,13 @@ class ToolSchemaValidator:
             format_checker=_make_format_checker(),
         )
 
-    def errors(self, value: Any) -> list[Any]:
+    def find_errors(self, value: Any) -> list[Any]:
         """Return jsonschema's errors about *value*; raises `CannotJudge`, for which there is
         `unjudged`.
         """
         return self._validator.find_errors(value)
 
-    def faults(self, value: Any, root: str) -> list[Fault]:
+    def find_faults(self, value: Any, root: str) -> list[Fault]:
         """Return what the schema has against *value*, as places (starting with *root*) and
         sentences.
         """
@@ -61,13 +61,13 @@ class ToolSchemaValidator:
 
 
 def explain_failure(error: Exception) -> str:
-    """Return why a value could not be validated. (References were checked by `problem`.)"""
+    """Return why a value could not be validated. (References were checked by `find_problem`.)"""
     if isinstance(error, TooExpensive):
         return say("takes too much work to check")
     return say("is nested too deeply")
 
 
-def problem(schema: Any) -> str | None:
+def find_problem(schema: Any) -> str | None:
     """Return what is wrong with a schema written by hand, or None."""
     from jsonschema import Draft202012Validator, FormatChecker
     from jsonschema.exceptions import best_match

@@ -1,6 +1,6 @@
 """A Python callable as a tool: description, arguments, result.
 
-Strategy. A tool's JSON Schema and its Lagent description both begin with `parameters_of`, so that
+Strategy. A tool's JSON Schema and its Lagent description both begin with `read_parameters`, so that
 they are about the same parameters. It refuses nothing: what cannot be served may still be
 described.
 """
@@ -127,7 +127,7 @@ class Parameters(msgspec.Struct, frozen=True):
         """Those that callers give."""
         return [parameter for parameter in self.every if parameter.name not in self.hidden]
 
-    def text(self, parameter: str) -> str | None:
+    def get_text(self, parameter: str) -> str | None:
         """Return the text of a parameter in the docstring."""
         written = self.doc.parameters.get(parameter)
         if not written:
@@ -135,7 +135,7 @@ class Parameters(msgspec.Struct, frozen=True):
         return written.text
 
 
-def parameters_of(
+def read_parameters(
     function: Callable[..., Any],
     include: frozenset[str] | None = None,
     exclude: frozenset[str] = frozenset(),
@@ -147,11 +147,11 @@ def parameters_of(
         TypeError: likewise.
     """
     names = collect_names(function)
-    doc = docstrings.of(function)
+    doc = docstrings.read_docstring(function)
     every: list[Declared] = []
     contexts: list[Declared] = []
     for parameter in _declare(function):
-        if contexts_in(parameter.annotation, names):
+        if find_contexts(parameter.annotation, names):
             contexts.append(parameter)
         else:
             every.append(_complete(parameter, doc))
@@ -196,7 +196,7 @@ in a room above.
 """
 
 
-def contexts_in(annotation: Any, names: Names) -> frozenset[str]:
+def find_contexts(annotation: Any, names: Names) -> frozenset[str]:
     """Return which of `CONTEXTS` the hint of a parameter is or derives from; none for an ordinary
     parameter.
     """
@@ -258,7 +258,7 @@ def read_signature(
             schema is no good.
     """
     try:
-        found = parameters_of(function, include, exclude)
+        found = read_parameters(function, include, exclude)
     except (ValueError, TypeError):
         raise RegistrationError(
             "its parameters cannot be read",
@@ -271,7 +271,7 @@ def read_signature(
 
         first = found.contexts[0]
         is_named = first.kind not in (POSITIONAL_ONLY, *OPEN)
-        kinds = contexts_in(first.annotation, found.names)
+        kinds = find_contexts(first.annotation, found.names)
         names = [one.name for one in found.contexts]
         check_context(tool, names, is_named, kinds, None if lenient else reading.is_async)
     return reading.read(input_schema, output_schema, returns)
@@ -296,11 +296,13 @@ class _Reading:
         self, input_schema: Schema | None, output_schema: Schema | None, returns: Returns | None
     ) -> Signature:
         if input_schema is None:
-            arguments = self._arguments()
+            arguments = self._make_arguments()
         else:
-            from .given_schemas import arguments_by_schema  # only schemas written by hand need it
+            from .given_schemas import (
+                make_arguments_by_schema,  # only schemas written by hand need it
+            )
 
-            arguments = arguments_by_schema(input_schema, self.tool)
+            arguments = make_arguments_by_schema(input_schema, self.tool)
         if output_schema is not None:
             from .given_schemas import returns_by_schema
 
@@ -330,7 +332,7 @@ class _Reading:
 
     # Parameters
 
-    def _arguments(self) -> Arguments:
+    def _make_arguments(self) -> Arguments:
         made: list[Parameter] = []
         others: TypePlan | None = None
         for parameter in self.found.every:
@@ -340,9 +342,9 @@ class _Reading:
                 remedy = f"take a list: {parameter.name}: list[…]"
                 self._fail(_place(f"*{parameter.name}"), "callers pass arguments by name", remedy)
             elif parameter.kind == VAR_KEYWORD:
-                others = self._others(parameter)
+                others = self._plan_others(parameter)
             else:
-                made.append(self._parameter(parameter))
+                made.append(self._read_parameter(parameter))
         shown = [parameter for parameter in made if parameter.shown]
         schema = make_object_schema(shown, False if others is None else others.schema)
         if self.types is not None and self.types.defs:
@@ -355,11 +357,11 @@ class _Reading:
             remedy = "give it a default, or let callers give it"
             self._fail(_place(parameter.name), "it is hidden and has no default", remedy)
         if parameter.kind == POSITIONAL_ONLY or is_field(parameter.default):
-            made = self._parameter(replace(parameter, annotation=Any))
+            made = self._read_parameter(replace(parameter, annotation=Any))
             return [replace(made, shown=False)]
         return []
 
-    def _others(self, parameter: Declared) -> TypePlan:
+    def _plan_others(self, parameter: Declared) -> TypePlan:
         """Return the plan of the members of `**kwargs`, through which callers could reach a hidden
         parameter.
         """
@@ -370,10 +372,10 @@ class _Reading:
                 f"through it callers could give {', '.join(hidden)}, which is hidden from them",
                 f"hide it as well: exclude_arguments=[{names}]",
             )
-        return self._shape(parameter)
+        return self._plan_parameter(parameter)
 
-    def _parameter(self, parameter: Declared) -> Parameter:
-        plan, default, fill = self._shape(parameter), parameter.default, None
+    def _read_parameter(self, parameter: Declared) -> Parameter:
+        plan, default, fill = self._plan_parameter(parameter), parameter.default, None
         required = is_required(parameter)
         if required:
             default = MISSING
@@ -387,12 +389,12 @@ class _Reading:
 
             check_default(self.tool, parameter, plan, default, self.types)
         is_positional = parameter.kind == POSITIONAL_ONLY
-        text = self.found.text(parameter.name)
+        text = self.found.get_text(parameter.name)
         return Parameter(
             parameter.name, parameter.name, plan, required, text, default, is_positional, fill
         )
 
-    def _shape(self, parameter: Declared) -> TypePlan:
+    def _plan_parameter(self, parameter: Declared) -> TypePlan:
         hint = Any if parameter.annotation is EMPTY else parameter.annotation
         try:
             plain = evaluate(hint, self.found.names) if type(hint) is str else hint
@@ -402,7 +404,7 @@ class _Reading:
                 from ..schema.types import Types
 
                 self.types = Types("input", self.found.names)
-            return self.types.of(hint)
+            return self.types.plan_type(hint)
         except _NO_TYPE as error:
             self._refuse(_place(parameter.name), error)
 

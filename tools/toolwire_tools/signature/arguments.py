@@ -93,7 +93,7 @@ class Arguments:
             return _reader(self._parameters)
         return _open_reader(self._parameters, self._others)
 
-    def validator(self) -> ToolSchemaValidator:
+    def get_validator(self) -> ToolSchemaValidator:
         """Return the judge of what the published schema accepts."""
         if self._judge is None:
             from ..schema.validator import ToolSchemaValidator
@@ -116,7 +116,7 @@ def _reader(parameters: Sequence[Parameter]) -> Callable[[Any], Bound]:
             return (), arguments
 
         return keep_arguments
-    values_in = _values_reader(shown)
+    values_in = _make_values_reader(shown)
 
     def read(arguments: Any) -> Bound:
         values = values_in(arguments)
@@ -134,7 +134,7 @@ def _reader(parameters: Sequence[Parameter]) -> Callable[[Any], Bound]:
     return read
 
 
-def _values_reader(shown: Sequence[Parameter]) -> Callable[[Any], dict[str, Any]]:
+def _make_values_reader(shown: Sequence[Parameter]) -> Callable[[Any], dict[str, Any]]:
     """Return a function that converts the JSON object of a call to values by parameter."""
     # A hook that msgspec calls for an argument takes a microsecond more than one called from here,
     # so the struct has the type that the hook starts from.
@@ -160,7 +160,7 @@ def _values_reader(shown: Sequence[Parameter]) -> Callable[[Any], dict[str, Any]
             try:
                 values[name] = finish(values[name])
             except ValueRefused as refused:
-                raise refused.inside(parameter.key) from refused.__cause__
+                raise refused.move_inside(parameter.key) from refused.__cause__
         return values
 
     return read_values

@@ -41,7 +41,7 @@ def check_default(
     Raises:
         RegistrationError: if not; names the *parameter*, its type and what to write.
     """
-    fault = _fault_of(default, plan, types.defs if types else {})
+    fault = _find_fault(default, plan, types.defs if types else {})
     if not fault:
         return
     hint = _hint_text(parameter.annotation)
@@ -49,11 +49,11 @@ def check_default(
         f"its default {_shorten(repr(default))} does not fit its type {hint}: {fault}",
         tool=tool,
         parameter=f"parameter {parameter.name!r}",
-        remedy=_remedy_for(parameter.name, hint, default),
+        remedy=_write_remedy(parameter.name, hint, default),
     )
 
 
-def _fault_of(default: Any, plan: TypePlan, defs: dict[str, Schema]) -> str:
+def _find_fault(default: Any, plan: TypePlan, defs: dict[str, Schema]) -> str:
     """Return why *default* does not fit *plan*, whose schema may refer to *defs*; an empty text if
     it does.
     """
@@ -64,20 +64,20 @@ def _fault_of(default: Any, plan: TypePlan, defs: dict[str, Schema]) -> str:
     try:
         load(sent, plan.msgspec_type)
     except Exception:  # also of an author's `__post_init__`: the schema decides
-        return _fault_by_schema(sent, {**plan.schema, "$defs": defs} if defs else plan.schema)
+        return _find_fault_by_schema(sent, {**plan.schema, "$defs": defs} if defs else plan.schema)
     return ""
 
 
-def _fault_by_schema(sent: Any, schema: Schema) -> str:
+def _find_fault_by_schema(sent: Any, schema: Schema) -> str:
     from ..schema.validator import ToolSchemaValidator
 
-    faults = ToolSchemaValidator(schema).faults(sent, "default")
+    faults = ToolSchemaValidator(schema).find_faults(sent, "default")
     return "; ".join(
         sentence if place == "default" else f"{place} {sentence}" for place, sentence in faults
     )
 
 
-def _remedy_for(name: str, hint: str, default: Any) -> str:
+def _write_remedy(name: str, hint: str, default: Any) -> str:
     """Return what to write instead of the parameter *name* with this *hint* and *default*."""
     kind = type(default).__name__
     wider = f"{hint} | {kind}"

@@ -30,14 +30,14 @@ class Docstring(msgspec.Struct, frozen=True):
     returns: tuple[DocEntry, ...] = ()
 
 
-def of(function: Any) -> Docstring:
+def read_docstring(function: Any) -> Docstring:
     """Return the docstring of a callable: of the function below partials and wrappers, or of an
     object's class.
     """
     return read(_find_text(function))
 
 
-def text_of(function: Any) -> str:
+def read_text(function: Any) -> str:
     """The whole docstring of a callable, without its margin."""
     from .docstring_sections import dedent
 

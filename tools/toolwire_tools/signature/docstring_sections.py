@@ -117,10 +117,10 @@ class _GoogleLines:
             self._add(line)
 
     def _add(self, line: str) -> None:
-        title = self._title_in(line)
+        title = self._read_title(line)
         if title in _TITLES:
             self._has_sections = True
-            self._begin(self._section_of(title))
+            self._begin(self._find_section(title))
         elif title in _KEPT_TITLES and self._has_sections:
             self._begin_below(f"{title.capitalize()}:", 0)
         elif line and self._margin and not indent_of(line):
@@ -130,7 +130,7 @@ class _GoogleLines:
                 self._margin = indent_of(line)
             self._section.append(line)
 
-    def _title_in(self, line: str) -> str:
+    def _read_title(self, line: str) -> str:
         """Return the title that *line* is, in lower case; empty for an entry that ends in a
         colon.
         """
@@ -139,7 +139,7 @@ class _GoogleLines:
             return ""
         return line.strip()[:-1].rstrip().lower()
 
-    def _section_of(self, title: str) -> list[str]:
+    def _find_section(self, title: str) -> list[str]:
         if title in _PARAMETER_TITLES:
             return self.parameters
         if title in ("return", "returns"):
@@ -303,10 +303,10 @@ def _read_by_docstring_parser(text: str, style: str) -> Sections | None:
         DocEntry(item.return_name, item.type_name, item.description or "")
         for item in found.many_returns
     ]
-    return Sections(_description_of(found), parameters, returns)
+    return Sections(_read_description(found), parameters, returns)
 
 
-def _description_of(found: ParsedDocstring) -> str:
+def _read_description(found: ParsedDocstring) -> str:
     gap = "\n\n" if found.blank_after_short_description else "\n"
     parts = filter(None, (found.short_description, found.long_description))
     description = [gap.join(parts)]

@@ -166,7 +166,7 @@ class _Fields:
             type_ = types[0].removesuffix("?") if types else None
             self._parameters.append(DocEntry(names, type_, " ".join(text.split())))
 
-    def parameters(self) -> list[DocEntry]:
+    def list_parameters(self) -> list[DocEntry]:
         """Return the parameters, with the types of other fields."""
         parameters = []
         for given in self._parameters:
@@ -201,7 +201,7 @@ def read_rest(text: str) -> Sections:
             raise NotUsual
         fields.add(words.split(), _clean_field(field_text))
     description = [_join_description(lines[: starts[0]]), *fields.kept]
-    return Sections("\n\n".join(description), fields.parameters(), fields.returns())
+    return Sections("\n\n".join(description), fields.list_parameters(), fields.returns())
 
 
 def _clean_field(text: str) -> str:

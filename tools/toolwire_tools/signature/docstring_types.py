@@ -93,35 +93,35 @@ def _hint(node: ast.expr) -> Any:
         case ast.Constant(str() as text):
             return hint_of(text)
         case ast.Set(values):
-            return _choice(values)
+            return _make_choice(values)
         case ast.Tuple() | ast.BoolOp(ast.Or()) | ast.BinOp(op=ast.BitOr()):
-            return _any_of(_alternatives(node))
+            return _unite(_list_alternatives(node))
         case ast.BinOp(ast.BinOp(container, ast.MatMult(), key), ast.RShift(), value):
-            return _prose(container, ast.Dict([key], [value]))
+            return _read_prose(container, ast.Dict([key], [value]))
         case ast.BinOp(container, ast.MatMult(), inside):
-            return _prose(container, inside)
+            return _read_prose(container, inside)
         case ast.Subscript(base, ast.Tuple(arguments)) | ast.Call(base, arguments):
-            return _generic(_name(base), arguments)
+            return _make_generic(_name(base), arguments)
         case ast.Subscript(base, argument):
-            return _generic(_name(base), [argument])
+            return _make_generic(_name(base), [argument])
     return _BARE.get(_name(node))
 
 
-def _alternatives(node: ast.expr) -> list[ast.expr]:
+def _list_alternatives(node: ast.expr) -> list[ast.expr]:
     match node:
         case ast.Tuple(parts) | ast.BoolOp(ast.Or(), parts):
-            return [piece for part in parts for piece in _alternatives(part)]
+            return [piece for part in parts for piece in _list_alternatives(part)]
         case ast.BinOp(left, ast.BitOr(), right):
-            return [*_alternatives(left), *_alternatives(right)]
+            return [*_list_alternatives(left), *_list_alternatives(right)]
     return [node]
 
 
-def _any_of(nodes: list[ast.expr]) -> Any:
+def _unite(nodes: list[ast.expr]) -> Any:
     """The union of *nodes*; of several, strings are values and not the names of types."""
     values = [node for node in nodes if len(nodes) > 1 and _is_text(node)]
     hints = [_hint(node) for node in nodes if node not in values]
     if values:
-        hints.insert(0, _choice(values))
+        hints.insert(0, _make_choice(values))
     if not hints or None in hints:
         return None
     return Any if Any in hints else Union[tuple(hints)]  # noqa: UP007 (an operator takes no list)
@@ -139,14 +139,14 @@ def _name(node: ast.expr) -> str:
     return f"{module}.{name}"
 
 
-def _generic(base: str, arguments: list[ast.expr]) -> Any:
+def _make_generic(base: str, arguments: list[ast.expr]) -> Any:
     """`base[arguments]`."""
     if base == "union":
-        return _any_of(arguments)
+        return _unite(arguments)
     if base == "optional":
-        return _any_of([*arguments, ast.Constant(None)])
+        return _unite([*arguments, ast.Constant(None)])
     if base == "literal":
-        return _choice(arguments)
+        return _make_choice(arguments)
     if base == "tuple" and arguments:
         is_open = (
             len(arguments) == 2
@@ -154,52 +154,52 @@ def _generic(base: str, arguments: list[ast.expr]) -> Any:
             and arguments[1].value is ...
         )
         if is_open:
-            return _TUPLE[_item(arguments[0]), ...]
-        return _TUPLE[tuple(map(_item, arguments))]
+            return _TUPLE[_read_item(arguments[0]), ...]
+        return _TUPLE[tuple(map(_read_item, arguments))]
     if base in _DICTS and len(arguments) == 2:
-        return _dict(*arguments)
+        return _make_dict(*arguments)
     if base == "annotated" and arguments:
         return _hint(arguments[0])
     if len(arguments) == 1:
-        return _of_items(base, arguments[0])
+        return _make_container(base, arguments[0])
     if arguments:
         return None
     return _BARE.get(base)
 
 
-def _prose(container: ast.expr, inside: ast.expr) -> Any:
+def _read_prose(container: ast.expr, inside: ast.expr) -> Any:
     """`container of inside`."""
     if isinstance(container, ast.BinOp):  # (list of list) of int
-        return _prose(container.left, ast.BinOp(container.right, ast.MatMult(), inside))
+        return _read_prose(container.left, ast.BinOp(container.right, ast.MatMult(), inside))
     base = _name(container)
     base = base.removesuffix("s") if base not in _BARE else base
     if base in _DICTS:
         match inside:
             case ast.Dict([ast.expr() as key], [value]):
-                return _dict(key, value)
+                return _make_dict(key, value)
         return dict
     if base == "tuple":
-        return _TUPLE[_item(inside), ...]
-    return _of_items(base, inside)
+        return _TUPLE[_read_item(inside), ...]
+    return _make_container(base, inside)
 
 
-def _of_items(base: str, inside: ast.expr) -> Any:
+def _make_container(base: str, inside: ast.expr) -> Any:
     if base in _LISTS:
-        return _LIST[_item(inside)]
+        return _LIST[_read_item(inside)]
     if base in _SETS:
-        item = _item(inside)
+        item = _read_item(inside)
         if item in _PLAIN.values() and item is not Any:
             return _SETS[base][item]
         return _BARE[base]
     return None
 
 
-def _dict(key: ast.expr, value: ast.expr) -> Any:
+def _make_dict(key: ast.expr, value: ast.expr) -> Any:
     """Keys are text in JSON; those of whole numbers are numbers again for the function."""
-    return _DICT[int if _item(key) is int else str, _item(value)]
+    return _DICT[int if _read_item(key) is int else str, _read_item(value)]
 
 
-def _item(node: ast.expr) -> Any:
+def _read_item(node: ast.expr) -> Any:
     """The hint of what is in a container; in prose it may be in the plural."""
     known = _hint(node)
     if known is None:
@@ -209,7 +209,7 @@ def _item(node: ast.expr) -> Any:
     return known
 
 
-def _choice(nodes: Sequence[ast.expr]) -> Any:
+def _make_choice(nodes: Sequence[ast.expr]) -> Any:
     """The `Literal` of values in a row, as in NumPy's `{'a', 'b'}`."""
     values = [ast.literal_eval(node) for node in nodes]
     if {*map(type, values)} <= {str, int, bool, type(None)}:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import RegistrationError
 from ..schema.shape import Schema, ValueRefused
-from ..schema.validator import problem as problem_of
+from ..schema.validator import find_problem as problem_of
 from .arguments import Arguments
 from .return_value import Returns, wrap_schema
 
@@ -24,7 +24,7 @@ class GivenArguments(Arguments):
     has_types = False
 
     def _reader(self) -> Callable[[Any], Bound]:
-        accepts = self.validator().accepts
+        accepts = self.get_validator().accepts
 
         def read(arguments: Any) -> Bound:
             if not accepts(arguments):
@@ -34,7 +34,7 @@ class GivenArguments(Arguments):
         return read
 
 
-def arguments_by_schema(schema: Schema, tool: str) -> Arguments:
+def make_arguments_by_schema(schema: Schema, tool: str) -> Arguments:
     """Return the arguments of *tool* by *schema*; raises a RegistrationError if it is invalid or
     not of an object.
     """

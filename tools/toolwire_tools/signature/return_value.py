@@ -74,7 +74,7 @@ class Returns:
 
             return make_plain_result
         check = self._check
-        exact = self._shape and exact_types(self._shape.schema)
+        exact = self._shape and list_exact_types(self._shape.schema)
         if not exact:
             return check
         if float in exact:
@@ -92,7 +92,7 @@ class Returns:
     def _check(self, value: Any) -> Any:
         # With a plan that only jsonschema can check, there is nothing quick to try.
         if self._shape is not None and self._shape.check_level != JUDGE:
-            self._quick = self._quick or _quick(self._shape)
+            self._quick = self._quick or _make_quick_presenter(self._shape)
             try:
                 return self._quick(value)
             except (msgspec.ValidationError, TypeError, ValueError, OverflowError, RecursionError):
@@ -105,20 +105,20 @@ class Returns:
 
             self._judge = ToolSchemaValidator(self.output_schema or {})
         root = "$" if self.wraps else "result"
-        if faults := self._judge.faults({"result": made} if self.wraps else made, root):
+        if faults := self._judge.find_faults({"result": made} if self.wraps else made, root):
             raise OutputError(
                 [(where.replace("$.result", "result", 1), problem) for where, problem in faults]
             )
         return made
 
-    def presenter(self) -> Callable[[Any], dict[str, Any]]:
+    def get_presenter(self) -> Callable[[Any], dict[str, Any]]:
         """Return the function that makes the MCP result from what the tool returned; it raises
         `OutputError`.
         """
         builtins = self.builtins
         if self.wraps:
             return lambda value: wrap_result(builtins(value))
-        return lambda value: object_result(builtins(value))
+        return lambda value: make_object_result(builtins(value))
 
 
 def wrap_result(data: Any) -> dict[str, Any]:
@@ -137,7 +137,7 @@ def wrap_result(data: Any) -> dict[str, Any]:
     }
 
 
-def object_result(data: Any) -> dict[str, Any]:
+def make_object_result(data: Any) -> dict[str, Any]:
     """The MCP result for an object."""
     return {
         "content": [{"type": "text", "text": as_text(data)}],
@@ -174,7 +174,7 @@ _TYPES = {
 _WITHOUT_EFFECT = {"title", "description", "default"}
 
 
-def exact_types(schema: Schema) -> frozenset[type]:
+def list_exact_types(schema: Schema) -> frozenset[type]:
     """Return the types of Python whose values *schema* takes, but for NaN and infinities; none if
     it takes only some values of a type.
 
@@ -189,21 +189,21 @@ def exact_types(schema: Schema) -> frozenset[type]:
     return frozenset(found)
 
 
-def _quick(shape: TypePlan) -> Callable[[Any], Any]:
+def _make_quick_presenter(shape: TypePlan) -> Callable[[Any], Any]:
     """Return a function that makes a value plain and checks it, without jsonschema."""
     from ..schema.to_json import to_jsonable
 
     native, to_builtins, walk = shape.msgspec_type, msgspec.to_builtins, shape.check_level == WALK
     convert = make_converter(native)
 
-    def quick(value: Any) -> Any:
+    def present(value: Any) -> Any:
         made = (
             to_jsonable(value) if walk else to_builtins(value, str_keys=True, enc_hook=to_jsonable)
         )
         convert(made, native)
         return made
 
-    return quick
+    return present
 
 
 def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
@@ -217,7 +217,7 @@ def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
     bared = unwrap_annotation(hint, names).hint
     # Also where the function is no generator itself: it may return that of another one.
     if is_generator or (get_origin(bared) or bared) in _GENERATORS:
-        hint = _of_generator(bared, names)
+        hint = _find_hint_of_generator(bared, names)
         bared = unwrap_annotation(hint, names).hint
     if bared in (Any, object, Never, NoReturn):
         return Returns("undeclared")
@@ -232,7 +232,7 @@ def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
     from ..schema.types import Types
 
     types = Types("output", names)
-    shape = types.of(hint)
+    shape = types.plan_type(hint)
     schema = shape.schema
     if not schema:
         return Returns("undeclared")
@@ -293,7 +293,7 @@ _GENERATORS = (
 )
 
 
-def _of_generator(hint: Any, names: Names) -> Any:
+def _find_hint_of_generator(hint: Any, names: Names) -> Any:
     """Return the hint of the answer of a generator: its text, the list of its yields, or its return
     value.
     """

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         read: Callable[[Any], Bound] | None
         types: Types | None
 
-        def validator(self) -> ToolSchemaValidator: ...
+        def get_validator(self) -> ToolSchemaValidator: ...
 
     class Log(Protocol):
         """The part of the `Caller` of a tool that is used here."""
@@ -58,7 +58,7 @@ def read_again(arguments: ReadableArguments, value: Any, strict: bool, log: Log 
     """
     errors: list[Any] = []
     try:
-        if not (errors := arguments.validator().errors(value)):
+        if not (errors := arguments.get_validator().find_errors(value)):
             return _convert(arguments, value)
         if not strict and (bound := _without_loss(arguments, value, errors, log)):
             return bound
@@ -76,8 +76,8 @@ def _without_loss(
     arguments: ReadableArguments, value: Any, errors: list[Any], log: Log | None
 ) -> Bound | None:
     refused: Exception | None = None
-    choices = [] if arguments.types is None else [_values_of(cls) for cls in arguments.types.enums]
-    for reading in generate_readings(value, errors, arguments.validator().errors, choices):
+    choices = [] if arguments.types is None else [_map_values(cls) for cls in arguments.types.enums]
+    for reading in generate_readings(value, errors, arguments.get_validator().find_errors, choices):
         try:
             bound = _convert(arguments, reading.value)
         except (*NOT_CONVERTED, ValueRefused) as error:
@@ -88,12 +88,12 @@ def _without_loss(
         return bound
     if refused is None:
         return None
-    if left := arguments.validator().errors(reading.value):
+    if left := arguments.get_validator().find_errors(reading.value):
         raise ArgumentsError(write_faults(list_unread(errors, left, reading.changes), "arguments"))
     raise refused
 
 
-def _values_of(cls: type[Enum]) -> dict[str, Any]:
+def _map_values(cls: type[Enum]) -> dict[str, Any]:
     """Return the JSON values of the members of *cls* by their names, and by aliases of these."""
     values = map_enum_values(cls)
     return {name: values[member] for name, member in cls.__members__.items()}
@@ -121,10 +121,10 @@ def _with_whole_numbers(value: Any, places: list[SchemaNode]) -> Any:
             return int(value)
         return value
     if isinstance(value, list):
-        return [_with_whole_numbers(item, _items(nodes, at)) for at, item in enumerate(value)]
+        return [_with_whole_numbers(item, _find_items(nodes, at)) for at, item in enumerate(value)]
     members = {}
     for name, member in value.items():
-        members[name] = _with_whole_numbers(member, _members(nodes, name))
+        members[name] = _with_whole_numbers(member, _find_members(nodes, name))
     return members
 
 
@@ -142,12 +142,12 @@ def _wants_integer(nodes: Iterable[SchemaNode]) -> bool:
     return wants
 
 
-def _members(nodes: Iterable[SchemaNode], name: str) -> list[SchemaNode]:
+def _find_members(nodes: Iterable[SchemaNode], name: str) -> list[SchemaNode]:
     places = [node.properties.get(name, node.additional) for node in nodes]
     return [place for place in places if place is not None]
 
 
-def _items(nodes: Iterable[SchemaNode], index: int) -> list[SchemaNode]:
+def _find_items(nodes: Iterable[SchemaNode], index: int) -> list[SchemaNode]:
     places = []
     for node in nodes:
         is_first = index < len(node.prefix_items)

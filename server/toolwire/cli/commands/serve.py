@@ -285,9 +285,9 @@ def load_tools(
     # That of the modules, and not of an earlier start.
     identity: dict[str, Any] = {"name": choose_name(targets), **dict.fromkeys(_FOUND_LATER)}
     if "toolwire_compat.fastmcp" in sys.modules:
-        from toolwire_compat.fastmcp.tools import identity_of
+        from toolwire_compat.fastmcp.tools import find_identity
 
-        identity |= identity_of(tools)
+        identity |= find_identity(tools)
     identity |= choose(options, _IDENTITY)
     server.identify(**identity)
     server.replace(tools)

@@ -23,14 +23,14 @@ def explain(what: str, error: BaseException, action: Callable[[], T]) -> T:
 
     If FastMCP is missing, return what *action* returns with Toolwire's own.
     """
-    from toolwire_compat.fastmcp.adopting import adopting
+    from toolwire_compat.fastmcp.adopting import adopt_user_modules
     from toolwire_compat.fastmcp.names import PACKAGES, NameNotAvailable
 
     place, what = what, _shorten_path(what)
     if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] in PACKAGES:
         log.info(f"{what} runs on Toolwire's own FastMCP, since the package is not installed")
         try:
-            with adopting():
+            with adopt_user_modules():
                 return action()
         except (LoadError, RegistrationError, KeyboardInterrupt):
             raise

@@ -323,8 +323,8 @@ def test_lookup_ignores_case_and_proposes_the_closest_name() -> None:
         def execute(self, step_id: str, agent_state: dict[str, Any]) -> None: ...
 
     assert Executor.lookup("tool", "WEB_SEARCH") is WebSearch
-    assert Executor.registered("tool")["tool", "web_search"] is WebSearch
-    assert ("tool", "web_search") not in Executor.registered("skill")
+    assert Executor.list_registered("tool")["tool", "web_search"] is WebSearch
+    assert ("tool", "web_search") not in Executor.list_registered("skill")
     with pytest.raises(LookupError, match="no tool 'web_serch', did you mean 'web_search'"):
         Executor.lookup("tool", "web_serch")
     with pytest.raises(LookupError, match="no names are known"):

@@ -288,11 +288,24 @@ def _add_tasks(needs: Needs, openings: Mapping[str, dict[str, Any]], tools: Sequ
     needs.set(
         "tasks", has_extension, reason="it does not declare the extension for tasks of 2026-07-28"
     )
+    lasting = _find_lasting_call(needs) if has_extension else None
+    needs.set("lasting", lasting, reason="no call that was tried may become a task")
     tasks = _find_capability(legacy, "tasks")
     has_legacy_tasks = isinstance(tasks, dict) and legacy.get("protocolVersion") == TASKS_REVISION
     needs.set("legacy-tasks", has_legacy_tasks, reason="it has no tasks in 2025-11-25")
     call = _find_task_call(needs, tools) if has_legacy_tasks else None
     needs.set("task", call, reason="no call that was tried is of a tool that supports tasks")
+
+
+def _find_lasting_call(needs: Needs) -> Any:
+    """Return the call among those of *needs* that takes longest; since 2026-07-28, the server alone
+    decides which calls become tasks.
+    """
+    for kind in ("slow", "progress", "call"):
+        call = needs.values.get(kind)
+        if call is not None:
+            return call
+    return None
 
 
 def _find_task_call(needs: Needs, tools: Sequence[Any]) -> Any:

@@ -10,17 +10,21 @@ it `depends_on_time`; `check.py` repeats such a case alone, with longer limits.
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Mapping  # noqa: TC003 - msgspec reads the annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.wire import codec
+from toolwire_schemas.wire.tasks import FINAL_STATUSES
 
 from ..facts.handshake import complete_message, find_trouble, list_all_tools, make_probe
-from ..judging.conversation import ProcessEnded, Received, find_called_tool
+from ..judging.conversation import ProcessEnded, Received, find_answers, find_called_tool
 from ..judging.expectations import Breach, Scene, judge
 from .placeholders import fill_in, to_bytes
+from .polled_task import STATE, choose_pause_seconds, find_task
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -121,6 +125,8 @@ class Player:
                 return self._list_tools(label)
             case {"settle": _}:
                 return self._settle()
+            case {"follow": identity}:
+                return self._follow(identity)
             case {"exit": expected}:
                 return self._expect_exit(**expected)
             case {"orphans": _}:
@@ -190,6 +196,31 @@ class Player:
         self.server.wait(lambda: False, self.limits.idle_seconds)
         self._is_settled = True
         return None
+
+    def _follow(self, identity: str) -> Breach | None:
+        """Poll the task that the response *identity* has made until it has ended."""
+        task = find_task(self.server.conversation.events, identity)
+        if task is None:
+            return None
+        deadline = time.monotonic() + self._choose_patience()
+        for number in itertools.count(1):
+            poll = task.make_poll(f"{identity}/get-{number}")
+            self._send(poll)
+            breach = self._expect({"answer": poll["id"], "result": STATE})
+            if breach is not None:
+                return breach
+            state = find_answers(self.server.conversation.events, poll["id"])[0]["result"]
+            if state["status"] in FINAL_STATUSES:
+                return None
+            if time.monotonic() > deadline:
+                break
+            update = task.decline(f"{identity}/update-{number}", state)
+            if update is not None:
+                self._send(update)
+            self.server.wait(lambda: False, choose_pause_seconds(state))
+        seconds = self._answer_seconds()
+        expected = f"the task ends within {seconds:.3g} s"
+        return Breach(expected, f"its status is {state['status']}", depends_on_time=True)
 
     # --- patience ---
 

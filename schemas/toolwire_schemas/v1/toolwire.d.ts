@@ -68,6 +68,7 @@ export type ContractStep =
   | RepeatStep
   | ListStep
   | SettleStep
+  | FollowStep
   | CloseStep
   | SignalStep
   | AnswerExpectation
@@ -2049,6 +2050,16 @@ export interface SettleStep {
    * Always true.
    */
   settle: true
+  severity?: ContractSeverity
+}
+/**
+ * Polls the task that the response with this id has made, until it has ended: with `tasks/get`, whose ids are the given one and `/get-1`, `/get-2`, and so on. Declines what the task asks. Fails if a state does not fit its schema, or if the task does not end in time. Does nothing if the response is no task.
+ */
+export interface FollowStep {
+  /**
+   * The id of the call.
+   */
+  follow: string
   severity?: ContractSeverity
 }
 /**

@@ -489,6 +489,15 @@ class IgnoresWishesForTasks(Fault):
         return message
 
 
+@fails("tasks/whole")
+class LosesResultsOfTasks(Fault):
+    def answer(self, message: dict[str, Any]) -> Any:
+        result = message.get("result")
+        if isinstance(result, dict) and result.get("status") == "completed":
+            result.pop("result", None)
+        return message
+
+
 @fails("modern/listen")
 class HasNoNews(Answers):
     def own(self, message: dict[str, Any]) -> dict[str, Any] | None:

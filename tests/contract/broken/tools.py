@@ -13,7 +13,7 @@ def add(a: int, b: int = 1) -> int:
     return a + b
 
 
-@tool_api(read_only=True, task="auto")
+@tool_api(read_only=True, task="always")
 def wait(context: Context) -> str:
     """Take a moment, and tell how far it is."""
     for step in range(1, 4):

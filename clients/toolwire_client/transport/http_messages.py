@@ -26,7 +26,8 @@ _NAME_OF = {
 SEP-2663)."""
 
 _PLAIN_VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?")
-_UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""Raised where foreign JSON is read."""
 
 _ENCODED_VALUE = re.compile(r"=\?base64\?.*\?=")
 
@@ -66,7 +67,7 @@ def read_outgoing(line: bytes) -> Outgoing:
     """Return what *line*, any text, is over HTTP."""
     try:
         given = msgspec.json.decode(line, type=_Line | list[_Line])
-    except _UNREADABLE:
+    except UNREADABLE:
         return Outgoing(line, is_readable=False)
     if isinstance(given, list):
         ids = tuple(each.id for each in given if _is_request(each))
@@ -134,7 +135,7 @@ def read_incoming(text: bytes) -> list[Incoming]:
     line = _as_line(text)
     try:
         given = msgspec.json.decode(line, type=_Answer | list[_Answer])
-    except _UNREADABLE:
+    except UNREADABLE:
         return [Incoming(line)]
     if not isinstance(given, list):
         return [_read_answer(line, given)]
@@ -174,5 +175,5 @@ def find_version(line: bytes) -> str | None:
     """Return the revision in the response to `initialize`; `None` if it has no such member."""
     try:
         return msgspec.json.decode(line, type=_Initialized).result.protocol_version
-    except _UNREADABLE:
+    except UNREADABLE:
         return None

@@ -30,6 +30,7 @@ from .http_messages import (
     read_outgoing,
     with_id,
 )
+from .parameter_headers import ParameterHeaders
 
 if TYPE_CHECKING:
     import ssl
@@ -114,6 +115,7 @@ class StreamableHttp:
         self._make_auth = make_auth
         self._thread: threading.Thread | None = None
         self._open: dict[str | int, anyio.CancelScope] = {}
+        self._parameters = ParameterHeaders()
         self._session: str | None = None
         self._version: str | None = None
         self._initialize: Outgoing | None = None
@@ -358,7 +360,9 @@ class StreamableHttp:
         if message is not None:
             headers["content-type"] = "application/json"
             headers |= message.headers
-            if message.is_modern or message.method == "initialize":
+            if message.is_modern:
+                return headers | self._parameters.make_headers(message)
+            if message.method == "initialize":
                 return headers
         if self._session is not None:
             headers[_SESSION] = self._session
@@ -411,6 +415,8 @@ class StreamableHttp:
         self, incoming: Incoming, message: Outgoing, awaited: set[Any], *, is_refused: bool
     ) -> None:
         line = incoming.line
+        if message.is_modern and message.method == "tools/list":
+            self._parameters.read_list(line)
         is_refused = is_refused or incoming.answers is None
         if incoming.answers in awaited:
             awaited.discard(incoming.answers)
@@ -530,6 +536,11 @@ def _explain_missing(url: str, response: httpx2.Response) -> str:
         after = response.headers.get("retry-after", "")
         if after.isdecimal() and len(after) < 6:
             return f"{url} answered {_describe_status(response)}; try again in {after} seconds"
+    if response.status_code == 405:
+        return (
+            f"{url} answered {_describe_status(response)}; servers of the older HTTP+SSE transport"
+            " do so, which Toolwire does not support: ask for an address of Streamable HTTP"
+        )
     if not response.is_success:
         return f"{url} answered {_describe_status(response)}"
     kind = response.headers.get("content-type", "nothing")[:80]

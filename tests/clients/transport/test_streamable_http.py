@@ -8,6 +8,7 @@ from typing import Any, Literal
 
 import pytest
 from support.remote_server import (
+    ADD,
     LEGACY,
     MODERN,
     Exchange,
@@ -74,6 +75,30 @@ def test_modern_requests_have_no_session_and_repeat_what_they_ask_for() -> None:
     assert call.headers["mcp-protocol-version"] == MODERN
     assert (call.headers["mcp-method"], call.headers["mcp-name"]) == ("tools/call", "add")
     assert "mcp-session-id" not in call.headers
+
+
+def test_arguments_are_repeated_in_the_headers_that_a_listed_tool_wants(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    wanted = {"type": "integer", "x-mcp-header": "Left"}
+    monkeypatch.setitem(ADD["inputSchema"], "properties", {"a": wanted, "b": {"type": "integer"}})
+    with RemoteStandIn(era="modern") as server:
+        with connect(server.url) as client:
+            client.list_tools()
+            client.call_tool("add", {"a": 1, "b": 2})
+
+        call = server.requests[-1]
+    repeated = {name: value for name, value in call.headers.items() if "param" in name.lower()}
+    assert {name.lower(): value for name, value in repeated.items()} == {"mcp-param-left": "1"}
+
+
+def test_server_of_the_older_transport_is_named_as_one() -> None:
+    with (
+        RemoteStandIn(rule=lambda _: status(405)) as server,
+        pytest.raises(Unreachable, match="405 Method Not Allowed; servers of the older HTTP"),
+        connect(server.url) as client,
+    ):
+        client.list_tools()
 
 
 def test_a_bearer_token_and_headers_are_sent_with_each_request() -> None:

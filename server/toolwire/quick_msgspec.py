@@ -40,6 +40,8 @@ def import_msgspec() -> None:
         hidden[name] = _Deferred(name)
     if "msgspec" in sys.modules or hidden.keys() & sys.modules.keys():
         return
+    if sys.platform == "linux" and "platform" not in sys.modules:
+        hidden["platform"] = _defer_platform()
     sys.modules.update(hidden)
     try:
         import msgspec  # noqa: F401
@@ -47,3 +49,12 @@ def import_msgspec() -> None:
         for name, module in hidden.items():
             if sys.modules.get(name, sys) is module:
                 del sys.modules[name]
+
+
+def _defer_platform() -> _Deferred:
+    """Return what `uuid`, which msgspec imports, asks for the name of the system. From Python 3.13
+    on, it does not import `platform` on Linux either.
+    """
+    platform = _Deferred("platform")
+    vars(platform)["system"] = lambda: "Linux"
+    return platform

@@ -27,6 +27,13 @@ def test_the_page_has_the_tables_of_the_numbers() -> None:
     assert chart.tables(chart.read_numbers()) in page, "run: python tests/benchmarks/chart.py"
 
 
+def test_the_page_has_the_table_of_kinds() -> None:
+    page = chart.PAGE.read_text("utf-8")
+    assert chart.table_of_kinds(chart.read_numbers()) in page, (
+        "run: python tests/benchmarks/chart.py"
+    )
+
+
 def test_the_readme_opens_with_the_numbers() -> None:
     found = re.search(
         r"starts in (\d+) ms, answers a call in (\d+) µs", (ROOT / "README.md").read_text("utf-8")

@@ -16,7 +16,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 import targets
 from contenders import BARE, MCP2, TOOLWIRE
-from tables import as_markdown, main_table, ratio_table
+from tables import Table, as_markdown, main_table, ratio_table
 from toolwire_check.pages.bars import PANELS, draw_bars, make_look
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -25,6 +25,7 @@ PAGE = DOCS / "benchmarks.md"
 PICTURES = {"light": DOCS / "benchmarks-light.svg", "dark": DOCS / "benchmarks-dark.svg"}
 
 _BETWEEN_MARKS = re.compile(r"(?<=<!-- numbers -->)\n.*?(?=<!-- /numbers -->)", re.DOTALL)
+_BETWEEN_KIND_MARKS = re.compile(r"(?<=<!-- kinds -->)\n.*?(?=<!-- /kinds -->)", re.DOTALL)
 _PANELS = {key: title for key, title in PANELS.items() if key != "p99_seconds"}
 LOOKS = {
     "light": make_look(text="#1f2328", muted="#59636e", bar="#afb8c1", own="#0969da"),
@@ -59,9 +60,17 @@ def tables(kept: dict[str, Any]) -> str:
     )
 
 
+def table_of_kinds(kept: dict[str, Any]) -> str:
+    """Return the table that `kinds.py --keep` wrote as Markdown, for the page."""
+    kinds = kept["kinds"]
+    table = as_markdown(Table(kinds["head"], kinds["rows"]))
+    return f"{kinds['when']}, {kinds['where']}.\n\n{table}"
+
+
 def with_tables(page: str, kept: dict[str, Any]) -> str:
     """Return *page* with the tables of *kept* between its marks."""
-    return _BETWEEN_MARKS.sub(lambda _: f"\n{tables(kept)}\n", page)
+    page = _BETWEEN_MARKS.sub(lambda _: f"\n{tables(kept)}\n", page)
+    return _BETWEEN_KIND_MARKS.sub(lambda _: f"\n{table_of_kinds(kept)}\n", page)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from datetime import date
 
 import measures
 import targets
-from chart import NUMBERS
+from chart import NUMBERS, read_numbers
 from contenders import BARE, CONTENDERS, MCP2, TOOLWIRE, Contender
 from measures import Numbers
 from tables import Table, as_markdown, as_text, extras_table, main_table, ratio_table
@@ -108,6 +108,7 @@ def main() -> int:
     if options.keep:
         where = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"
         kept = {
+            **read_numbers(),
             "when": f"{date.today():%d %B %Y}",
             "where": where,
             "servers": {name: numbers[name] for name in names},

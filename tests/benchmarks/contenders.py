@@ -55,9 +55,11 @@ def _file(name: str) -> str:
 
 
 NODE = shutil.which("node") or "/usr/bin/node"
-PYTHON_TOOLS = {name: _file(f"{name}.py") for name in ("add", "payload", "sleepers", "many")}
-BASIC_PYTHON_TOOLS = {name: PYTHON_TOOLS[name] for name in ("add", "payload")}
-JAVASCRIPT_TOOLS = {"add": "add", "payload": "payload"}
+PYTHON_TOOLS = {
+    name: _file(f"{name}.py") for name in ("add", "payload", "sleepers", "many", "kinds")
+}
+BASIC_PYTHON_TOOLS = {name: PYTHON_TOOLS[name] for name in ("add", "payload", "kinds")}
+JAVASCRIPT_TOOLS = {"add": "add", "payload": "payload", "kinds": "kinds"}
 
 BARE = Contender(
     "bare loop",

@@ -7,7 +7,8 @@
 Synchronous tools stand beside a loop on `sys.stdin`, asynchronous ones beside a loop on asyncio
 with a task for each call, calls of other processes beside the loop and the direct call. All take
 turns in short alternations; a ratio is the median of those of the rounds. `--beside` adds the
-ratios to another version of Toolwire.
+ratios to another version of Toolwire, and `--peers` those to other servers, for the kinds that they
+have. `--keep` writes the table to docs/benchmarks.json, for the page.
 """
 
 from __future__ import annotations
@@ -22,17 +23,22 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import date
 from typing import Any
 
+from chart import NUMBERS, read_numbers
 from compare import progress
-from contenders import BARE, SERVERS, toolwire_command
+from contenders import BARE, CONTENDERS, SERVERS, toolwire_command
 from tables import Table, as_markdown, as_text
 from toolwire_check.bench.measurement import format_number
 from wire import HANDSHAKE, Server, call, request
 
-TOOLS = str(SERVERS / "kinds.py")
+TOOLS = str(SERVERS / "own_kinds.py")
 RECORD = {"x": 1, "y": 2.5, "label": "a point"}
 OTHER = "the other Toolwire"
+PEERS = ("mcp 2.3.0", "fastmcp 4.1.6", "TypeScript SDK 1.32.2")
+PEER_CALLS = 300
+"""How many calls of a peer are pipelined: they take a hundred times as long."""
 
 
 @dataclass(frozen=True)
@@ -104,7 +110,7 @@ USUAL = Effort(15, 200, 3_000)
 QUICK = Effort(1, 20, 100)
 
 
-def commands(beside: str | None) -> dict[str, list[str]]:
+def commands(beside: str | None, *, with_peers: bool) -> dict[str, list[str]]:
     python = BARE.program[0] if BARE.installed else sys.executable
     toolwire = list(toolwire_command())
     own = [*toolwire, TOOLS]
@@ -118,6 +124,9 @@ def commands(beside: str | None) -> dict[str, list[str]]:
     }
     if beside is not None:
         found[OTHER] = ["/usr/bin/env", *shlex.split(beside), "serve", TOOLS]
+    for contender in CONTENDERS:
+        if with_peers and contender.name in PEERS and contender.installed:
+            found[contender.name] = contender.command("kinds")
     return found
 
 
@@ -144,6 +153,8 @@ def measure(row: Row, servers: dict[str, Server], effort: Effort) -> list[Round]
             if row.lines == 1:
                 found.p50_seconds[name] = one_at_a_time(row, servers[name], effort.calls)
             calls = min(row.most_calls, effort.pipelined_calls)
+            if name in PEERS:
+                calls = min(calls, PEER_CALLS)
             found.calls_per_second[name] = pipelined(row, servers[name], calls)
         rounds.append(found)
     return rounds
@@ -153,6 +164,8 @@ def check_equal(row: Row, servers: dict[str, Server]) -> None:
     """Raise an error unless all *servers* respond to the call of *row* with equal lines."""
     responses = {}
     for name, server in servers.items():
+        if name in PEERS:
+            continue
         lines = server.ask(row.line(1), count=row.lines).splitlines()
         messages = [json.loads(line) for line in lines]
         # A modern server of a mount adds who it is.
@@ -180,7 +193,8 @@ def pipelined(row: Row, server: Server, calls: int) -> float:
     before = time.perf_counter()
     answers = server.ask(lines, count=calls * row.lines)
     seconds = time.perf_counter() - before
-    if answers.count(b'"isError":false') != calls:
+    # The SDK for TypeScript leaves out `isError` where it is false.
+    if b'"isError":true' in answers or b'"error":{' in answers:
         raise RuntimeError(f"a call of {row.label} failed: {answers[:300]!r}")
     return calls / seconds
 
@@ -192,38 +206,48 @@ def wanted_servers(row: Row, all_servers: dict[str, Server]) -> dict[str, Server
         names.append("Toolwire")
     elif OTHER in all_servers:
         names.append(OTHER)
+    if row.server == "Toolwire" and row.lines == 1:
+        for name in PEERS:
+            if name in all_servers and has_kind(row, all_servers[name]):
+                names.append(name)
     return {name: all_servers[name] for name in names}
 
 
-HEAD = [
-    "kind of call",
-    "p50",
-    "× bare loop",
-    "pipelined calls/s",
-    "× bare loop",
-    "p50, × direct or other",
-    "calls/s, × direct or other",
-]
+def has_kind(row: Row, server: Server) -> bool:
+    """Return whether a peer has the tool of *row*, and takes its argument."""
+    answer = server.ask(row.line(1))
+    return b'"isError":true' not in answer and b'"error":{' not in answer
 
 
-def cells(row: Row, rounds: list[Round]) -> list[str]:
+HEAD = ["kind of call", "p50", "× bare loop", "pipelined calls/s", "× bare loop"]
+DIRECT = "direct call"
+
+
+def list_bases(servers: dict[str, Server]) -> dict[str, str]:
+    """Return the servers that have a column of ratios of their own, with its head."""
+    bases = {"Toolwire": f"p50 / calls/s × {DIRECT}"}
+    for name in (OTHER, *PEERS):
+        if name in servers:
+            bases[name] = f"p50 / calls/s × {name}"
+    return bases
+
+
+def cells(row: Row, rounds: list[Round], bases: dict[str, str]) -> list[str]:
     """The row of the table for what *rounds* measured of *row*."""
-    third = next((name for name in rounds[0].calls_per_second if name not in _pair(row)), "")
     times = [found.p50_seconds for found in rounds]
     rates = [found.calls_per_second for found in rounds]
-    return [
+    found = [
         row.label,
         format_number("p50_seconds", median(times, row.server)),
         ratio(times, row.server, row.floor),
         format_number("calls_per_second", median(rates, row.server)),
         ratio(rates, row.server, row.floor),
-        ratio(times, row.server, third),
-        ratio(rates, row.server, third),
     ]
-
-
-def _pair(row: Row) -> tuple[str, str]:
-    return row.server, row.floor
+    for base in bases:
+        is_measured = base != row.server and base in rounds[0].calls_per_second
+        pair = [ratio(times, row.server, base), ratio(rates, row.server, base)]
+        found.append(" / ".join(filter(None, pair)) if is_measured else "")
+    return found
 
 
 def median(rounds: list[dict[str, float]], name: str) -> float | None:
@@ -234,7 +258,10 @@ def median(rounds: list[dict[str, float]], name: str) -> float | None:
 def ratio(rounds: list[dict[str, float]], name: str, base: str) -> str:
     """The median of the ratios of the rounds; empty if *base* was not measured."""
     ratios = [found[name] / found[base] for found in rounds if base in found]
-    return f"{statistics.median(ratios):.2f}" if ratios else ""
+    if not ratios:
+        return ""
+    value = statistics.median(ratios)
+    return f"{value:,.0f}" if value >= 10 else f"{value:.3g}"
 
 
 @contextmanager
@@ -256,6 +283,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", metavar="KIND", help="of which tools or servers")
     parser.add_argument("--rounds", type=int, help=f"how many rounds; {USUAL.rounds} by default")
     parser.add_argument("--beside", metavar="COMMAND", help="another Toolwire, without `serve`")
+    parser.add_argument("--peers", action="store_true", help="other servers, for their kinds")
+    parser.add_argument("--keep", action="store_true", help="write docs/benchmarks.json")
     parser.add_argument("--markdown", action="store_true", help="print the table as Markdown")
     options = parser.parse_args()
 
@@ -266,16 +295,23 @@ def main() -> None:
     with ExitStack() as stack:
         servers = {
             name: stack.enter_context(opened(command))
-            for name, command in commands(options.beside).items()
+            for name, command in commands(options.beside, with_peers=options.peers).items()
         }
-        table = Table(HEAD, [])
+        bases = list_bases(servers)
+        table = Table([*HEAD, *bases.values()], [])
         for row in rows:
             progress(row.label)
-            table.rows.append(cells(row, measure(row, wanted_servers(row, servers), effort)))
+            rounds = measure(row, wanted_servers(row, servers), effort)
+            table.rows.append(cells(row, rounds, bases))
     progress("")
+    where = f"{os.cpu_count()} cores, Python {sys.version.split()[0]}"
+    if options.keep:
+        kinds = {"when": f"{date.today():%d %B %Y}", "where": where}
+        kept = {**read_numbers(), "kinds": {**kinds, "head": table.head, "rows": table.rows}}
+        NUMBERS.write_text(json.dumps(kept, indent=2, ensure_ascii=False) + "\n", "utf-8")
     show = as_markdown if options.markdown else as_text
     print(show(table))
-    print(f"\n{os.cpu_count()} cores, Python {sys.version.split()[0]}; medians.")
+    print(f"\n{where}; medians.")
 
 
 if __name__ == "__main__":

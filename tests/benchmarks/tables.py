@@ -81,8 +81,11 @@ def extras_table(numbers: ByContender, names: list[str]) -> Table:
 
 
 def as_markdown(table: Table) -> str:
-    lines = [table.head, ["---"] + ["---:"] * (len(table.head) - 1), *table.rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    lines = []
+    for line in [table.head, ["---"] + ["---:"] * (len(table.head) - 1), *table.rows]:
+        cells = [cell.replace("|", "\\|") for cell in line]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def as_text(table: Table) -> str:

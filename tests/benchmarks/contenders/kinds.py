@@ -1,14 +1,14 @@
-"""Tools of all kinds: each returns its argument, of one type, or one number in one way."""
+"""Tools of all kinds that every server for Python can serve: each returns its argument, of one
+type.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
 from typing import Literal
 
 import pydantic
-from toolwire_tools import Context, Text
 
 
 class Colour(Enum):
@@ -85,19 +85,6 @@ def nothing(value: int) -> None:
     return
 
 
-def block(value: str) -> Text:
-    return Text(value)
-
-
-def with_context(value: int, context: Context) -> int:
-    return value
-
-
-def with_progress(value: int) -> Iterator[int]:
-    yield value
-    yield value
-
-
 async def without_wait(value: int) -> int:
     return value
 
@@ -107,6 +94,21 @@ async def with_wait(value: int) -> int:
     return value
 
 
-async def async_progress(value: int) -> AsyncIterator[int]:
-    yield value
-    yield value
+__tools__ = [
+    integer,
+    decimal,
+    union,
+    text,
+    numbers,
+    mapping,
+    optional,
+    literal,
+    enum,
+    record,
+    model,
+    moment,
+    data,
+    nothing,
+    without_wait,
+    with_wait,
+]

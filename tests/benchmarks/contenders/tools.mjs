@@ -10,7 +10,30 @@ const result = (value) => ({
     structuredContent: { result: value },
 })
 
+/** A tool that returns its argument of the type `shape`, after `wait` if there is one. */
+const kind = (name, shape, wait) => [name, {
+    description: name, inputSchema: { value: shape }, outputSchema: { result: shape },
+}, async ({ value }) => {
+    if (wait) await wait()
+    return result(value)
+}]
+const colour = z.enum(['red', 'blue'])
+const turn = () => new Promise((resolve) => { setImmediate(resolve) })
+
 const TOOLS = {
+    kinds: [
+        kind('integer', whole),
+        kind('decimal', z.number()),
+        kind('union', z.union([whole, z.number()])),
+        kind('text', z.string()),
+        kind('numbers', z.array(whole)),
+        kind('mapping', z.record(z.string(), whole)),
+        kind('optional', whole.nullable()),
+        kind('literal', colour),
+        kind('record', z.object({ x: whole, y: z.number(), label: z.string() })),
+        kind('without_wait', whole),
+        kind('with_wait', whole, turn),
+    ],
     add: [['add', {
         description: 'Add two whole numbers.', inputSchema: { a: whole, b: whole }, outputSchema: { result: whole },
     }, async ({ a, b }) => result(a + b)]],

@@ -184,6 +184,25 @@ def test_one_that_takes_long_to_start_does_not_hold_up_the_list_and_is_announced
         assert client.call_tool("slow_echo", {"a": 1}).structured == {"given": {"a": 1}}
 
 
+def test_ten_servers_start_together_so_that_a_list_waits_for_the_slowest_only(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(mounts_module, "LIST_PATIENCE_SECONDS", 0.1)
+    mounted = []
+    for number in range(10):
+        foreign = Foreign(tmp_path / f"server{number}", tools=[tool("echo")])
+        (foreign.folder / "wait").touch()
+        server.mount(foreign.command, f"server{number}")
+        mounted.append(foreign)
+
+    assert names(server) == ["own"]
+    # None of them has answered its handshake, and each has received it.
+    wait_until(lambda: all(foreign.received("initialize") for foreign in mounted))
+    for foreign in mounted:
+        (foreign.folder / "go").touch()
+    wait_until(lambda: len(names(server)) == 11)
+
+
 @pytest.mark.parametrize("era", ERAS)
 def test_changes_of_all_lists_are_forwarded(server: Server, foreign: Foreign, era: Any) -> None:
     server.mount(foreign.command, "there")

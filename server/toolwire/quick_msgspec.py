@@ -40,8 +40,11 @@ def import_msgspec() -> None:
         hidden[name] = _Deferred(name)
     if "msgspec" in sys.modules or hidden.keys() & sys.modules.keys():
         return
+    # `uuid`, which msgspec imports, asks for the name of the system. From Python 3.13 on, it does
+    # not import `platform` on Linux either.
     if sys.platform == "linux" and "platform" not in sys.modules:
-        hidden["platform"] = _defer_platform()
+        hidden["platform"] = _Deferred("platform")
+        hidden["platform"].system = lambda: "Linux"
     sys.modules.update(hidden)
     try:
         import msgspec  # noqa: F401
@@ -49,12 +52,3 @@ def import_msgspec() -> None:
         for name, module in hidden.items():
             if sys.modules.get(name, sys) is module:
                 del sys.modules[name]
-
-
-def _defer_platform() -> _Deferred:
-    """Return what `uuid`, which msgspec imports, asks for the name of the system. From Python 3.13
-    on, it does not import `platform` on Linux either.
-    """
-    platform = _Deferred("platform")
-    vars(platform)["system"] = lambda: "Linux"
-    return platform

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import msgspec
 from toolwire_schemas.did_you_mean import explain_unknown_name
@@ -37,3 +37,21 @@ def read_memory_limit(limit: int | str) -> int:
         return parse_size(str(limit))
     except ValueError as error:
         raise ValueError(f"memory_limit must be {error}, not {limit!r}") from None
+
+
+def refuse_value(name: str, value: Any, unit: str, *, may_be_zero: bool) -> NoReturn:
+    """Raise a `ValueError` for a *value* out of the range of the setting *name*."""
+    valid = _describe_range(unit, may_be_zero=may_be_zero)
+    raise ValueError(f"{name} must be {valid}, not {value!r}")
+
+
+def _describe_range(unit: str, *, may_be_zero: bool) -> str:
+    if unit == "SECONDS":
+        return "at least 0" if may_be_zero else "above 0"
+    if unit == "TEXT":
+        return "printable ASCII text such as '_' or '.'"
+    if unit == "PATTERN":
+        return "a list of patterns"
+    if "|" in unit:
+        return f"one of {unit.replace('|', ', ')}"
+    return "at least 1"

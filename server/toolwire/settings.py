@@ -87,7 +87,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             is_off = value is None and DEFAULTS[name] is None
             if is_off or setting.takes(value):
                 continue
-            raise ValueError(f"{name} must be {setting.range}, not {value!r}")
+            from .setting_mistakes import refuse_value
+
+            refuse_value(name, value, setting.unit, may_be_zero=setting.may_be_zero)
 
 
 DEFAULTS: dict[str, Any] = dict(
@@ -109,19 +111,6 @@ class Setting(msgspec.Struct, frozen=True):
     flag: str = ""
     is_rare: bool = False
     may_be_zero: bool = False
-
-    @property
-    def range(self) -> str:
-        """The valid values, after "must be"."""
-        if self.unit == "SECONDS":
-            return "at least 0" if self.may_be_zero else "above 0"
-        if self.unit == "TEXT":
-            return "printable ASCII text such as '_' or '.'"
-        if self.unit == "PATTERN":
-            return "a list of patterns"
-        if "|" in self.unit:
-            return f"one of {self.unit.replace('|', ', ')}"
-        return "at least 1"
 
     def takes(self, value: Any) -> bool:
         """Return whether *value*, which has the right type, is in the range."""

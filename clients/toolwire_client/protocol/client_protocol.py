@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire import messages
-from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
+from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode, encode_plain
 from toolwire_schemas.wire.messages import Fault, Frame
 from toolwire_schemas.wire.tasks import TASKS_EXTENSION
 
@@ -139,13 +139,14 @@ class ClientProtocol:
             members = params or {}
             given = members.get("_meta") or {}
             params = {**members, "_meta": {**meta, **given}}
-        is_plain = method in _PLAIN_REQUESTS
-        return number, messages.request(number, method, params, is_plain=is_plain)
+        if method in _PLAIN_REQUESTS:
+            return number, _write_plain(number, method, params)
+        return number, messages.request(number, method, params)
 
     def discover(self) -> tuple[int, bytes]:
         self.probe = number = next(self._ids)
         params = {"_meta": self._modern_meta}
-        return number, messages.request(number, "server/discover", params, is_plain=True)
+        return number, _write_plain(number, "server/discover", params)
 
     def initialize(self) -> tuple[int, bytes]:
         number = next(self._ids)
@@ -154,7 +155,7 @@ class ClientProtocol:
             "capabilities": self._capabilities,
             "clientInfo": self._info,
         }
-        return number, messages.request(number, "initialize", params, is_plain=True)
+        return number, _write_plain(number, "initialize", params)
 
     def notify_initialized(self) -> bytes:
         return messages.notification("notifications/initialized")
@@ -293,6 +294,14 @@ def _read_log_message(members: dict[str, Any]) -> LogEntry:
 def log_ignored(method: str, params: Any) -> LogEntry:
     """Return the log entry of a message without a receiver."""
     return LogEntry("debug", "client", f"ignored: {method}", params)
+
+
+def _write_plain(number: int, method: str, params: dict[str, Any] | None) -> bytes:
+    """Return a request without values of the caller. Imports no encoder for it."""
+    message: dict[str, Any] = {"jsonrpc": "2.0", "id": number, "method": method}
+    if params is not None:
+        message["params"] = params
+    return encode_plain(message)
 
 
 def _decode_json(data: Any) -> str:

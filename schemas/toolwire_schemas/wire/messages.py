@@ -57,14 +57,13 @@ Id = str | int
 """The id of a request. (JSON-RPC allows null and fractions too, and advises against both.)"""
 
 
-def request(id: Id, method: str, params: Any = None, *, is_plain: bool = False) -> bytes:
-    """Return a request; *params* of `None` are left out. If they are plain data, no encoder is
-    imported for them.
+def request(id: Id, method: str, params: Any = None) -> bytes:
+    """Return a request; *params* of `None` are left out.
 
     Raises:
         EncodingError: if *params* cannot be written as JSON.
     """
-    return b'{"jsonrpc":"2.0","id":' + _encode_id(id) + b"," + _call(method, params, is_plain)
+    return b'{"jsonrpc":"2.0","id":' + _encode_id(id) + b"," + _call(method, params)
 
 
 def notification(method: str, params: Any = None) -> bytes:
@@ -73,7 +72,7 @@ def notification(method: str, params: Any = None) -> bytes:
     Raises:
         EncodingError: if *params* cannot be written as JSON.
     """
-    return b'{"jsonrpc":"2.0",' + _call(method, params, False)
+    return b'{"jsonrpc":"2.0",' + _call(method, params)
 
 
 def response(
@@ -114,12 +113,10 @@ def batch(answers: list[bytes]) -> bytes:
     return b"[" + b",".join(answers) + b"]"
 
 
-def _call(method: str, params: Any, is_plain: bool) -> bytes:
-    name = encode_plain(method)
+def _call(method: str, params: Any) -> bytes:
     if params is None:
-        return b'"method":' + name + b"}"
-    written = (encode_plain if is_plain else encode)(params)
-    return b'"method":' + name + b',"params":' + written + b"}"
+        return b'"method":' + encode_plain(method) + b"}"
+    return b'"method":' + encode(method) + b',"params":' + encode(params) + b"}"
 
 
 def _encode_id(id: Id) -> bytes:

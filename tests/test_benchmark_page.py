@@ -28,7 +28,7 @@ def test_the_page_has_the_tables_of_the_numbers() -> None:
 
 
 def test_the_page_has_the_table_of_kinds() -> None:
-    page = chart.PAGE.read_text("utf-8")
+    page = chart.PAGE_OF_KINDS.read_text("utf-8")
     assert chart.table_of_kinds(chart.read_numbers()) in page, (
         "run: python tests/benchmarks/chart.py"
     )

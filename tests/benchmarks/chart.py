@@ -22,6 +22,7 @@ from toolwire_check.pages.bars import PANELS, draw_bars, make_look
 DOCS = Path(__file__).parents[2] / "docs"
 NUMBERS = DOCS / "benchmarks.json"
 PAGE = DOCS / "benchmarks.md"
+PAGE_OF_KINDS = DOCS / "benchmarks-by-kind.md"
 PICTURES = {"light": DOCS / "benchmarks-light.svg", "dark": DOCS / "benchmarks-dark.svg"}
 
 _BETWEEN_MARKS = re.compile(r"(?<=<!-- numbers -->)\n.*?(?=<!-- /numbers -->)", re.DOTALL)
@@ -69,11 +70,17 @@ def table_of_kinds(kept: dict[str, Any]) -> str:
 
 def with_tables(page: str, kept: dict[str, Any]) -> str:
     """Return *page* with the tables of *kept* between its marks."""
-    page = _BETWEEN_MARKS.sub(lambda _: f"\n{tables(kept)}\n", page)
+    return _BETWEEN_MARKS.sub(lambda _: f"\n{tables(kept)}\n", page)
+
+
+def with_table_of_kinds(page: str, kept: dict[str, Any]) -> str:
+    """Return *page* with the table of kinds of *kept* between its marks."""
     return _BETWEEN_KIND_MARKS.sub(lambda _: f"\n{table_of_kinds(kept)}\n", page)
 
 
 if __name__ == "__main__":
     PAGE.write_text(with_tables(PAGE.read_text("utf-8"), read_numbers()), "utf-8")
+    kinds = with_table_of_kinds(PAGE_OF_KINDS.read_text("utf-8"), read_numbers())
+    PAGE_OF_KINDS.write_text(kinds, "utf-8")
     for scheme, path in PICTURES.items():
         path.write_text(draw(read_numbers()["servers"], scheme), "utf-8")

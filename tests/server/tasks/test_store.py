@@ -206,6 +206,33 @@ def test_a_store_that_is_locked_makes_no_tasks_and_loses_none(tmp_path: Path) ->
     later.end()
 
 
+def test_full_disk_makes_no_tasks_and_loses_none(tmp_path: Path) -> None:
+    client = serve(tmp_path / "tasks.db")
+    first, second = client.begin("big", {"size": 1000}), client.begin("wait")
+    client.until(first, "completed")
+    database = open_store(str(tmp_path / "tasks.db"))._database
+    [(pages,)] = database.execute("PRAGMA page_count")
+    database.execute(f"PRAGMA max_page_count = {pages}")  # SQLite reports it as a full disk
+
+    third = client.call("big", {"size": 1})["result"]["taskId"]
+    assert len(client.until(third, "completed")["result"]["content"][0]["text"]) == 1
+    large = client.call("big", {"size": 100_000})["result"]["taskId"]
+    assert len(client.until(large, "completed")["result"]["content"][0]["text"]) == 100_000
+    while client.call("big", {"size": 1})["result"]["resultType"] == "task":
+        continue  # rows of tasks fill the last page
+
+    assert code_of(client.call("needed")) == -31001
+    assert len(client.get(large)["result"]["content"][0]["text"]) == 100_000  # in memory
+    assert client.get(first)["status"] == "completed"
+    assert client.get(second)["status"] == "working"
+    client._session.end()
+    close_stores()
+    later = serve(tmp_path / "tasks.db")
+    assert later.get(first)["status"] == "completed"
+    assert later.get(second)["error"]["code"] == -31003
+    later.end()
+
+
 def test_a_wrong_file_is_an_error_of_the_command_line(
     tmp_path: Path, command_line: CommandLine
 ) -> None:

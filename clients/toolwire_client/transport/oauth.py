@@ -37,7 +37,7 @@ from toolwire_schemas.threads import start_thread
 
 from ..errors import NotStarted
 from ..waiting.base import run_in_daemon_thread
-from .streamable_http import CONNECT_SECONDS
+from .http_requests import CONNECT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import UsageError
 from ..local_page import OPTIONS, local_page
 from ..mounting import list_prefixes
-from ..open_client import choose_command, format_loading_options
+from ..open_client import choose_command, format_loading_options, is_own_server
 from ..options import LOADING, Option
 from ..printing.output_files import check_folders, write_pages
 from . import Command
@@ -76,19 +76,14 @@ def run(words: Words) -> int:
         from .share.attached_page import serve_attached_page
 
         return serve_attached_page(words)
-    import anyio
     from toolwire_client.remote import is_address
-    from toolwire_client.waiting.main_thread import MainThread
 
     from ...inspect.traffic import Feed
 
     names = words.words
-    is_ours = words.command is None
-    # Then the name says it all.
-    has_no_options = is_ours and not format_loading_options(words.options)
-    is_plain = has_no_options and len(names) == 1
+    era = "auto"
     state: dict[str, Any]
-    if has_no_options and names and all(name.endswith(".jsonl") for name in names):
+    if names and _is_plain(words) and all(name.endswith(".jsonl") for name in names):
         feed = Feed(math.inf, math.inf)  # all of it is in memory already
         state = _read_files(names, feed)
         if "html" in words.options:
@@ -98,25 +93,40 @@ def run(words: Words) -> int:
             raise UsageError("--html goes with FILE.jsonl; a live page has `Save this session`")
         feed = Feed()
         command = choose_command(words, names)
-        is_remote = is_address(command[0])
-        is_ours = is_ours and not is_remote
-        if is_ours:
-            _check_files(names)
-        elif not is_remote:
-            _check_program(command[0])
         state = {
             "title": " ".join(_name_place(words) or command),
             "views": ["tools", "history", "traffic", "time", "check"],
             "command": command,
-            "target": names[0] if is_plain and is_ours else None,
+            "target": None,
             "servers": list_prefixes(words.options),
-            "reloads": _choose_reloads(names, words.options) if is_ours else [],
+            "reloads": [],
         }
+        if is_own_server(words, command):
+            era = "modern"
+            _check_files(names)
+            state["reloads"] = _choose_reloads(names, words.options)
+            if len(names) == 1 and _is_plain(words):
+                state["target"] = names[0]
+        elif not is_address(command[0]):
+            _check_program(command[0])
+    return _serve_page(feed, words.options, state, era)
+
+
+def _is_plain(words: Words) -> bool:
+    """Return whether the targets say it all, without options that say how to load them."""
+    return words.command is None and not format_loading_options(words.options)
+
+
+def _serve_page(feed: Feed, options: dict[str, Any], state: dict[str, Any], era: str) -> int:
+    """Serve the page until Ctrl-C, with the server that `command` in *state* starts, if any."""
+    import anyio
+    from toolwire_client.waiting.main_thread import MainThread
+
     ended = anyio.Event()
 
     async def serve() -> int:
         async with (
-            local_page(feed, words.options, **state) as page,
+            local_page(feed, options, **state) as page,
             anyio.create_task_group() as tasks,
         ):
             if page.state["command"]:
@@ -124,7 +134,6 @@ def run(words: Words) -> int:
                 module = await anyio.to_thread.run_sync(
                     import_module, "toolwire.inspect.inspected_server"
                 )
-                era = "modern" if is_ours else "auto"
                 page.server = module.InspectedServer(feed, page.state, era)
                 tasks.start_soon(page.server.run)
             await ended.wait()

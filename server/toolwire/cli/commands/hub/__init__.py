@@ -17,6 +17,7 @@ from ....errors import Failed, UsageError
 from ....hosts import hosts, hub
 from ....hosts.safe_write import NotRewritten, rewrite, write_private
 from ...options import Option, one_of
+from ...printing.layout import format_count
 from ...printing.terminal import print_data, print_remark
 from .. import Command
 
@@ -259,7 +260,8 @@ def _undo(place: _Place, *, is_dry: bool) -> None:
     for path in (place.mounts, place.lock):
         with suppress(FileNotFoundError):
             os.unlink(path)
-    print_data(f"Put {len(known.servers)} servers back into {place.path}.")
+    count = format_count(len(known.servers), "server")
+    print_data(f"Put {count} back into {place.path}.")
     if done.backup:
         print_data(f"The file as it was: {done.backup}")
     print_data(f"Then {place.host.then}.")

@@ -7,7 +7,6 @@ the next, also while the server is down.
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from functools import partial
 from threading import Lock
@@ -15,17 +14,14 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_client.async_client import AsyncClient, ClientSettings
-from toolwire_client.errors import BrokenRules, ClientError, Closed, RequestFailed
+from toolwire_client.errors import ClientError, Closed
 from toolwire_client.protocol.client_protocol import LINK_COMPLETED
 from toolwire_client.protocol.events import LinkCompleted
 from toolwire_client.session.elicitation import NoAnswer
-from toolwire_client.session.request import RequestHandle
-from toolwire_client.session.tool_list import pages
 from toolwire_client.waiting.base import run, run_in_daemon_thread
 from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.output import make_printable
 from toolwire_schemas.wire import messages
-from toolwire_schemas.wire.messages import METHOD_NOT_FOUND
 from toolwire_tools import NotAnswered, ToolError
 
 from .. import log
@@ -37,10 +33,10 @@ from ..forwarding import (
     select_capabilities,
 )
 from ..protocol import log_messages
-from ..protocol.catalog import LIST_METHODS
 from ..protocol.in_flight import make_cancelled_error
 from ..protocol.lifecycle import can_elicit
-from .listed_entries import Kept, MountedEntries
+from .listed_entries import MountedEntries
+from .mount_lists import MountLists, ProblemLog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,27 +44,21 @@ if TYPE_CHECKING:
     from toolwire_client.async_client import Running
     from toolwire_client.protocol.events import ElicitationRequest, LogEntry
     from toolwire_client.session.connection import Connection
+    from toolwire_client.session.request import RequestHandle
     from toolwire_client.waiting.base import OpenElicitation
-    from toolwire_tools import Tool
 
     from ..protocol.call import Call, Reply
     from ..protocol.lifecycle import Capabilities
     from ..runtime.session import Session
     from .listed_entries import EntryRules
-    from .locking import LockedEntries, Refusal
+    from .locking import LockedEntries
     from .mounted_entry import Forward, Response
 
-_LIST_SECONDS = 60.0
 _PATIENCE_SECONDS = 2.0
 """The longest pause before a restart that a call waits for; else it fails at once."""
 
 ASSUMED: Capabilities = {"elicitation": {}}
 """The capabilities of a client that is not known yet."""
-
-_CHANGE_SECONDS = 0.2
-"""The least time between two readings of the lists: a server that never stops changing them costs
-little.
-"""
 
 
 class Mount:
@@ -98,20 +88,22 @@ class Mount:
         self.prefix = prefix
         self.title = f"the {kind} server {name}"
         """What messages call it."""
-        self._rules = rules or MountedEntries(name, prefix)
-        self._send = send or self.call
         self._on_output = on_output or self._log_output
-        self.tools: list[Tool] = []
-        """Everything it lists, in the order of its lists, without what *lock* refuses."""
-        self.refused: list[Refusal] = []
-        self.listed: list[tuple[str, dict[str, Any]]] | None = None
-        """What its lists hold, by kind; `None` before they were read."""
+        self._problems = ProblemLog()
+        self.lists = MountLists(
+            self.title,
+            rules or MountedEntries(name, prefix),
+            send or self.call,
+            lock,
+            changed,
+            self._find_running,
+        )
         self.running: Running | None = None
         settings = msgspec.structs.replace(
             settings,
             restart=True,
             on_log=self._log,
-            on_list_changed=self._schedule_reading,
+            on_list_changed=self.lists.schedule_reading,
             on_host_event=self._pass_to_host,
             # Calls declare what their hosts can: see `forward`. A wrapped server gets its host's.
             takes_tasks=kind == "mounted",
@@ -120,20 +112,11 @@ class Mount:
         """Capabilities to declare in addition to those of the client that needs the start."""
         self.client = AsyncClient(settings, BLOCKING)
         self.client.open()
-        self._changed = changed
         self._sessions = sessions
         self._locked = lock
         self._lock = Lock()
         self._starting: Future[Running] | None = None
         self._open: dict[Call, RequestHandle] = {}
-        self.reading: Future[None] | None = None
-        """The latest reading of its lists after a change."""
-        self._is_reading_due = False
-        self._next_reading = 0.0
-        self.unread: dict[str, str] = {}
-        """Why lists could not be read the last time, in a sentence each, by kind."""
-        self._warned: dict[str, str] = {}
-        """The last problem with its start, and with each of its lists."""
 
     @property
     def is_resting(self) -> bool:
@@ -146,10 +129,6 @@ class Mount:
         if self._locked is None:
             return instructions
         return self._locked.check_instructions(instructions)
-
-    def tool(self, kind: str, entry: dict[str, Any]) -> Tool:
-        """Return what it lists in *entry* as a tool of *kind*."""
-        return self._rules.make_tool(entry, kind, self._send)
 
     async def call(self, params: dict[str, Any], call: Call) -> dict[str, Any]:
         """Return the result of the request with *params*, for *call*; raises what `ready_for` and
@@ -164,8 +143,8 @@ class Mount:
             ToolError: if it does not start.
             Cancelled: if *call* has ended before.
         """
-        running = self.running
-        if running is not None and self.client.end is None:
+        running = self._find_running()
+        if running is not None:
             return running
         starting = self.start(call.capabilities)
         wait_for([starting], call, None)
@@ -185,8 +164,8 @@ class Mount:
         what it may ask for.
         """
         with self._lock:
-            is_up = self.running is not None and self.client.end is None
-            if self._starting is None or (self._starting.done() and not is_up):
+            is_down = self._find_running() is None
+            if self._starting is None or (self._starting.done() and is_down):
                 self._starting = run_in_daemon_thread(partial(self._start, capabilities))
             return self._starting
 
@@ -205,7 +184,7 @@ class Mount:
             running = run(client.ready(Deadline(None)))
             if running.connection.protocol.is_modern:
                 running.tool_list.subscribe(running.connection)
-            self._read_lists(running)
+            self.lists.read(running)
         # The outer edge of a thread: whatever a foreign server causes is its failure.
         except Exception as error:
             failure = error
@@ -213,12 +192,18 @@ class Mount:
                 failure = ClientError(f"{type(error).__name__}: {error}")
             if not isinstance(failure, Closed):  # by `close`
                 # Its stderr has been passed on already.
-                self._warn_once("start", f"{self.title} does not start: {failure.reason}")
+                self._problems.report("start", f"{self.title} does not start: {failure.reason}")
             run(client.fail(failure))
             raise failure from None
-        self._warned.pop("start", None)
+        self._problems.forget("start")
         self.running = running
         return running
+
+    def _find_running(self) -> Running | None:
+        """Return the server, if it runs."""
+        if self.client.end is not None:
+            return None
+        return self.running
 
     def _declare(self, capabilities: Capabilities) -> None:
         """Have the next start declare *capabilities*, those of the client that needs it."""
@@ -230,79 +215,12 @@ class Mount:
             self.client.settings, on_ask=on_ask, capabilities=declared
         )
 
-    def _warn_once(self, subject: str, problem: str) -> None:
-        """Log *problem*, unless it is the last one of *subject*: one `list` of a client is up to
-        five requests.
-        """
-        is_known = self._warned.get(subject) == problem
-        self._warned[subject] = problem
-        write = log.debug if is_known else log.warning
-        write(make_printable(problem))
-
-    # Lists
-
-    def _read_lists(self, running: Running) -> None:
-        deadline, kept = Deadline(_LIST_SECONDS), Kept()
-        tools: list[Tool] = []
-        for method, kind in LIST_METHODS.items():
-            if kind != "tools" and method.partition("/")[0] not in running.handshake.capabilities:
-                continue
-            try:
-                with RequestHandle(running.connection, BLOCKING) as handle:
-                    select = partial(self._rules.select, kind=kind, kept=kept)
-                    entries, _ = run(pages(handle, deadline, method, kind, select))
-            except (RequestFailed, BrokenRules) as error:  # of this list alone
-                self._report_unread_list(running, kind, error)
-                continue
-            self._warned.pop(kind, None)
-            self.unread.pop(kind, None)
-            tools += [self.tool(kind, entry) for entry in entries]
-        before = self.listed
-        self.listed = [(tool.kind, tool.describe()) for tool in tools]
-        self.tools, self.refused = tools, []
-        if self._locked is not None:
-            self.tools, self.refused = self._locked.check(tools)
-        if self.listed != before:
-            self._changed()
-
-    def _report_unread_list(
-        self, running: Running, kind: str, error: RequestFailed | BrokenRules
-    ) -> None:
-        has_declared = kind in running.handshake.capabilities
-        if isinstance(error, RequestFailed) and error.code == METHOD_NOT_FOUND and not has_declared:
-            # Servers without tools, and those without resource templates, need not know these
-            # methods.
-            log.debug(make_printable(f"{self.title} has no list of {kind}: {error}"))
-            return
-        problem = f"the list of {kind} of {self.title} cannot be read"
-        self.unread[kind] = make_printable(f"{problem}: {error}")
-        self._warn_once(kind, f"{problem}, and is left out: {error}")
-
-    def _schedule_reading(self, what: str) -> None:
-        with self._lock:
-            if not self._is_reading_due:
-                self.reading = run_in_daemon_thread(partial(self._read_again, self.reading))
-                self._is_reading_due = True
-
-    def _read_again(self, last: Future[None] | None) -> None:
-        if last is not None:
-            last.exception()
-        time.sleep(max(0.0, self._next_reading - time.monotonic()))
-        with self._lock:
-            self._is_reading_due = False
-        try:
-            if self.running is not None and self.client.end is None:
-                self._read_lists(self.running)
-        except Exception as error:  # the outer edge of a thread
-            self._warn_once("lists", f"the lists of {self.title} cannot be read: {error}")
-        self._next_reading = time.monotonic() + _CHANGE_SECONDS
-
     # For the host, outside of calls
 
     def notify(self, method: str) -> None:
         """Send a legacy server a notification, if it runs."""
-        running = self.running
-        if running is None or self.client.end is not None:
+        running = self._find_running()
+        if running is None:
             return
         if not running.connection.protocol.is_modern:
             running.connection.send(messages.notification(method))

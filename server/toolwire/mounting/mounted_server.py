@@ -126,32 +126,33 @@ class MountedServer:
         mount = self._mount
         if mount is None:  # it has ended since
             return
-        self._offered = {(tool.kind, tool.name) for tool in mount.tools}
-        self.refused = mount.refused
+        lists = mount.lists
+        self._offered = {(tool.kind, tool.name) for tool in lists.tools}
+        self.refused = lists.refused
         self.capabilities = mount.client.capabilities
         self.is_remembered = False
         if self._list_key:
-            save_lists(self._list_key, mount.tools)
-        if self.is_listed and _are_same(self.tools, mount.tools):
+            save_lists(self._list_key, lists.tools)
+        if self.is_listed and _are_same(self.tools, lists.tools):
             return
-        self.tools = mount.tools
+        self.tools = lists.tools
         self.is_listed = True
         self._changed()
 
     @property
     def is_read(self) -> bool:
         """Whether the lists are those of a server that was started."""
-        return self._mount is not None and self._mount.listed is not None
+        return self._mount is not None and self._mount.lists.listed is not None
 
     @property
     def unread(self) -> list[str]:
         """Why lists could not be read the last time, in a sentence each."""
-        return [] if self._mount is None else list(self._mount.unread.values())
+        return [] if self._mount is None else list(self._mount.lists.unread.values())
 
     @property
     def reading(self) -> Future[None] | None:
         """The latest reading of its lists after a change."""
-        return None if self._mount is None else self._mount.reading
+        return None if self._mount is None else self._mount.lists.reading
 
     @property
     def is_up_to_date(self) -> bool:

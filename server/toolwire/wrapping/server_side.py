@@ -237,9 +237,9 @@ class WrappedServer:
 
     def make_catalog(self, running: Running) -> Catalog:
         """Return what the server lists now, as the host takes it."""
-        settings, refused = self._settings, self._mount.refused
+        settings, refused = self._settings, self._mount.lists.refused
         self._counts["lock"] = max(self._counts["lock"], len(refused))
-        tools = fix_tools(self._mount.tools, settings.host, settings.without, self._counts)
+        tools = fix_tools(self._mount.lists.tools, settings.host, settings.without, self._counts)
         capabilities = running.handshake.capabilities
         if settings.search is None:
             catalog = WrappedCatalog(tools, capabilities)

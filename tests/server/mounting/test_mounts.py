@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from support.server_process import request, running, wait_until
 from toolwire import RequestError, Server
-from toolwire.mounting import listed_entries
+from toolwire.mounting import listed_entries, mount_lists
 from toolwire.mounting import mount as mount_module
 from toolwire.mounting import mounts as mounts_module
 from toolwire_client import connect
@@ -538,7 +538,7 @@ def test_a_call_that_is_cancelled_while_its_server_starts_waits_no_longer(
 def test_a_flood_of_changes_is_read_once_in_a_while(
     server: Server, foreign: Foreign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mount_module, "_CHANGE_SECONDS", 3600.0)
+    monkeypatch.setattr(mount_lists, "_CHANGE_SECONDS", 3600.0)
     foreign.list(tools=[tool("flood")])
     server.mount(foreign.command, "there")
     names(server)

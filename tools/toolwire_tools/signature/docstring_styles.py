@@ -11,19 +11,22 @@ from itertools import pairwise
 
 from .docstring_entries import DocEntry, Sections, cut_margin, without_margin
 
-_NUMPY_KINDS = {
-    **dict.fromkeys(("Parameters", "Params", "Arguments", "Args"), "parameters"),
-    "Other Parameters": "parameters",
-    "Other Params": "parameters",
-    "Other Arguments": "parameters",
-    "Other Args": "parameters",
-    **dict.fromkeys(("Returns", "Return", "Yields", "Yield"), "returns"),
-    **dict.fromkeys(("Raises", "Raise", "Warns", "Warn"), "dropped"),
-    **dict.fromkeys(("Attributes", "Attribute"), "dropped"),
-    **dict.fromkeys(("See Also", "Related", "References", "Reference"), "dropped"),
-    **dict.fromkeys(("Notes", "Note"), "notes"),
-    **dict.fromkeys(("Warnings", "Warning"), "warnings"),
+_NUMPY_TITLES = {
+    "parameters": (
+        *("Parameters", "Params", "Arguments", "Args"),
+        *("Other Parameters", "Other Params", "Other Arguments", "Other Args"),
+    ),
+    "returns": ("Returns", "Return", "Yields", "Yield"),
+    "dropped": (
+        *("Raises", "Raise", "Warns", "Warn", "Attributes", "Attribute"),
+        *("See Also", "Related", "References", "Reference"),
+    ),
+    "notes": ("Notes", "Note"),
+    "warnings": ("Warnings", "Warning"),
 }
+_NUMPY_KINDS: dict[str, str] = {}
+for _kind, _titles in _NUMPY_TITLES.items():
+    _NUMPY_KINDS |= dict.fromkeys(_titles, _kind)
 _NUMPY_UNUSUAL = ("Examples", "Example", "Receives", "Receive")
 
 _PARAMETER_FIELDS = {"param", "parameter", "arg", "argument", "key", "keyword", "attribute"}
@@ -147,24 +150,25 @@ class _Fields:
             self._result_types[name] = text
         elif kind in _PARAMETER_FIELDS:
             self._add_parameter(kind, others, text)
-        elif kind in _RESULT_FIELDS:
-            if len(others) > 1:
-                raise NotUsual
-            type_ = others[0] if others else None
-            self._returns.append(DocEntry(None, type_, text))
-        elif kind in _ERROR_FIELDS:
-            if len(others) > 1:
-                raise NotUsual
         elif kind in _KEPT_FIELDS:
             self.kept.append(f"{kind.capitalize()}:\n{text}")
+        elif kind in _RESULT_FIELDS or kind in _ERROR_FIELDS:
+            if len(others) > 1:
+                raise NotUsual
+            if kind in _RESULT_FIELDS:
+                type_ = others[0] if others else None
+                self._returns.append(DocEntry(None, type_, text))
 
     def _add_parameter(self, kind: str, others: list[str], text: str) -> None:
         if not 1 <= len(others) <= 2:
             raise NotUsual
-        if kind != "attribute":
-            *types, names = others
-            type_ = types[0].removesuffix("?") if types else None
-            self._parameters.append(DocEntry(names, type_, " ".join(text.split())))
+        if kind == "attribute":
+            return
+        *types, names = others
+        type_ = None
+        if types:
+            type_ = types[0].removesuffix("?")
+        self._parameters.append(DocEntry(names, type_, " ".join(text.split())))
 
     def list_parameters(self) -> list[DocEntry]:
         """Return the parameters, with the types of other fields."""

@@ -87,10 +87,10 @@ class _Traces:
         for decision in decisions:
             if isinstance(decision, Cancel):
                 self._end(decision.call, "cancelled")
-            elif isinstance(
-                decision, Call | ElicitationReply
-            ):  # a call that starts, or one that goes on
-                call = decision if isinstance(decision, Call) else decision.call
+            elif isinstance(decision, Call):
+                call = decision
+            elif isinstance(decision, ElicitationReply):  # the call goes on
+                call = decision.call
         if call is None:
             _finish(span, "ok")
         else:
@@ -103,18 +103,18 @@ class _Traces:
         meta: dict[str, Any] = given if type(given) is dict else {}
         method = request.method if request.method in self._protocol.methods else "_OTHER"
         version = meta.get(META_VERSION, params.get("protocolVersion", self._protocol.eras.version))
-        is_call = method == "tools/call"
-        facts = {
+        facts: dict[str, Any] = {
             "mcp.method.name": method,
-            "mcp.protocol.version": version if version in SUPPORTED_VERSIONS else None,
-            "jsonrpc.request.id": str(request.id)[:_MAX_CHARS]
-            if isinstance(request.id, str | int)
-            else None,
-            "gen_ai.operation.name": "execute_tool" if is_call else None,
-            "gen_ai.tool.name": str(params.get("name"))[:_MAX_CHARS] if is_call else None,
             "network.transport": "pipe",
             "toolwire.request.size": size,
         }
+        if version in SUPPORTED_VERSIONS:
+            facts["mcp.protocol.version"] = version
+        if isinstance(request.id, str | int):
+            facts["jsonrpc.request.id"] = str(request.id)[:_MAX_CHARS]
+        if method == "tools/call":
+            facts["gen_ai.operation.name"] = "execute_tool"
+            facts["gen_ai.tool.name"] = str(params.get("name"))[:_MAX_CHARS]
         parent = tracing.extract_context(meta)
         span = self._tracer.start_span(method, parent, self._trace.SpanKind.SERVER)
         tracing.note(span, facts)
@@ -135,8 +135,11 @@ class _Traces:
 
     def _response(self, respond: Any, call: Call, result: dict[str, Any], **options: bool) -> Any:
         message = respond(call, result, **options)
-        size = None if message is None or call.origin.recipient is not None else len(message)
-        self._end(call, "tool_error" if result.get("isError") else "ok", size=size)
+        size = None
+        if message is not None and call.origin.recipient is None:
+            size = len(message)
+        outcome = "tool_error" if result.get("isError") else "ok"
+        self._end(call, outcome, size=size)
         return message
 
     def _error(self, respond: Any, call: Call, code: int, *texts: Any) -> Any:
@@ -144,10 +147,10 @@ class _Traces:
         return respond(call, code, *texts)
 
     def _fail(self, respond: Any, call: Call, error: BaseException) -> Any:
-        if (context := self._open.get(call)) is not None:
-            self._trace.get_current_span(context).set_attribute(
-                "exception.type", type(error).__qualname__
-            )
+        context = self._open.get(call)
+        if context is not None:
+            span = self._trace.get_current_span(context)
+            span.set_attribute("exception.type", type(error).__qualname__)
         return respond(call, error)
 
     def _elicit(self, respond: Any, call: Call, result: dict[str, Any]) -> Any:
@@ -162,17 +165,18 @@ class _Traces:
 
     def _end(self, call: Call, outcome: str, **facts: int | None) -> None:
         """End the span of the open request of *call*, if it has not ended."""
-        if (context := self._open.pop(call, None)) is not None:
-            span = self._trace.get_current_span(context)
-            if (
-                call.entry.kind in _TARGETS
-            ):  # not before: the tool of a mounted server may be found during the call
-                method, attribute = _TARGETS[call.entry.kind]
-                span.set_attribute(attribute, call.entry.name)
-                span.update_name(f"{method} {call.entry.name}" if method else "resources/read")
-            _finish(
-                span, "timed_out" if call.given_up and outcome != "cancelled" else outcome, **facts
-            )
+        context = self._open.pop(call, None)
+        if context is None:
+            return
+        span = self._trace.get_current_span(context)
+        # Not before: the tool of a mounted server may be found during the call.
+        if call.entry.kind in _TARGETS:
+            method, attribute = _TARGETS[call.entry.kind]
+            span.set_attribute(attribute, call.entry.name)
+            span.update_name(f"{method} {call.entry.name}" if method else "resources/read")
+        if call.given_up and outcome != "cancelled":
+            outcome = "timed_out"
+        _finish(span, outcome, **facts)
 
     def _run(self, run: Any, call: Call) -> None:
         token = self._context.attach(self._open.get(call) or self._context.Context())

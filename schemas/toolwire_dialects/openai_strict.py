@@ -256,7 +256,8 @@ def _unite(parts: list[Schema]) -> Schema:
     """
     unique: dict[str, Schema] = {}
     for whole in parts:
-        for part in whole["anyOf"] if whole.keys() == {"anyOf"} else [whole]:
+        alternatives = whole["anyOf"] if whole.keys() == {"anyOf"} else [whole]
+        for part in alternatives:
             unique[as_json(part)] = part
     different = list(unique.values())
     if len(different) > 1:

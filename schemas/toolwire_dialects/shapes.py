@@ -92,7 +92,8 @@ def unite_shapes(shapes: Iterable[Shape]) -> Shape:
     """Return the shape of values of any of *shapes*."""
     parts: dict[Any, Shape] = {}
     for shape in shapes:
-        for part in shape.parts if isinstance(shape, UnionShape) else [shape]:
+        alternatives = shape.parts if isinstance(shape, UnionShape) else [shape]
+        for part in alternatives:
             if part == ANYTHING:
                 return ANYTHING
             if part != NOTHING:

@@ -173,14 +173,21 @@ _REMARKS: dict[str, Concerns] = {
 
 
 def _compare_arguments(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
-    schemas = (_get_schema(entry, "inputSchema") for entry in (old, new))
-    before, after = ({"type": "object"} if schema is None else schema for schema in schemas)
+    before, after = _get_input_schema(old), _get_input_schema(new)
     for found in _find_differences(before, after, "arguments", budget):
         change = _change(old, found, found.new_takes_old, "callers")
         # To what effect are values of what was removed still taken? Most tools drop what they do
         # not know.
-        is_silent = found.kind == "member-removed" and change.level == "minor"
-        yield msgspec.structs.replace(change, level="unknown") if is_silent else change
+        if found.kind == "member-removed" and change.level == "minor":
+            change = msgspec.structs.replace(change, level="unknown")
+        yield change
+
+
+def _get_input_schema(entry: Entry) -> Any:
+    schema = _get_schema(entry, "inputSchema")
+    if schema is None:
+        return {"type": "object"}
+    return schema
 
 
 def _compare_results(old: Entry, new: Entry, budget: Budget) -> Iterator[Change]:
@@ -241,18 +248,21 @@ _LEVELS: dict[str, Level] = {"yes": "minor", "no": "major", "unknown": "unknown"
 
 def _compare_hints(old: Entry, new: Entry) -> Iterator[Change]:
     before, after = _read_hints(old), _read_hints(new)
-    # A change of readOnlyHint implies the others.
-    for hint in HINTS if before["readOnlyHint"] == after["readOnlyHint"] else ("readOnlyHint",):
-        if before[hint] != after[hint]:
-            safe, worse, better = HINTS[hint]
-            level: Level = "minor"
-            if before[hint] == safe:
-                level = "major"
-            values = f"{before[hint]} -> {after[hint]}".lower()
-            text = f"{values}: {worse if level == 'major' else better}"
-            yield Change(
-                str(old["name"]), f"annotations.{hint}", "hint-changed", level, "approval", text
-            )
+    hints = list(HINTS)
+    if before["readOnlyHint"] != after["readOnlyHint"]:  # which implies the others
+        hints = ["readOnlyHint"]
+    for hint in hints:
+        if before[hint] == after[hint]:
+            continue
+        safe, worse, better = HINTS[hint]
+        level: Level = "minor"
+        meaning = better
+        if before[hint] == safe:
+            level = "major"
+            meaning = worse
+        text = f"{before[hint]} -> {after[hint]}".lower() + f": {meaning}"
+        place = f"annotations.{hint}"
+        yield Change(str(old["name"]), place, "hint-changed", level, "approval", text)
     if _get_object(old, "annotations").get("title") != _get_object(new, "annotations").get("title"):
         yield Change(
             str(old["name"]),
@@ -292,21 +302,26 @@ def _get_object(entry: Entry, member: str) -> dict[str, Any]:
 
 def _read_hints(entry: Entry) -> dict[str, bool]:
     given = _get_object(entry, "annotations")
-    hints = {
-        hint: given[hint] if isinstance(given.get(hint), bool) else not safe
-        for hint, (safe, *_) in HINTS.items()
-    }
+    hints = {}
+    for hint, (safe, *_) in HINTS.items():
+        hints[hint] = not safe
+        if isinstance(given.get(hint), bool):
+            hints[hint] = given[hint]
     if hints["readOnlyHint"]:  # then there is nothing to remove, and nothing to do twice
         hints |= {"destructiveHint": False, "idempotentHint": True}
     return hints
 
 
+def _read_task_support(entry: Entry) -> str:
+    support = _get_object(entry, "execution").get("taskSupport")
+    if support in ("optional", "required"):
+        return str(support)
+    return "forbidden"
+
+
 def _compare_task_support(old: Entry, new: Entry) -> Iterator[Change]:
     """Whether a call may, or has to, run as a task (MCP 2025-11-25)."""
-    given = [_get_object(entry, "execution").get("taskSupport") for entry in (old, new)]
-    before, after = (
-        support if support in ("optional", "required") else "forbidden" for support in given
-    )
+    before, after = _read_task_support(old), _read_task_support(new)
     if before != after:
         level: Level = "major"
         if after == "optional":

@@ -208,8 +208,10 @@ def _choose_alternatives(
         flat.append(node)
         waiting += node.applied()
         # That only one of `oneOf` may fit is left out.
-        choices += [node.any_of] if "anyOf" in node.assertions else []
-        choices += [node.one_of] if "oneOf" in node.assertions else []
+        if "anyOf" in node.assertions:
+            choices.append(node.any_of)
+        if "oneOf" in node.assertions:
+            choices.append(node.one_of)
     if not choices:
         yield tuple(flat)
         return
@@ -269,9 +271,11 @@ def list_own_kinds(node: SchemaNode) -> set[str]:
 
 def list_kinds_of_types(types: str | list[str] | tuple[str, ...]) -> set[str]:
     """Return the kinds that `type` names."""
-    kinds: set[str] = set()
-    for name in [types] if isinstance(types, str) else types:
-        kinds.update(NUMBERS if name == "number" else (name,))
+    names = [types] if isinstance(types, str) else types
+    kinds = set(names)
+    if "number" in kinds:
+        kinds.remove("number")
+        kinds.update(NUMBERS)
     return kinds
 
 

@@ -38,12 +38,11 @@ def format_verdict(changes: Sequence[Change]) -> str:
         case "none":
             return "none: nothing changed."
         case "major":
-            breaking = _count_changes(counts["major"]) + (
-                " breaks" if counts["major"] == 1 else " break"
-            )
-            return f"major: {breaking} users" + (
-                f", and {counts['unknown']} more may." if counts["unknown"] else "."
-            )
+            verb = "breaks" if counts["major"] == 1 else "break"
+            verdict = f"major: {_count_changes(counts['major'])} {verb} users"
+            if counts["unknown"]:
+                return f"{verdict}, and {counts['unknown']} more may."
+            return f"{verdict}."
         case "unknown":
             return f"perhaps major: {_count_changes(counts['unknown'])} may break users."
         case level:
@@ -51,4 +50,6 @@ def format_verdict(changes: Sequence[Change]) -> str:
 
 
 def _count_changes(number: int) -> str:
-    return f"{number} change{'' if number == 1 else 's'}"
+    if number == 1:
+        return "1 change"
+    return f"{number} changes"

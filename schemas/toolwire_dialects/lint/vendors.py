@@ -281,5 +281,8 @@ def _count(value: Any, kind: type[dict[Any, Any] | list[Any]]) -> int:
 def _list_first(words: Iterable[str]) -> str:
     """Return the first few of *words* as a list in a sentence; arbitrary text is quoted."""
     quoted = [word if re.fullmatch(r"[\w$][\w$ -]*", word) else repr(word) for word in words]
+    first = ", ".join(quoted[:_SHOWN])
     more = len(quoted) - _SHOWN
-    return ", ".join(quoted[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+    if more > 0:
+        return f"{first} and {more} more"
+    return first

@@ -70,10 +70,10 @@ def _as_2020_12(schema: Keywords) -> Keywords:
 def _intersect_types(one: Any, other: Any) -> Any:
     mine, theirs = _list_types(one), _list_types(other)
     common = [name for name in mine if name in theirs]
-    # Each integer is a number too.
-    if "integer" not in common and ("integer" in mine or "integer" in theirs):
-        is_number = "number" in mine or "number" in theirs
-        common += ["integer"] if is_number else []
+    has_integer = "integer" in mine or "integer" in theirs
+    has_number = "number" in mine or "number" in theirs
+    if "integer" not in common and has_integer and has_number:  # each integer is a number too
+        common.append("integer")
     if len(common) == 1:
         return common[0]
     return common

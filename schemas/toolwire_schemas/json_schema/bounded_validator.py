@@ -191,28 +191,33 @@ def _walk_levels(value: Any) -> Iterator[list[Any]]:
     itself.
     """
     level: list[Any] = [[value]]
-    while level := [
-        inner
-        for outer in level
-        for inner in (outer.values() if isinstance(outer, dict) else outer)
-        if isinstance(inner, dict | list)
-    ]:
+    while True:
+        level = _list_containers_inside(level)
+        if not level:
+            return
         yield level
+
+
+def _list_containers_inside(level: list[Any]) -> list[Any]:
+    containers: list[Any] = []
+    for outer in level:
+        members = outer.values() if isinstance(outer, dict) else outer
+        containers += [inner for inner in members if isinstance(inner, dict | list)]
+    return containers
 
 
 def _check_names(schema: Any) -> None:
     """Refuse patterns of names that jsonschema itself would search, for `unevaluatedProperties`."""
-    objects = [
-        value for level in _walk_levels(schema) for value in level if isinstance(value, dict)
-    ]
-    named = [
-        value["patternProperties"]
-        for value in objects
-        if isinstance(value.get("patternProperties"), dict)
-    ]
-    if any("unevaluatedProperties" in value for value in objects) and not all(
-        is_cheap(pattern, _LONG_NAME) for patterns in named for pattern in patterns
-    ):
+    patterns: list[str] = []
+    is_unevaluated = False
+    for level in _walk_levels(schema):
+        for value in level:
+            if not isinstance(value, dict):
+                continue
+            is_unevaluated = is_unevaluated or "unevaluatedProperties" in value
+            if isinstance(value.get("patternProperties"), dict):
+                patterns += value["patternProperties"]
+    if is_unevaluated and not all(is_cheap(pattern, _LONG_NAME) for pattern in patterns):
         raise TooExpensive("a pattern is too expensive together with unevaluatedProperties")
 
 
@@ -221,13 +226,11 @@ def _choose_dialect(schema: Any) -> Any:
     from jsonschema import Draft202012Validator
     from jsonschema.validators import validator_for
 
-    named = None
-    if isinstance(schema, dict):
-        named = schema.get("$schema")
+    naming = {}
+    if isinstance(schema, dict) and isinstance(schema.get("$schema"), str):
+        naming = {"$schema": schema["$schema"]}
     try:
-        return validator_for(
-            {"$schema": named} if isinstance(named, str) else {}, default=Draft202012Validator
-        )
+        return validator_for(naming, default=Draft202012Validator)
     except ValueError as error:  # urllib cannot parse it
         raise CannotJudge(f"its $schema is not a URI: {error}") from None
 
@@ -282,7 +285,9 @@ def _check_pattern_properties(
     validator: Any, patterns: dict[str, Any], instance: Any, schema: Any
 ) -> Iterator[Any]:
     spend = _budget.get().spend
-    for pattern, inner in patterns.items() if isinstance(instance, dict) else ():
+    if not isinstance(instance, dict):
+        return
+    for pattern, inner in patterns.items():
         for name, member in instance.items():
             if search(pattern, name, spend):
                 yield from validator.descend(member, inner, path=name, schema_path=pattern)

@@ -253,10 +253,11 @@ def test_server_that_is_known_to_keep_state_is_shared_only_if_wanted(wraps: Wrap
 def test_contract_kit_finds_no_difference(wraps: Wraps) -> None:
     source = wraps.folder / "tools.py"
     source.write_text("def add(a: int, b: int) -> int:\n    return a + b\n", encoding="utf-8")
-    server = [sys.executable, "-m", "toolwire", "serve", str(source)]
-    wrap = [sys.executable, "-m", "toolwire", "wrap", "--share", "--", *server]
+    toolwire = [sys.executable, "-m", "toolwire"]
+    # The kit looks for processes that outlive a session.
+    wrap = [*toolwire, "wrap", "--share", "--idle", "0", "--", *toolwire, "serve", str(source)]
     done = subprocess.run(
-        [sys.executable, "-m", "toolwire", "check", "--", *wrap],
+        [*toolwire, "check", "--fail-on", "should", "--", *wrap],
         env=wraps.environment(),
         cwd=wraps.folder,
         capture_output=True,

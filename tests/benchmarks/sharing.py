@@ -12,6 +12,7 @@ session, which waits of a busy machine do not change.
 from __future__ import annotations
 
 import argparse
+import json
 import multiprocessing
 import os
 import statistics
@@ -75,13 +76,20 @@ class Sessions:
             server.close()
 
     def stop(self) -> None:
-        """End the shared processes."""
-        subprocess.run(
-            [*TOOLWIRE, "share", "stop", "--all"],
-            env=self.environment,
-            capture_output=True,
-            check=True,
+        """End the shared processes of these sessions; the user may have others."""
+        listed = self._run_share("ls", "--json")
+        keys = []
+        for facts in json.loads(listed):
+            if Path(facts["log"]).is_relative_to(self.folder):
+                keys.append(facts["key"])
+        if keys:
+            self._run_share("stop", *keys)
+
+    def _run_share(self, *words: str) -> bytes:
+        done = subprocess.run(
+            [*TOOLWIRE, "share", *words], env=self.environment, capture_output=True, check=True
         )
+        return done.stdout
 
     def find_processes(self) -> list[int]:
         """Return all processes that belong to these sessions."""

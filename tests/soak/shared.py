@@ -110,11 +110,18 @@ class Soak:
             check=True,
         )
         found: list[dict[str, Any]] = json.loads(listed.stdout)
-        return found
+        own = []
+        for facts in found:
+            if Path(facts.get("log", "")).is_relative_to(self.folder):
+                own.append(facts)
+        return own
 
     def stop(self) -> None:
-        """End the shared processes."""
-        words = [*self._toolwire, "share", "stop", "--all"]
+        """End the shared processes of this soak; the user may have others."""
+        keys = [facts["key"] for facts in self.describe()]
+        if not keys:
+            return
+        words = [*self._toolwire, "share", "stop", *keys]
         subprocess.run(words, env=self.environment, capture_output=True, check=True)
 
 

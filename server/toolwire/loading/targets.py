@@ -113,14 +113,10 @@ def load(
         raise LoadError("\n".join(faults))
     tools = found.tools
     chosen = [tool for tool in tools if is_chosen(tool, include, exclude)]
-    has_started_server = any(part.load_program for part in parts)
-    if not tools and has_started_server:  # as its own package would serve it
-        warning(f"{', '.join(targets)} has started a server without tools, resources and prompts")
-    elif not chosen and not may_be_empty:
-        from ..tool_patterns import TAG
-        from .diagnostics.refusals import explain_no_tools
+    if not chosen and not may_be_empty:
+        from .diagnostics.refusals import check_empty
 
-        raise LoadError(explain_no_tools(tools, targets, TAG))
+        check_empty(tools, targets, parts)
     return chosen
 
 

@@ -6,12 +6,23 @@ from __future__ import annotations
 
 import os
 from glob import glob
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
+
+from ...errors import LoadError
+from ...log import warning
+from ...tool_patterns import TAG
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from toolwire_tools import Tool
+
+    class Part(Protocol):
+        """A target, which is in a room that imports this one."""
+
+        @property
+        def load_program(self) -> object: ...
+
 
 _REMEDIES = {
     "tool": "rename one, with @tool_api(name=...) or in its YAML",
@@ -41,10 +52,21 @@ def explain_empty_folder(folder: str, names: Sequence[str]) -> str:
     return f"{sentence}; to serve its subfolders, name them as targets: {', '.join(subfolders)}"
 
 
-def explain_no_tools(tools: Sequence[Tool], targets: Sequence[str], before_tag: str) -> str:
-    """Return why nothing is left of the *tools* that *targets* offer; *before_tag* is how a tag is
-    named.
+def check_empty(tools: Sequence[Tool], targets: Sequence[str], parts: Sequence[Part]) -> None:
+    """Check whether nothing may be served: a program may start a server that has nothing, which its
+    own package would serve, too.
+
+    Raises:
+        LoadError: if not; says why nothing is left of the *tools* that *targets* offer.
     """
+    has_started_server = any(part.load_program for part in parts)
+    if tools or not has_started_server:
+        raise LoadError(explain_no_tools(tools, targets))
+    warning(f"{', '.join(targets)} has started a server without tools, resources and prompts")
+
+
+def explain_no_tools(tools: Sequence[Tool], targets: Sequence[str]) -> str:
+    """Return why nothing is left of the *tools* that *targets* offer."""
     if not tools:
         places = ", ".join(targets)
         return (
@@ -53,6 +75,6 @@ def explain_no_tools(tools: Sequence[Tool], targets: Sequence[str], before_tag: 
         )
     names = [tool.name for tool in tools]
     for tool in tools:
-        names += [before_tag + tag for tag in tool.entry.options.tags]
+        names += [TAG + tag for tag in tool.entry.options.tags]
     available = ", ".join(dict.fromkeys(names))
     return f"--include and --exclude leave no tool; available: {available}"

@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from support.server_process import wait_until
 from toolwire import __version__
 from toolwire.workers.cluster import node
 from toolwire.workers.cluster.connections import Listener, NodeTransport
@@ -170,7 +171,8 @@ def test_a_peer_without_a_secret_is_refused_and_logged(
     assert refused(door, b"x" * node.SECRET_BYTES)
     assert refused(door, secret[node.SECRET_BYTES :])  # the server's half
 
-    assert "a connection from 127.0.0.1 was refused" in capfd.readouterr().err
+    # The thread that refuses closes the connection before it writes the line.
+    wait_until(lambda: "a connection from 127.0.0.1 was refused" in capfd.readouterr().err)
     assert not arrivals.any
 
 

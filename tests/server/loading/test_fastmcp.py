@@ -489,6 +489,25 @@ def test_command_line_of_the_file_stays_for_its_calls_in_our_command(
     assert called(path, "inner_words")["structuredContent"]["result"] == own
 
 
+@pytest.mark.anyio
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # that of the server
+@pytest.mark.parametrize("tool", ["by_name", "by_module"])
+async def test_coroutine_that_a_plain_function_returns_is_awaited(
+    write: Callable[..., str], tool: str
+) -> None:
+    write("async def work(n): return n + 1\n", "working.py")
+    path = write(
+        f"{SERVER}import working\nfrom working import work\n"
+        "@mcp.tool\ndef by_name(n: int): return work(n)\n"
+        "@mcp.tool\ndef by_module(n: int): return working.work(n)\n"
+    )
+    [found] = [each for each in load([path]) if each.name == tool]
+
+    result = await found.call_async({"n": 1}, RecordingCaller())
+
+    assert result["content"][0]["text"] == "2"
+
+
 def test_file_may_test_whether_a_feature_exists(write: Callable[..., str]) -> None:
     path = write(
         f"{SERVER}@mcp.tool\ndef f(): ...\nassert not hasattr(mcp, 'add_transform')\n"

@@ -7,6 +7,7 @@ from __future__ import annotations
 import sys
 from functools import partial
 from inspect import cleandoc
+from types import CellType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, TypedDict, TypeVar, get_type_hints
 
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from toolwire_tools.schema.annotations import (
     Unresolved,
     collect_names,
     get_annotations,
+    is_async,
     unwrap_annotation,
     unwrap_function,
 )
@@ -159,6 +161,8 @@ def _adopt(handler: FunctionHandler, server: Any) -> FunctionHandler:
     inner = unwrap_function(handler.function)
     if hasattr(inner, "__code__"):
         check_names(inner)
+        if not handler.is_async and _may_return_coroutine(inner):
+            handler = replace(handler, is_async=True, runs_in_thread=True)
     new_context = partial(enter_context, server)
     if handler.context_parameter:
         check_uses(handler.function, handler.context_parameter)
@@ -168,6 +172,26 @@ def _adopt(handler: FunctionHandler, server: Any) -> FunctionHandler:
     return replace(
         handler, function=function, new_context=new_context, context_parameter=_HIDDEN_CONTEXT
     )
+
+
+def _may_return_coroutine(function: Any) -> bool:
+    """Return whether a `def` function names a coroutine function, whose coroutine it may return:
+    the packages await that.
+    """
+    names = function.__code__.co_names
+    values = [function.__globals__.get(name) for name in names]
+    values += [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
+    modules = [value for value in values if isinstance(value, ModuleType)]
+    for module in modules:
+        values += [vars(module).get(name) for name in names]
+    return any(isinstance(value, FunctionType) and is_async(value) for value in values)
+
+
+def _is_filled(cell: CellType) -> bool:
+    try:
+        return cell.cell_contents is not None
+    except ValueError:  # the variable has no value yet
+        return False
 
 
 _HIDDEN_CONTEXT = "the context of the call"

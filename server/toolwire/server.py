@@ -218,7 +218,7 @@ class Server:
 
     def _catalog_of(self, tools: list[Tool]) -> Catalog:
         if self._mounts is not None:
-            tools = [*tools, *self._mounts.tools(tools)]
+            tools = [*tools, *self._mounts.iterate_tools(tools)]
         if not self.settings.structured:
             tools = [tool.without_structured() for tool in tools]
         if self._shape is not None:

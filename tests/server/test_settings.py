@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from toolwire.cli.option_values import read_limits
-from toolwire.cli.options import OF_SETTINGS, settings_in
+from toolwire.cli.options import OF_SETTINGS, collect_settings
 from toolwire.settings import DEFAULTS, LIMITS, SETTINGS, Settings
 
 COUNTS = [name for name, setting in SETTINGS.items() if setting.unit in ("NUMBER", "SIZE")]
@@ -90,7 +90,7 @@ def test_a_choice_is_one_of_its_words() -> None:
     ],
 )
 def test_options_set_settings(options: dict[str, Any], settings: dict[str, Any]) -> None:
-    assert settings_in(options) == settings
+    assert collect_settings(options) == settings
 
 
 @pytest.mark.parametrize("name", LIMITS)

@@ -35,7 +35,7 @@ def test_a_commit_that_the_installer_recorded_is_shown(
     )
 
     assert (
-        version.version_text(is_verbose=False) == f"toolwire {__version__} (commit {COMMIT[:12]})"
+        version.write_version(is_verbose=False) == f"toolwire {__version__} (commit {COMMIT[:12]})"
     )
 
 
@@ -46,7 +46,7 @@ def test_without_a_commit_the_version_stands_alone(
     recorded(monkeypatch, tmp_path, direct_url)
     monkeypatch.setattr(version, "_CHECKOUT", tmp_path)
 
-    assert version.version_text(is_verbose=False) == f"toolwire {__version__}"
+    assert version.write_version(is_verbose=False) == f"toolwire {__version__}"
 
 
 @pytest.mark.process
@@ -68,21 +68,21 @@ def test_the_commit_of_a_checkout_is_shown(monkeypatch: pytest.MonkeyPatch, tmp_
     run("commit", "--quiet", "--message", "first")
     commit = run("rev-parse", "HEAD")[:12]
 
-    assert version.version_text(is_verbose=False).endswith(f" (commit {commit})")
+    assert version.write_version(is_verbose=False).endswith(f" (commit {commit})")
 
     (tmp_path / "file").write_text("2")
 
-    assert version.version_text(is_verbose=False).endswith(f" (commit {commit})")
-    assert f" (commit {commit}-dirty)\n" in version.version_text(is_verbose=True)
+    assert version.write_version(is_verbose=False).endswith(f" (commit {commit})")
+    assert f" (commit {commit}-dirty)\n" in version.write_version(is_verbose=True)
 
     run("pack-refs", "--all")  # only git can read them
 
-    assert version.version_text(is_verbose=False).endswith(f" (commit {commit}-dirty)")
+    assert version.write_version(is_verbose=False).endswith(f" (commit {commit}-dirty)")
 
 
 @pytest.mark.process
 def test_verbose_shows_the_folder_and_the_python() -> None:
-    first, *others = version.version_text(is_verbose=True).splitlines()
+    first, *others = version.write_version(is_verbose=True).splitlines()
 
     assert first.startswith(f"toolwire {__version__}")
     assert others[0] == f"package: {Path(version.__file__).parents[2]}"

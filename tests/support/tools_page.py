@@ -9,7 +9,7 @@ import re
 import sys
 from typing import Any
 
-from toolwire.loading.bundled_targets import _constructor_of
+from toolwire.loading.bundled_targets import _make_constructor
 from toolwire_bundled import BUNDLED, BundledTool, find_class
 from toolwire_dialects.markdown import from_entry
 from toolwire_tools import find_tools
@@ -74,7 +74,7 @@ def _wants(entry: BundledTool) -> str:
 
 
 def _settings(cls: Any, name: str) -> str:
-    described = _constructor_of(cls.__new__(cls), name).describe()
+    described = _make_constructor(cls.__new__(cls), name).describe()
     if not described["inputSchema"]["properties"]:
         return ""
     table = from_entry({"name": name, "inputSchema": described["inputSchema"]}).partition("\n\n")[2]

@@ -40,7 +40,7 @@ class About(msgspec.Struct, frozen=True, kw_only=True):
     requires_python: str | None = None
 
 
-def manifest(about: About, *, is_vendored: bool) -> str:
+def make_manifest(about: About, *, is_vendored: bool) -> str:
     """Return `manifest.json`; a vendored bundle has its packages in `lib` and fits this system and
     Python only.
     """
@@ -93,7 +93,7 @@ _SECRET = {
 }
 
 
-def project(about: About, dependencies: list[str], wheel: str | None) -> str:
+def write_project(about: About, dependencies: list[str], wheel: str | None) -> str:
     """Return `pyproject.toml`, by which uv makes the server's environment."""
     # Neither name nor version are those of the server: uv refuses a project that depends on its own
     # name. A list of strings in JSON is one in TOML, too.
@@ -111,7 +111,7 @@ package = false
 {sources}"""
 
 
-def entry_point(targets: list[str], options: list[str]) -> str:
+def write_entry_point(targets: list[str], options: list[str]) -> str:
     """Return `main.py`, which serves *targets*, those with a slash being files of the bundle."""
     return f'''"""Starts the server of this bundle."""
 
@@ -130,7 +130,7 @@ sys.exit(main(["serve", *(os.path.join(HERE, one) if "/" in one else one for one
 '''  # noqa: E501
 
 
-def registry_entry(about: About, url: str, name: str | None) -> dict[str, Any]:
+def make_registry_entry(about: About, url: str, name: str | None) -> dict[str, Any]:
     """Return `server.json` for a bundle that *url* will lead to; *name* is the server's name in the
     registry.
 

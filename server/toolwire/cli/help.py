@@ -6,7 +6,7 @@ from textwrap import fill, wrap
 
 from ..settings import DEFAULTS, SETTINGS, Setting
 from . import COMMANDS
-from .commands import Command, module
+from .commands import Command, import_command
 from .options import HELP, HELP_ALL
 
 _MAX_COLUMNS = 100
@@ -18,7 +18,7 @@ def format_help(
     """Return the text of `toolwire COMMAND --help` for the command *name*, at most *width* columns
     wide. A *command* is that of an extension. With *shows_all* it has rare options, too.
     """
-    asked: Command = command or module(name).COMMAND
+    asked: Command = command or import_command(name).COMMAND
     columns = min(width, _MAX_COLUMNS)
     usage = "\n".join(
         f"{'usage:' if number == 0 else '':<7}{line}" for number, line in enumerate(asked.usage)

@@ -71,18 +71,18 @@ def _dispatch(words: list[str]) -> int:
     first, *rest = words
     if first in ("-h", "--help", "help"):
         if rest and rest[0] in COMMANDS:
-            return _help(rest[0])
+            return _write_help(rest[0])
         from .printing.overview import format_overview
 
         return _print(format_overview(COMMANDS))
     if first in ("-V", "--version"):
-        from .printing.version_text import version_text
+        from .printing.version_text import write_version
 
-        return _print(version_text(is_verbose=bool({"-v", "--verbose"} & set(rest))))
-    from .commands import module
+        return _print(write_version(is_verbose=bool({"-v", "--verbose"} & set(rest))))
+    from .commands import import_command
     from .options import UnknownOption, parse
 
-    command = module(first) if first in COMMANDS else _find_announced_command(first)
+    command = import_command(first) if first in COMMANDS else _find_announced_command(first)
     if command is None:
         from .other_tools import explain_unknown_command
 
@@ -99,7 +99,7 @@ def _dispatch(words: list[str]) -> int:
         raise UsageError(explain_unknown_option(error, first, asked)) from None
     shows_all = "help_all" in parsed.options
     if shows_all or "help" in parsed.options:
-        return _help(first, asked, shows_all=shows_all)
+        return _write_help(first, asked, shows_all=shows_all)
     if "env_file" in parsed.options:
         from ..loading.env_file import apply_env_file
 
@@ -120,7 +120,7 @@ def _find_announced_command(name: str) -> Any:
         raise UsageError(f"the command {error}") from None
 
 
-def _help(name: str, command: Command | None = None, *, shows_all: bool = False) -> int:
+def _write_help(name: str, command: Command | None = None, *, shows_all: bool = False) -> int:
     from .help import format_help
     from .printing.layout import find_width
 

@@ -19,7 +19,7 @@ Convert = Callable[[str], Any]
 """Reads an option's value, or raises `ValueError` with what was expected (`a whole number`)."""
 
 
-def one_of(*choices: str) -> Convert:
+def accept_one_of(*choices: str) -> Convert:
     """Accept one of *choices*."""
 
     def convert(text: str) -> str:
@@ -66,10 +66,10 @@ class Option(msgspec.Struct, frozen=True):
         """The name in `Words.options`."""
         return self.flag.lstrip("-").replace("-", "_")
 
-    def value(self, text: str) -> Any:
+    def read_value(self, text: str) -> Any:
         """Return the value of *text*, or raise `ValueError` with what was expected."""
         if "|" in self.metavar:
-            return one_of(*self.metavar.split("|"))(text)
+            return accept_one_of(*self.metavar.split("|"))(text)
         if self.convert is None:
             from .option_values import find_reader  # most servers get no such option
 
@@ -103,7 +103,7 @@ HELP_ALL = Option("--help-all", "show rare options, too, and all limits")
 
 def _read_value(option: Option, text: str) -> Any:
     try:
-        return option.value(text)
+        return option.read_value(text)
     except ValueError as error:
         raise UsageError(f"{option.flag} takes {error}, not {text!r}") from None
 
@@ -236,7 +236,7 @@ LIMIT = Option(
 )
 
 
-def settings_in(options: Mapping[str, Any]) -> dict[str, Any]:
+def collect_settings(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of `Settings` that the *options* of a command line set."""
     settings = {
         name: options[option.key] for name, option in OF_SETTINGS.items() if option.key in options

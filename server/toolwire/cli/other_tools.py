@@ -13,7 +13,7 @@ from toolwire_schemas.did_you_mean import explain_unknown_name
 
 from ..settings import LIMITS, SETTINGS
 from . import COMMANDS
-from .commands import module
+from .commands import import_command
 from .options import LIMIT
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def explain_unknown_option(error: UnknownOption, name: str, command: Command) ->
     if "KEY=VALUE" in usage and argument.isidentifier():
         return f"{error}; arguments of the tool are given as {argument}=VALUE"
     sentence = str(error)
-    others = _commands_with(flag)
+    others = _list_commands(flag)
     if others:
         sentence = f"{name} has no option {flag}: that is one of {', '.join(others)}"
     if "-- COMMAND" in usage:
@@ -133,11 +133,11 @@ def _find_limit(flag: str) -> str | None:
     return None
 
 
-def _commands_with(flag: str) -> list[str]:
+def _list_commands(flag: str) -> list[str]:
     """Return the names of the commands that have the option *flag*."""
     found = []
     for name in COMMANDS:
-        options = module(name).COMMAND.options
+        options = import_command(name).COMMAND.options
         if any(flag in option.flags for option in options):
             found.append(name)
     return found

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..wrapping.host_results import max_tokens_for
+from ..wrapping.host_results import find_max_tokens
 from ..wrapping.host_rules import shape_own
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def choose_settings(host: str) -> dict[str, Any]:
     """Return the defaults of settings that the limits of *host* give."""
-    tokens = max_tokens_for(host)
+    tokens = find_max_tokens(host)
     if tokens is None:
         return {}
     return {"max_result_tokens": tokens, "on_large_result": "truncate"}

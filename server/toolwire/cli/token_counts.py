@@ -38,17 +38,17 @@ def count_tokens(entries: Sequence[dict[str, Any]], servers: Sequence[str]) -> l
         exact = None
         if count_exactly is not None:
             exact = count_exactly(text)
-        server = _server_of(name, servers)
+        server = _find_server(name, servers)
         estimated = estimate_tokens(text)
         counts.append(TokenCount(tool=name, server=server, estimated=estimated, exact=exact))
-    return sorted(counts, key=_most_first)
+    return sorted(counts, key=_make_sort_key)
 
 
-def _most_first(count: TokenCount) -> tuple[int, str, str]:
+def _make_sort_key(count: TokenCount) -> tuple[int, str, str]:
     return -count.estimated, count.tool, count.server
 
 
-def _server_of(tool: str, servers: Sequence[str]) -> str:
+def _find_server(tool: str, servers: Sequence[str]) -> str:
     for server in servers:
         if tool.startswith((f"{server}_", f"{server}.")):
             return server
@@ -74,11 +74,11 @@ def format_counts(counts: Sequence[TokenCount]) -> str:
 
 def as_data(counts: Sequence[TokenCount]) -> dict[str, Any]:
     """Return *counts* and their sums, for JSON."""
-    servers = {total.server: _numbers(total) for total in _sum_by_server(counts)}
-    return {"total": _numbers(_sum("", counts)), "servers": servers, "tools": list(counts)}
+    servers = {total.server: _make_numbers(total) for total in _sum_by_server(counts)}
+    return {"total": _make_numbers(_sum("", counts)), "servers": servers, "tools": list(counts)}
 
 
-def _numbers(total: TokenCount) -> dict[str, int | None]:
+def _make_numbers(total: TokenCount) -> dict[str, int | None]:
     return {"estimated": total.estimated, "exact": total.exact}
 
 
@@ -103,7 +103,7 @@ def _sum_by_server(counts: Sequence[TokenCount]) -> list[TokenCount]:
     for count in counts:
         groups.setdefault(count.server, []).append(count)
     totals = [_sum(server, group) for server, group in groups.items()]
-    return sorted(totals, key=_most_first)
+    return sorted(totals, key=_make_sort_key)
 
 
 def _sum(server: str, counts: Sequence[TokenCount]) -> TokenCount:

@@ -148,11 +148,11 @@ def make_entry(host: Host, server: HostServer) -> dict[str, Any]:
     for key, value in values.items():
         has_member = key != "name" or key in host.members
         if has_member and value != {}:
-            entry[_member_name(host, key)] = value
+            entry[_find_member_name(host, key)] = value
     return entry
 
 
-def _member_name(host: Host, key: str) -> str:
+def _find_member_name(host: Host, key: str) -> str:
     return host.members.get(key, key)
 
 
@@ -209,7 +209,7 @@ EDITORS: dict[str, Editor] = {"json": jsonc_edit, "toml": toml_edit, "yaml": yam
 
 def _keep_variables(host: Host, before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
     """Return the entry *after* with the variables that only the entry *before* has."""
-    name = _member_name(host, "env")
+    name = _find_member_name(host, "env")
     variables = before.get(name)
     if not isinstance(variables, dict) or not variables:
         return after
@@ -248,8 +248,8 @@ def _read_command(host: Host, entry: Any) -> list[str]:
     """Return the command line of an entry; an empty list if it has none."""
     if not isinstance(entry, dict):
         return []
-    words: list[Any] = [entry.get(_member_name(host, "command"))]
-    args = entry.get(_member_name(host, "args"))
+    words: list[Any] = [entry.get(_find_member_name(host, "command"))]
+    args = entry.get(_find_member_name(host, "args"))
     if isinstance(args, list):
         words += args
     if not all(isinstance(word, str) for word in words):

@@ -53,9 +53,9 @@ def read(words: Sequence[str], schema: Schema) -> dict[str, Any]:
         UsageError: if a word is not an argument, or names a parameter the tool does not have.
     """
     if len(words) == 1 and words[0] == "-":
-        return _object(_standard_input().text())
+        return _read_object(_find_standard_input().read_text())
     if len(words) == 1 and words[0].lstrip().startswith("{"):
-        return _object(words[0])
+        return _read_object(words[0])
     if sum(word.endswith("=@-") for word in words) > 1:
         raise UsageError(
             "only one argument can be read from standard input: write @FILE for the others"
@@ -65,17 +65,17 @@ def read(words: Sequence[str], schema: Schema) -> dict[str, Any]:
     for word in words:
         name, equals, text = word.partition("=")
         if not (equals and name):
-            raise UsageError(_not_an_argument(word, root))
-        _put(arguments, name, _content(text), root)
+            raise UsageError(_explain_not_an_argument(word, root))
+        _put(arguments, name, _find_content(text), root)
     return arguments
 
 
-def not_in_base64(arguments: dict[str, Any], schema: Schema) -> list[str]:
+def find_unencoded(arguments: dict[str, Any], schema: Schema) -> list[str]:
     """Return the names of *arguments* that a tool with this input *schema* wants in Base64, and
     that are not.
     """
     names = []
-    for name, member in _properties(SchemaGraph(schema).root).items():
+    for name, member in _find_properties(SchemaGraph(schema).root).items():
         value = arguments.get(name)
         if not isinstance(value, str) or not _takes_base64(member.alternatives()):
             continue
@@ -86,7 +86,7 @@ def not_in_base64(arguments: dict[str, Any], schema: Schema) -> list[str]:
     return names
 
 
-def _object(text: str) -> dict[str, Any]:
+def _read_object(text: str) -> dict[str, Any]:
     try:
         value = decode(text)
     except DecodingError as error:
@@ -98,8 +98,8 @@ def _object(text: str) -> dict[str, Any]:
     return value
 
 
-def _not_an_argument(word: str, root: SchemaNode) -> str:
-    names = list(_properties(root))
+def _explain_not_an_argument(word: str, root: SchemaNode) -> str:
+    names = list(_find_properties(root))
     takes = f"the tool takes {', '.join(names)}" if names else "the tool takes no arguments"
     form = (
         "name=value, without spaces around = and with quotes around a value that has spaces, or as"
@@ -114,7 +114,7 @@ class _File(msgspec.Struct, frozen=True):
     name: str
     data: bytes
 
-    def text(self) -> str:
+    def read_text(self) -> str:
         """Return it as text.
 
         Raises:
@@ -127,28 +127,28 @@ class _File(msgspec.Struct, frozen=True):
                 f"cannot read {self.name}: it is not text in UTF-8, and the tool takes no data"
             ) from None
 
-    def base64(self) -> str:
+    def read_base64(self) -> str:
         """Return it in Base64."""
         return binascii.b2a_base64(self.data, newline=False).decode()
 
 
-def _content(text: str) -> str | _File:
+def _find_content(text: str) -> str | _File:
     if not text.startswith("@") or text == "@":
         return text
     if text.startswith("@@"):
         return text[1:]
     if text == "@-":
-        return _standard_input()
+        return _find_standard_input()
     name = text[1:]
     try:
-        return _File(name, _data_of(name))
+        return _File(name, _read_data(name))
     except OSError as error:
         raise UsageError(
             f"cannot read {name}: {error.strerror} (write @{text} for the text itself)"
         ) from None
 
 
-def _data_of(name: str) -> bytes:
+def _read_data(name: str) -> bytes:
     with open(name, "rb", opener=_open_at_once) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             remedy = "write @- and pipe it into standard input"
@@ -161,7 +161,7 @@ def _open_at_once(name: str, flags: int) -> int:
     return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
 
 
-def _standard_input() -> _File:
+def _find_standard_input() -> _File:
     name = "standard input"
     return _File(name, _check_size(name, sys.stdin.buffer.read(_MAX_FILE_BYTES + 1)))
 
@@ -177,7 +177,7 @@ def _check_size(name: str, data: bytes) -> bytes:
 
 def _put(target: dict[str, Any], name: str, given: str | _File, place: SchemaNode) -> None:
     """Put the argument *name* into *target*, an object by the schema at *place*."""
-    properties = _properties(place)
+    properties = _find_properties(place)
     head, dot, tail = name.partition(".")
     if name not in properties and dot and head in properties:
         inner = target.setdefault(head, {})
@@ -187,18 +187,18 @@ def _put(target: dict[str, Any], name: str, given: str | _File, place: SchemaNod
         return
     additional = place.resolved.additional
     if name not in properties and additional is not None and additional.is_false:
-        raise UsageError(_no_parameter(name, properties))
+        raise UsageError(_explain_no_parameter(name, properties))
     member = properties.get(name, place.graph.anything)
-    value = _value(given, member)
+    value = _read_value(given, member)
     if name not in target:
         target[name] = value
-    elif isinstance(target[name], list) and "array" in _types(member.alternatives()):
+    elif isinstance(target[name], list) and "array" in _collect_types(member.alternatives()):
         target[name] += value if isinstance(value, list) else [value]
     else:
         raise UsageError(f"{name} is given twice, but takes one value")
 
 
-def _no_parameter(name: str, properties: dict[str, SchemaNode]) -> str:
+def _explain_no_parameter(name: str, properties: dict[str, SchemaNode]) -> str:
     from toolwire_schemas.did_you_mean import explain_unknown_name  # imported only for a mistake
 
     if not properties:
@@ -209,20 +209,20 @@ def _no_parameter(name: str, properties: dict[str, SchemaNode]) -> str:
 # --- values ---------------------------------------------------------------------------------------
 
 
-def _value(given: str | _File, place: SchemaNode) -> Any:
+def _read_value(given: str | _File, place: SchemaNode) -> Any:
     if isinstance(given, str):
-        return _value_of_text(given, place)
+        return _read_value_of_text(given, place)
     nodes = place.alternatives()
     if _takes_base64(nodes):
-        return given.base64()
-    if "string" not in _types(nodes) and _takes_base64(_items(nodes).alternatives()):
-        return [given.base64()]
-    return _value_of_text(given.text(), place)
+        return given.read_base64()
+    if "string" not in _collect_types(nodes) and _takes_base64(_find_items(nodes).alternatives()):
+        return [given.read_base64()]
+    return _read_value_of_text(given.read_text(), place)
 
 
-def _value_of_text(text: str, place: SchemaNode) -> Any:
+def _read_value_of_text(text: str, place: SchemaNode) -> Any:
     nodes = place.alternatives()
-    types = _types(nodes)
+    types = _collect_types(nodes)
     if types == {"string"}:
         return text
     try:
@@ -239,14 +239,14 @@ def _value_of_text(text: str, place: SchemaNode) -> Any:
     if type_of_value in _NUMBERS and types & _NUMBERS:
         return value
     if "array" in types and "string" not in types:
-        return [_value_of_text(text, _items(nodes))]
+        return [_read_value_of_text(text, _find_items(nodes))]
     return text
 
 
 # --- schemas: `X | None` is X as far as typing goes -----------------------------------------------
 
 
-def _properties(place: SchemaNode) -> dict[str, SchemaNode]:
+def _find_properties(place: SchemaNode) -> dict[str, SchemaNode]:
     """Return the members of the first alternative that has some."""
     for node in place.alternatives():
         if node.properties:
@@ -254,7 +254,7 @@ def _properties(place: SchemaNode) -> dict[str, SchemaNode]:
     return {}
 
 
-def _items(nodes: list[SchemaNode]) -> SchemaNode:
+def _find_items(nodes: list[SchemaNode]) -> SchemaNode:
     """Return the items of the first of *nodes* that has some."""
     for node in nodes:
         if node.items is not None and not node.items.is_false:
@@ -262,7 +262,7 @@ def _items(nodes: list[SchemaNode]) -> SchemaNode:
     return nodes[0].graph.anything
 
 
-def _types(nodes: list[SchemaNode]) -> set[str]:
+def _collect_types(nodes: list[SchemaNode]) -> set[str]:
     """Return the types that any of *nodes* names; empty if none names one."""
     found: set[str] = set()
     for node in nodes:
@@ -274,7 +274,7 @@ def _types(nodes: list[SchemaNode]) -> set[str]:
 
 def _takes_base64(nodes: list[SchemaNode]) -> bool:
     """Return whether the only texts that *nodes* take are data in Base64."""
-    of_texts = [node.keywords for node in nodes if "string" in _types([node])]
+    of_texts = [node.keywords for node in nodes if "string" in _collect_types([node])]
     return bool(of_texts) and all(map(_is_base64, of_texts))
 
 

@@ -56,7 +56,7 @@ def _create(name: str, *settings: str) -> Any:
     """Return the action *name*: one instance for all of its tools, also after a reload."""
     cls = find_class(name)
     action = cls.__new__(cls)
-    constructor = _constructor_of(action, name)
+    constructor = _make_constructor(action, name)
     try:
         arguments = {}
         if settings:
@@ -94,7 +94,7 @@ def make_paths_absolute(word: str) -> str:
     if name not in BUNDLED:
         raise LoadError(f"--set {word}: {explain_unknown_name('bundled tool', name, BUNDLED)}")
     cls = find_class(name)
-    constructor = _constructor_of(cls.__new__(cls), name)
+    constructor = _make_constructor(cls.__new__(cls), name)
     try:
         ((parameter, value),) = _read_settings([setting], constructor).items()
     except UsageError as error:
@@ -112,7 +112,7 @@ def make_paths_absolute(word: str) -> str:
     return f"{name}.{parameter}={encode(absolute_paths).decode()}"
 
 
-def _constructor_of(action: Any, name: str) -> Tool:
+def _make_constructor(action: Any, name: str) -> Tool:
     """Return the constructor of *action* as a tool, which checks settings and describes errors."""
     options = Options(exclude_arguments=_OF_EVERY_ACTION)
     return make_tool(action.__init__, name=name, options=options)

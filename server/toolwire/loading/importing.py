@@ -48,7 +48,7 @@ def import_file(path: str) -> ModuleType:
             from .dependencies import provide_packages
 
             provide_packages(path, add_to_path)
-    package, root = _package_of(path)
+    package, root = _find_package(path)
     add_to_path(os.path.dirname(path))
     if package:
         add_to_path(root)
@@ -59,7 +59,7 @@ def import_file(path: str) -> ModuleType:
     return run_user_code(path, lambda: _execute(name, path))
 
 
-def _package_of(path: str) -> tuple[str, str]:
+def _find_package(path: str) -> tuple[str, str]:
     """Return the dotted name of a file inside a package ("" without a package), and the folder that
     holds the package.
     """

@@ -80,19 +80,19 @@ class MethodHandler(msgspec.Struct, frozen=True, eq=False):
         Raises:
             RequestError: if the response is an error.
         """
-        response = dispatch_to_serializable("", **self._options(arguments))
+        response = dispatch_to_serializable("", **self._read_options(arguments))
         return _read_response(response)
 
     async def call_async(
         self, arguments: Any, caller: Caller, strict_arguments: bool = False
     ) -> dict[str, Any]:
-        response = await async_dispatch_to_serializable("", **self._options(arguments))
+        response = await async_dispatch_to_serializable("", **self._read_options(arguments))
         return _read_response(response)
 
     def with_name(self, name: str) -> MethodHandler:
         return MethodHandler(name, self.function, self.is_async)
 
-    def _options(self, arguments: Any) -> dict[str, Any]:
+    def _read_options(self, arguments: Any) -> dict[str, Any]:
         request = {"jsonrpc": "2.0", "method": self.name, "id": 0}
         if arguments is not None:
             request["params"] = arguments

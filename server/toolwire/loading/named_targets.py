@@ -41,7 +41,7 @@ def find_named_tools(module: ModuleType, place: str, name: str) -> list[Tool]:
         return tools
     found = [tool for tool in tools if name in tool.entry.spellings]
     if not found:
-        raise _unknown(place, name, "tool", [tool.name for tool in tools])
+        raise _explain_unknown(place, name, "tool", [tool.name for tool in tools])
     return found
 
 
@@ -56,7 +56,7 @@ def _find_published(module: ModuleType, place: str, name: str) -> list[Tool]:
     if found:
         return found
     names = [*_list_own_callables(module), *(tool.name for tool in tools)]
-    raise _unknown(place, name, "function, toolkit or tool", dict.fromkeys(names))
+    raise _explain_unknown(place, name, "function, toolkit or tool", dict.fromkeys(names))
 
 
 def _list_own_callables(module: ModuleType) -> list[str]:
@@ -70,7 +70,7 @@ def _list_own_callables(module: ModuleType) -> list[str]:
     return names
 
 
-def _unknown(place: str, name: str, what: str, known: Iterable[str]) -> LoadError:
+def _explain_unknown(place: str, name: str, what: str, known: Iterable[str]) -> LoadError:
     from toolwire_schemas.did_you_mean import explain_unknown_name  # only a mistake needs it
 
     return LoadError(f"{place}: {explain_unknown_name(what, name, known)}")

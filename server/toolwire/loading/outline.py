@@ -41,7 +41,7 @@ def read_version(targets: Sequence[str]) -> str | None:
     """
     versions: set[str] = set()
     for target in targets:
-        version = _version_of_file(parse(target).place)
+        version = _read_file_version(parse(target).place)
         if version is None:
             return None
         if version:
@@ -49,7 +49,7 @@ def read_version(targets: Sequence[str]) -> str | None:
     return versions.pop() if len(versions) == 1 else ""
 
 
-def _version_of_file(path: str) -> str | None:
+def _read_file_version(path: str) -> str | None:
     if not path.endswith(".py") or not _is_by_itself(path):
         return None
     try:

@@ -24,7 +24,7 @@ from ..errors import LifespanFailed
 from . import importing as imports
 from .diagnostics.import_errors import print_users_part
 from .targets import parse
-from .user_modules import file_of, is_of_user
+from .user_modules import find_file, is_of_user
 
 if TYPE_CHECKING:
     import threading
@@ -85,7 +85,7 @@ class Reloader:
 
     def _reload(self, server: Server, found: dict[str, Stamp]) -> None:
         names = self._name_changes(found)
-        old_modules, old_path = self._modules(), list(sys.path)
+        old_modules, old_path = self._list_modules(), list(sys.path)
         for name in old_modules:
             del sys.modules[name]
         # The old target of a changed link must not come before the new one.
@@ -100,7 +100,7 @@ class Reloader:
         except (Exception, KeyboardInterrupt) as error:  # the user reads the error and edits again
             if isinstance(error, LifespanFailed):
                 print_users_part(error.__cause__)
-            for name in self._modules():
+            for name in self._list_modules():
                 del sys.modules[name]
             sys.modules.update(old_modules)
             sys.path[:] = old_path
@@ -133,11 +133,11 @@ class Reloader:
                 seen[path] = found.get(path, stamp)
         self._seen = seen
 
-    def _modules(self) -> dict[str, ModuleType]:
+    def _list_modules(self) -> dict[str, ModuleType]:
         """Return the user's modules that were imported since the start."""
         modules = {}
         for name, module in list(sys.modules.items()):
-            if name not in self._not_ours and is_of_user(file_of(module)):
+            if name not in self._not_ours and is_of_user(find_file(module)):
                 modules[name] = module
         return modules
 
@@ -154,7 +154,7 @@ class Reloader:
         """Return the files of the user's modules, and what is or may become a target next to
         them.
         """
-        files = set(map(file_of, self._modules().values()))
+        files = set(map(find_file, self._list_modules().values()))
         folders_of_modules = set(map(os.path.dirname, files))
         named_folders = {os.path.realpath(path) for path in self._named if os.path.isdir(path)}
         paths = {*files, *self._named}

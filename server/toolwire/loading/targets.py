@@ -211,12 +211,12 @@ def _load_tools(target: Target, settings: Sequence[str]) -> list[Tool]:
     if target.load_program:
         return target.load_program()
     if target.is_path:
-        return _tools_of_file(target)
+        return _load_file_tools(target)
     from .modules import find_module_or_installed
 
     thing = find_module_or_installed(target.place)
     if isinstance(thing, ModuleType):
-        return _tools_of_module(thing, target)
+        return _find_module_tools(thing, target)
     if target.name is not None:
         raise LoadError(
             f"{target.place} is a single installed tool or toolkit; omit :{target.name}"
@@ -224,14 +224,14 @@ def _load_tools(target: Target, settings: Sequence[str]) -> list[Tool]:
     return find_tools(thing)
 
 
-def _tools_of_file(target: Target) -> list[Tool]:
+def _load_file_tools(target: Target) -> list[Tool]:
     path = target.place
     if path.endswith(imports.YAML):
         from .yaml_targets import load_tools
 
         return load_tools(path, target.name)
     module = imports.import_file(path)
-    found = _tools_of_module(module, target)
+    found = _find_module_tools(module, target)
     for ending in imports.YAML:
         description = f"{path[:-3]}_config{ending}"
         if os.path.isfile(description):
@@ -241,7 +241,7 @@ def _tools_of_file(target: Target) -> list[Tool]:
     return found
 
 
-def _tools_of_module(module: ModuleType, target: Target) -> list[Tool]:
+def _find_module_tools(module: ModuleType, target: Target) -> list[Tool]:
     try:
         return _with_lifespan(_find_offer(module, target), module)
     except MadeForFastMCP as error:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def find_sources() -> set[str]:
     """Return the files of all modules that are neither installed nor of the standard library."""
-    files = map(file_of, list(sys.modules.values()))
+    files = map(find_file, list(sys.modules.values()))
     return set(filter(is_of_user, files))
 
 
@@ -25,7 +25,7 @@ def is_of_user(file: str) -> bool:
     return bool(file) and not file.startswith(_INSTALLED)
 
 
-def file_of(module: ModuleType) -> str:
+def find_file(module: ModuleType) -> str:
     """Return the path of the file of *module*; "" if it has none."""
     file = getattr(module, "__file__", None)
     return os.path.realpath(file) if isinstance(file, str) else ""

@@ -15,7 +15,7 @@ from toolwire_client.protocol.results import (
 from toolwire_dialects.lint.audit import check_members
 from toolwire_schemas.wire.codec import EncodingError, encode
 
-from .mounted_entry import key_of
+from .mounted_entry import find_key
 
 _KINDS: dict[str, tuple[Any, str]] = {
     "tools": (ToolDescription, "tool"),
@@ -25,7 +25,7 @@ _KINDS: dict[str, tuple[Any, str]] = {
 }
 
 
-def problem_of(entry: Any, kind: str, keys: set[tuple[str, str]]) -> str | None:
+def find_problem(entry: Any, kind: str, keys: set[tuple[str, str]]) -> str | None:
     """Return why *entry*, of a server's list of *kind*, is left out; `None` if its kind and name
     are added to *keys*.
 
@@ -37,7 +37,7 @@ def problem_of(entry: Any, kind: str, keys: set[tuple[str, str]]) -> str | None:
     except (BrokenRules, EncodingError) as error:
         return str(error)
     present = {name: value for name, value in entry.items() if value is not None}
-    name = key_of(kind, entry)
+    name = find_key(kind, entry)
     if not name or (kind, name) in keys:
         return f"{name[:100]!r} is listed twice" if name else "its name is empty"
     keys.add((kind, name))

@@ -12,7 +12,7 @@ from toolwire_schemas.output import make_printable
 from toolwire_schemas.wire.codec import encode
 
 from .. import log
-from .entry_problems import problem_of
+from .entry_problems import find_problem
 from .mounted_entry import mount_entry
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ class MountedEntries:
         """As `EntryRules.select`."""
         entries = []
         for entry in page:
-            problem = problem_of(entry, kind, kept.keys)
+            problem = find_problem(entry, kind, kept.keys)
             if problem is None and (size := len(encode(entry))) > kept.left:
                 problem = "the list is too large"
             if problem is None:

@@ -84,7 +84,7 @@ class LockedEntries:
         self._log(checked.remarks(self._texts).values())
         allowed = []
         for tool in tools:
-            place = tool.kind, _key_of(tool)
+            place = tool.kind, _make_key(tool)
             if place not in checked.allowed:
                 continue
             approved = checked.replaced.get(place)
@@ -145,7 +145,7 @@ def _find_prefix(name: str, prefixes: frozenset[str]) -> str | None:
     return None
 
 
-def _key_of(tool: Tool) -> Any:
+def _make_key(tool: Tool) -> Any:
     entry = tool.describe()
     if not isinstance(entry, dict):
         return None

@@ -131,12 +131,12 @@ class Mount:
         return self._locked.check_instructions(instructions)
 
     async def call(self, params: dict[str, Any], call: Call) -> dict[str, Any]:
-        """Return the result of the request with *params*, for *call*; raises what `ready_for` and
+        """Return the result of the request with *params*, for *call*; raises what `start_for` and
         `send` raise.
         """
-        return await self.send(self.ready_for(call), params, call)
+        return await self.send(self.start_for(call), params, call)
 
-    def ready_for(self, call: Call) -> Running:
+    def start_for(self, call: Call) -> Running:
         """Return the server, which is started if it does not run.
 
         Raises:

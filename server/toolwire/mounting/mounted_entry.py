@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _NUMBERS = (int, float, bool)
 
 
-def key_of(kind: str, entry: dict[str, Any]) -> str:
+def find_key(kind: str, entry: dict[str, Any]) -> str:
     """Return what calls name an entry of the list of *kind* by: its name or URI."""
     key: str = entry[{"resources": "uri", "resourceTemplates": "uriTemplate"}.get(kind, "name")]
     return key
@@ -41,7 +41,7 @@ def mount_entry(prefix: str, forward: Forward, kind: str, listed: dict[str, Any]
 
     Tools and prompts have the *prefix* in front of their names.
     """
-    name_there = key_of(kind, listed)
+    name_there = find_key(kind, listed)
     is_named = kind in ("tools", "prompts")
     parts = (prefix, name_there) if prefix and is_named else (name_there,)
     name = "_".join(parts)

@@ -236,7 +236,7 @@ class MountedServer:
             return self._provide_mount()
 
     def _send(self, mount: Mount, params: dict[str, Any], call: Call) -> Response:
-        running = mount.ready_for(call)
+        running = mount.start_for(call)
         self._check_offered(params, call.entry)
         return mount.send(running, params, call)
 
@@ -300,12 +300,12 @@ def _are_same(shown: Sequence[Tool], tools: Sequence[Tool]) -> bool:
     from toolwire_dialects.compare.lock import BadLock
 
     try:
-        return _canonical(shown) == _canonical(tools)
+        return _make_canonical(shown) == _make_canonical(tools)
     except BadLock:  # two of one name, or nested too deeply
         return False
 
 
-def _canonical(tools: Sequence[Tool]) -> Lock:
+def _make_canonical(tools: Sequence[Tool]) -> Lock:
     """Return the entries of *tools* in the form in which a lock has them."""
     from toolwire_dialects.compare.lock import KEYS, Offer, lock_offer
 

@@ -234,7 +234,7 @@ class Mounts:
             self._timers = Timers()
         return IdleLimit(seconds, self._timers)
 
-    def tools(self, own: list[Tool]) -> Iterator[Tool]:
+    def iterate_tools(self, own: list[Tool]) -> Iterator[Tool]:
         """Yield what the servers list, without names that are taken: by *own*, by servers before,
         by another prefix.
         """
@@ -248,7 +248,7 @@ class Mounts:
                 is_foreign = (
                     not mount.prefix
                     and tool.kind in ("tools", "prompts")
-                    and self._by_prefix(key[1])
+                    and self._find_by_prefix(key[1])
                 )
                 if key in taken or is_foreign:
                     hidden.append(key[1])
@@ -328,7 +328,7 @@ class Mounts:
         readings = [mount.reading for mount in mounts if mount.reading is not None]
         wait_for(readings, call, CHANGE_PATIENCE_SECONDS)
 
-    def _by_prefix(self, name: str) -> list[MountedServer]:
+    def _find_by_prefix(self, name: str) -> list[MountedServer]:
         joints = {self._separator, "_", "."}
         return [
             mount
@@ -383,7 +383,7 @@ class Mounts:
         if method in LIST_METHODS:
             return self._list(method, params, call)
         name = _name_in(params)
-        mounts = self._mounts_for(name)
+        mounts = self._find_mounts(name)
         self._complete(call, mounts, None)
         try:
             tool, arguments = self._find(method, params, modern=call.origin.modern)
@@ -419,11 +419,11 @@ class Mounts:
             self._complete(call, group, None, is_known=lambda mount: mount.is_read)
         return [msgspec.to_builtins(_report_server(mount)) for mount in mounts]
 
-    def _mounts_for(self, name: Any) -> list[MountedServer]:
+    def _find_mounts(self, name: Any) -> list[MountedServer]:
         """Return the servers that may have something called *name*; all if there is no name."""
         if name is None:
             return list(self._mounts)
-        by_prefix = self._by_prefix(str(name))
+        by_prefix = self._find_by_prefix(str(name))
         return by_prefix or [mount for mount in self._mounts if not mount.prefix]
 
     def _find(self, method: str, params: dict[str, Any], *, modern: bool) -> tuple[Tool, Any]:

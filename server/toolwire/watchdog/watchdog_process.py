@@ -85,7 +85,7 @@ class WatchedServer:
         else:
             self.poll.register(3, _HANG_UP)
         self.poll.register(4, select.POLLIN)
-        self.pidfd = _pidfd_of(self.server)
+        self.pidfd = _open_pidfd(self.server)
         if self.pidfd >= 0:
             self.poll.register(self.pidfd, select.POLLIN)
 
@@ -174,7 +174,7 @@ class WatchedServer:
             self.poll.register(4, select.POLLIN)
 
     def _end(self) -> None:
-        names = self._names()
+        names = self._list_names()
         if posix.getppid() == self.server:
             posix.kill(self.server, 9)
             culprit = "; no call was running, so an import may hold the interpreter's lock"
@@ -187,14 +187,14 @@ class WatchedServer:
 
     def _report(self, seconds: float) -> None:
         self.reported = True
-        names = self._names() or "a tool"
+        names = self._list_names() or "a tool"
         what = (
             f"no Python code has run for {seconds:.0f} s, since {names} holds the interpreter's"
             " lock"
         )
         self._say("warning", f"{what}; other calls are blocked. {_ADVICE}")
 
-    def _names(self) -> str:
+    def _list_names(self) -> str:
         try:
             marks = memoryview(posix.pread(6, 2 * self.slots, 0)).cast("H")
             size = self.name_bytes
@@ -300,7 +300,7 @@ def _signal_all(processes: list[int], number: int) -> None:
             continue
 
 
-def _pidfd_of(process: int) -> int:
+def _open_pidfd(process: int) -> int:
     """Return a descriptor that is readable when *process* has ended; -1 where the system has
     none.
     """

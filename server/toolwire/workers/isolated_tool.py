@@ -60,7 +60,7 @@ def isolate_loaded(
     wanted = [tool for tool in tools if _is_wanted(tool, settings)]
     if not wanted:
         return tools
-    spec = _spec(loading, tools, settings, sources=sources)
+    spec = _make_spec(loading, tools, settings, sources=sources)
     return _isolate_wanted(tools, wanted, spec, settings)
 
 
@@ -69,7 +69,7 @@ def isolate_unshared(tools: list[Tool], loading: dict[str, Any], settings: Setti
     each session, also if they would run in others otherwise.
     """
     wanted = [tool for tool in tools if not tool.entry.options.shared and tool.kind != "methods"]
-    spec = _spec(loading, tools, settings)
+    spec = _make_spec(loading, tools, settings)
     limited = _has_memory_limits(tools, settings)
 
     def make_processes(where: Place) -> SessionProcesses:
@@ -94,14 +94,18 @@ def isolate_found(
         ValueError: if an engine cannot be used.
     """
     tools = [tool for tool, _ in found]
-    wanted = {tool: _target(tool, thing) for tool, thing in found if _is_wanted(tool, settings)}
+    wanted = {
+        tool: _make_target(tool, thing) for tool, thing in found if _is_wanted(tool, settings)
+    }
     if not wanted:
         return tools
     place = None if lifespan is None else _import_path_of(lifespan)
     if place is None and lifespan is not None:
         raise RegistrationError(_NOT_IMPORTABLE, tool="lifespan", remedy=_AT_THE_TOP)
     loading = {"targets": list(dict.fromkeys(wanted.values()))}
-    return _isolate_wanted(tools, wanted, _spec(loading, tools, settings, lifespan=place), settings)
+    return _isolate_wanted(
+        tools, wanted, _make_spec(loading, tools, settings, lifespan=place), settings
+    )
 
 
 def _isolate_wanted(
@@ -123,12 +127,12 @@ def _isolate_in(
     for tool in tools:
         if tool in wanted:
             name = tool.entry.name_with(settings.separator)
-            tool = isolate(tool, pool_at(_where(tool, settings)), name)
+            tool = isolate(tool, pool_at(_find_place(tool, settings)), name)
         placed.append(tool)
     return placed
 
 
-def _where(tool: Tool, settings: Settings) -> Place:
+def _find_place(tool: Tool, settings: Settings) -> Place:
     """Return `"process"` if *tool* runs on this machine, else the engine that it runs on."""
     name: Place = tool.entry.options.runs_in or "process"
     if name == "process" or not isinstance(name, str):
@@ -158,9 +162,9 @@ def _pool(
     if where == "process":
         start_one = partial(start_here, spec, limited)
         return ProcessPool(start_one, room, end_seconds=end_seconds, idle_seconds=idle_seconds)
-    from .cluster.engines import engine
+    from .cluster.engines import get_engine
 
-    there = engine(where)
+    there = get_engine(where)
     path = [
         entry for entry in sys.path if entry and not entry.startswith((sys.prefix, sys.base_prefix))
     ]
@@ -184,10 +188,10 @@ def _has_memory_limits(tools: list[Tool], settings: Settings) -> bool:
     return limited
 
 
-def _things(found: object) -> Iterator[object]:
+def _list_things(found: object) -> Iterator[object]:
     if isinstance(found, list | tuple):
         for thing in found:
-            yield from _things(thing)
+            yield from _list_things(thing)
     else:
         yield found
 
@@ -205,9 +209,9 @@ def _is_made_of(tool: Tool, thing: object) -> bool:
     )
 
 
-def _target(tool: Tool, things: object) -> str:
+def _make_target(tool: Tool, things: object) -> str:
     thing = next(
-        (thing for thing in _things(things) if _is_made_of(tool, thing)), tool.entry.function
+        (thing for thing in _list_things(things) if _is_made_of(tool, thing)), tool.entry.function
     )
     found = _import_path_of(thing)
     if (
@@ -238,7 +242,7 @@ def _import_path_of(thing: object) -> str | None:
             is_same = value is thing or (
                 type(value) is type(thing) is MethodType and value == thing
             )
-            if is_same and (module_name != "__main__" or name in _names_in_script(module)):
+            if is_same and (module_name != "__main__" or name in _list_names_in_script(module)):
                 return f"{place}:{name}"
     return None
 
@@ -257,7 +261,7 @@ def _place(module: ModuleType) -> str | None:
     return file if is_file and not is_found else name
 
 
-def _names_in_script(module: ModuleType) -> Collection[str]:
+def _list_names_in_script(module: ModuleType) -> Collection[str]:
     """Return the names that a script uses at its top level, without those that exist only if it is
     run.
     """
@@ -280,7 +284,7 @@ _AT_THE_TOP = (
 )
 
 
-def _spec(
+def _make_spec(
     loading: dict[str, Any],
     tools: list[Tool],
     settings: Settings,
@@ -300,7 +304,7 @@ def _spec(
             name: getattr(settings, name)
             for name in (*_PASSED_ON, *(["grace_seconds"] if lives else []))
         }
-        | {"max_result_bytes": _most_bytes(tools, settings)},
+        | {"max_result_bytes": _choose_max_bytes(tools, settings)},
         memory_limit=settings.memory_limit,
         sources=dict(sorted(stamps.items(), key=lambda item: item[1], reverse=True)[:_MAX_SOURCES]),
         log_level=level,
@@ -318,7 +322,7 @@ _PASSED_ON = ("separator", "strict_arguments", "mask_errors", "structured")
 """The settings that a worker must share with its server, to respond in the same way."""
 
 
-def _most_bytes(tools: list[Tool], settings: Settings) -> int:
+def _choose_max_bytes(tools: list[Tool], settings: Settings) -> int:
     """Return how large a result of a worker may be: the server cuts or keeps it, or refuses it by
     its tool's limit.
     """

@@ -114,7 +114,7 @@ class ProcessPool(ConcurrencyLimit):
         """
         is_repeated = False
         while True:
-            worker = self._idle_worker() or self._new_worker(call)
+            worker = self._take_idle_worker() or self._start_worker(call)
             if worker is None:
                 continue
             try:
@@ -142,7 +142,7 @@ class ProcessPool(ConcurrencyLimit):
 
         wait(self._ending, max(0.0, deadline - time.monotonic()))
 
-    def _idle_worker(self) -> WorkerProcess | None:
+    def _take_idle_worker(self) -> WorkerProcess | None:
         while True:
             with self._changing:
                 worker = self._idle.pop() if self._idle else None
@@ -150,7 +150,7 @@ class ProcessPool(ConcurrencyLimit):
                 return worker
             worker.discard()  # it has ended by itself
 
-    def _new_worker(self, call: Call) -> WorkerProcess | None:
+    def _start_worker(self, call: Call) -> WorkerProcess | None:
         """Return a new process; `None` if another one has become idle first."""
         from .worker_process import WorkerProcess  # with the client, for the first call
 

@@ -89,7 +89,7 @@ class WorkerProcess(Connection):
             transport.kill()
             transport.close()
             if isinstance(error, ClientError):
-                raise ToolError(self._not_ready(call.entry.name, error)) from None
+                raise ToolError(self._make_not_ready_error(call.entry.name, error)) from None
             raise
 
     @property
@@ -117,7 +117,7 @@ class WorkerProcess(Connection):
                 self._declare(can_ask)
             except ClientError:
                 return None
-        params = _params_of(call, name, arguments)
+        params = _make_params(call, name, arguments)
         self._call, self._was_sent = call, False
         try:
             return await forward(call, self, params)
@@ -134,7 +134,7 @@ class WorkerProcess(Connection):
                 raise make_cancelled_error(call) from None
             if not self._was_sent:
                 return None
-            raise self._failure(call) from None
+            raise self._make_failure(call) from None
         finally:
             self._release(call)
             if self._is_spent:  # until it is killed, the tool may clean up
@@ -213,7 +213,7 @@ class WorkerProcess(Connection):
         self.protocol.declare(can_ask=can_ask)
         run(shake_hands(lambda: self, self.transport.waiting, Deadline(_START_SECONDS), "legacy"))
 
-    def _not_ready(self, name: str, error: ClientError) -> str:
+    def _make_not_ready_error(self, name: str, error: ClientError) -> str:
         status = self.transport.exit_status()
         if status == STALE:
             return (
@@ -226,7 +226,7 @@ class WorkerProcess(Connection):
             why = f"failed to start: it {_describe_exit(status, None, by_us=False)}"
         return f"{name}: the tool's process {why}; see the server's log."
 
-    def _failure(self, call: Call) -> ToolError:
+    def _make_failure(self, call: Call) -> ToolError:
         """Return the error for *call*, during which the conversation ended."""
         if not isinstance(self.end, ServerGone):
             return ToolError(str(self.end))
@@ -257,7 +257,7 @@ def _describe_exit(status: int | None, memory_limit: int | None, *, by_us: bool)
     return f"{ended}; its memory {limit}" if limit else ended
 
 
-def _params_of(call: Call, name: str, arguments: Any) -> dict[str, Any]:
+def _make_params(call: Call, name: str, arguments: Any) -> dict[str, Any]:
     """Return the members of the request for *call*, whose tool is called *name* there."""
     params: dict[str, Any]
     if call.entry.kind in ("tools", "prompts"):

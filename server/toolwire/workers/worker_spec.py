@@ -86,10 +86,10 @@ def start_here(spec: WorkerSpec, limited: bool, call: Call, news: News) -> Guard
     """
     from ..guarded_process import GuardedProcess
 
-    cgroup = _cgroup(spec, call.entry) if limited else ""
+    cgroup = _make_cgroup(spec, call.entry) if limited else ""
     try:
         return GuardedProcess(
-            partial(command, spec, cgroup), env=None, cwd=spec.folder, keep_stderr=False
+            partial(make_command, spec, cgroup), env=None, cwd=spec.folder, keep_stderr=False
         )
     except BaseException:
         with suppress(OSError):
@@ -97,7 +97,7 @@ def start_here(spec: WorkerSpec, limited: bool, call: Call, news: News) -> Guard
         raise
 
 
-def _cgroup(spec: WorkerSpec, entry: Entry) -> str:
+def _make_cgroup(spec: WorkerSpec, entry: Entry) -> str:
     """Return the path of a new cgroup; "" if that is not possible."""
     from toolwire_tools.processes import cgroups
 
@@ -115,7 +115,7 @@ def _say_once_that_limits_are_separate() -> None:
     )
 
 
-def command(spec: WorkerSpec, cgroup: str, group: ChildGroup) -> list[str]:
+def make_command(spec: WorkerSpec, cgroup: str, group: ChildGroup) -> list[str]:
     """Return the command of a worker: this Python, with the same flags, path and arguments.
 
     *group* is the worker's, *cgroup* the path of its own cgroup, if it has one.

@@ -46,7 +46,7 @@ DIALECTS_OF = {
 """The dialect of tool names that each host or vendor takes; `any` is all of them."""
 
 
-def object_in(value: Any, member: str) -> dict[str, Any]:
+def get_object(value: Any, member: str) -> dict[str, Any]:
     """Return the object that a message, or another JSON *value*, has under *member*; an empty one
     if it has none.
     """

@@ -9,7 +9,7 @@ from toolwire_schemas.wire.codec import encode
 
 from ..mounting.listed_entries import MountedEntries
 from ..mounting.mounted_entry import mount_entry
-from . import object_in
+from . import get_object
 from .host_rules import adapt, count_readings, repair_entry
 
 if TYPE_CHECKING:
@@ -66,6 +66,6 @@ class UnchangedTools:
             return self._mounted.make_tool(entry, kind, forward)
         listed = entry if isinstance(entry, dict) else {}
         name = text(listed.get("name"))
-        known = {"name": name, "inputSchema": object_in(listed, "inputSchema")}
+        known = {"name": name, "inputSchema": get_object(listed, "inputSchema")}
         tool = mount_entry("", forward, kind, known)
         return adapt(count_readings(tool, self._counts), name, entry)

@@ -16,7 +16,7 @@ from toolwire_client.redaction.hidden import stands_for
 from toolwire_schemas.json_schema.error_text import format_value
 from toolwire_schemas.wire import messages
 
-from . import object_in
+from . import get_object
 from .recording import RecordedLine
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ class Exchange(msgspec.Struct, eq=False):
 
     @property
     def params(self) -> Object:
-        members = object_in(self.request, "params")
+        members = get_object(self.request, "params")
         return {name: value for name, value in members.items() if name != "_meta"}
 
     def fits(self, other: Exchange) -> bool:
@@ -92,7 +92,7 @@ class _Reader:
 
     def take_from_client(self, message: Object, line: int) -> None:
         if message.get("method") == "notifications/cancelled":  # its request gets no response
-            cancelled = as_id(object_in(message, "params").get("requestId"))
+            cancelled = as_id(get_object(message, "params").get("requestId"))
             if cancelled is not None:
                 self._open.pop(cancelled, None)
             return
@@ -134,28 +134,28 @@ class _Reader:
 
     def _find_owner(self, message: Object) -> Exchange | None:
         """Return the exchange to which a notification or request of the server belongs."""
-        token = object_in(message, "params").get("progressToken")
+        token = get_object(message, "params").get("progressToken")
         if token is not None:
             for exchange in self._open.values():
-                if progress_token(exchange.request) == token:
+                if find_progress_token(exchange.request) == token:
                     return exchange
         # Other messages name no request: they are taken for those of the last one.
         return self.found[-1] if self.found else None
 
     def _take_next_round(self, message: Object) -> Exchange | None:
         """Return the exchange that a modern client continues with this request, if it does."""
-        params = object_in(message, "params")
+        params = get_object(message, "params")
         if not any(name in params for name in _OF_ROUNDS):
             return None
         first = Exchange(0, _without_rounds(message))
         for exchange in reversed(self.found):
-            asked = object_in(exchange.steps[-1], "result") if exchange.steps else {}
+            asked = get_object(exchange.steps[-1], "result") if exchange.steps else {}
             if asked.get("resultType") != "input_required" or not exchange.fits(first):
                 continue
             if not stands_for(asked.get("requestState"), params.get("requestState")):
                 continue
             del exchange.steps[-1]
-            requests = object_in(asked, "inputRequests")
+            requests = get_object(asked, "inputRequests")
             exchange.steps.append(Questions(_read_requests(requests)))
             exchange.end = math.inf
             return exchange
@@ -171,7 +171,7 @@ def _read_requests(requests: Object) -> dict[str, Object]:
 
 
 def _without_rounds(message: Object) -> Object:
-    params = object_in(message, "params")
+    params = get_object(message, "params")
     rest = {name: value for name, value in params.items() if name not in _OF_ROUNDS}
     return {**message, "params": rest}
 
@@ -180,9 +180,9 @@ def _without_id(message: Object) -> Object:
     return {name: value for name, value in message.items() if name not in ("id", "jsonrpc")}
 
 
-def progress_token(request: Object) -> Any:
+def find_progress_token(request: Object) -> Any:
     """Return the progress token of *request*; `None` if it wants no progress."""
-    return object_in(object_in(request, "params"), "_meta").get("progressToken")
+    return get_object(get_object(request, "params"), "_meta").get("progressToken")
 
 
 def as_id(value: Any) -> Id | None:

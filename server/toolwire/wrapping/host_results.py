@@ -46,7 +46,7 @@ OF_HOSTS = {
 }
 
 
-def max_tokens_for(host: str) -> int | None:
+def find_max_tokens(host: str) -> int | None:
     """Return how many tokens of a result *host* shows; `None` if no limit is known."""
     known = OF_HOSTS.get(host)
     return None if known is None else known.max_tokens

@@ -25,7 +25,7 @@ from toolwire_schemas.wire.codec import EncodingError, encode
 from toolwire_tools import Tool
 
 from ..protocol.connection_handler import ConnectionHandler
-from . import CLAUDE_CODE, DIALECTS_OF, GEMINI, object_in
+from . import CLAUDE_CODE, DIALECTS_OF, GEMINI, get_object
 from .host_results import drop_repeated, shows_both
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def repair_entry(entry: Any) -> Any:
     made = {member: value for member, value in entry.items() if value is not None}
     for wrong in list(check_members(made)):
         made.pop(wrong.where.partition(".")[0].partition("[")[0], None)
-    made["inputSchema"] = {"type": "object", **object_in(made, "inputSchema")}
+    made["inputSchema"] = {"type": "object", **get_object(made, "inputSchema")}
     return made
 
 
@@ -63,7 +63,7 @@ def fix_tools(
     """Yield *tools* as *host*, one of `DIALECTS_OF`, takes them; *counts* gets the numbers of
     changed ones.
     """
-    names = {} if "names" in without else _names_for(host, tools)
+    names = {} if "names" in without else _choose_names(host, tools)
     counts["names"] = counts["schemas"] = 0
     taken: set[str] = set()
     for tool in tools:
@@ -85,7 +85,7 @@ def fix_tools(
         yield _adapt_to_host(tool, name, entry, host, counts)
 
 
-def _names_for(host: str, tools: Sequence[Tool]) -> dict[str, str]:
+def _choose_names(host: str, tools: Sequence[Tool]) -> dict[str, str]:
     """Return the names that *host* takes, by those of *tools*."""
     own = [tool.name for tool in tools if tool.kind == "tools"]
     return Names(own, DIALECTS_OF[host]).theirs
@@ -135,7 +135,7 @@ def adapt(tool: Tool, name: str, shown: Any, *, is_single: bool = False) -> Tool
     Its arguments have the names that the host gives them. If it *is_single*, results have no
     structured content that their text repeats.
     """
-    parameters = object_in(tool.entry.input_schema, "properties")
+    parameters = get_object(tool.entry.input_schema, "properties")
     names = Names(parameters, "anthropic parameters").ours
     entry = replace(tool.entry, name=name, shown=shown)
     if name != tool.name:
@@ -190,7 +190,7 @@ def _fix_root(schema: Schema, host: str) -> Schema:
         made = _SchemaRewriter(schema, host).rewrite_root()
     except RecursionError:
         return {"type": "object"}
-    members = _members_of_branches(made) | made.get("properties", {})
+    members = _collect_branch_members(made) | made.get("properties", {})
     made = {word: value for word, value in made.items() if word not in COMBINATORS}
     if not str(made.get("$schema", DIALECTS[0])).startswith(DIALECTS):
         del made["$schema"]
@@ -201,7 +201,7 @@ def _fix_root(schema: Schema, host: str) -> Schema:
     return accepted
 
 
-def _members_of_branches(schema: Schema) -> Schema:
+def _collect_branch_members(schema: Schema) -> Schema:
     """Return the members of branches at the root, which may be left out: which of them go together,
     the server says.
     """
@@ -254,7 +254,7 @@ class _SchemaRewriter:
         is_array = types == "array" or {"type": "array"} in made.get("anyOf", ())
         if is_array and "items" not in made:
             made["items"] = {}
-        return _for_gemini(made) if self._is_gemini else made
+        return _simplify_for_gemini(made) if self._is_gemini else made
 
     def _write_out(self, place: SchemaNode, depth: int) -> Schema:
         """Return the keywords at *place* with references and `allOf` written out; only its own
@@ -275,7 +275,7 @@ class _SchemaRewriter:
         return self._readable[node]
 
 
-def _for_gemini(schema: Schema) -> Schema:
+def _simplify_for_gemini(schema: Schema) -> Schema:
     made = {word: value for word, value in schema.items() if word in OF_GEMINI}
     if "const" in schema:
         made.setdefault("enum", [schema["const"]])

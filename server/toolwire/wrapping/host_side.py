@@ -11,7 +11,7 @@ import msgspec
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.messages import META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_VERSION
 
-from . import object_in
+from . import get_object
 
 if TYPE_CHECKING:
     from ..runtime.session import Session
@@ -34,18 +34,18 @@ class HostDeclaration(msgspec.Struct, frozen=True):
 
 def read_declaration(params: dict[str, Any]) -> HostDeclaration:
     """Return what the *params* of the first message of a host say of it."""
-    meta = object_in(params, "_meta")
+    meta = get_object(params, "_meta")
     if META_VERSION in meta:
         return HostDeclaration(
             is_modern=True,
-            capabilities=object_in(meta, META_CLIENT_CAPABILITIES),
-            client_info=object_in(meta, META_CLIENT_INFO),
+            capabilities=get_object(meta, META_CLIENT_CAPABILITIES),
+            client_info=get_object(meta, META_CLIENT_INFO),
             revision=str(meta[META_VERSION]),
         )
     return HostDeclaration(
         is_legacy="protocolVersion" in params,
-        capabilities=object_in(params, "capabilities"),
-        client_info=object_in(params, "clientInfo"),
+        capabilities=get_object(params, "capabilities"),
+        client_info=get_object(params, "clientInfo"),
         revision=str(params.get("protocolVersion", "")),
     )
 

@@ -88,7 +88,7 @@ def read(path: str) -> list[tuple[int, RecordedLine]]:
         if not line.strip():
             continue
         try:
-            entries.append((number, _entry(line, number)))
+            entries.append((number, _make_entry(line, number)))
         except BadRecording:
             if number < len(lines) or not entries:
                 raise
@@ -97,7 +97,7 @@ def read(path: str) -> list[tuple[int, RecordedLine]]:
     return entries
 
 
-def _entry(line: bytes, number: int) -> RecordedLine:
+def _make_entry(line: bytes, number: int) -> RecordedLine:
     try:
         return msgspec.convert(decode(line), RecordedLine)
     except (DecodingError, msgspec.ValidationError) as error:
@@ -204,7 +204,7 @@ class Recording(Entries):
             lock(self._file.fileno(), Path(path))
             if self._file.tell():
                 with open(path, "rb") as file:
-                    _entry(file.readline(_FIRST_LINE_BYTES), 1)
+                    _make_entry(file.readline(_FIRST_LINE_BYTES), 1)
         except (OSError, BadRecording):
             self.close()
             raise

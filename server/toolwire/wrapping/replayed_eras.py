@@ -9,7 +9,7 @@ from toolwire_schemas.wire.messages import META_SERVER_INFO, META_VERSION
 
 from ..protocol.catalog import LIST_METHODS
 from ..protocol.lifecycle import SUPPORTED_VERSIONS, UNCACHED
-from . import object_in
+from . import get_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -23,7 +23,7 @@ _MODERN_ONLY = ("resultType", *UNCACHED)
 
 def is_modern(request: Object) -> bool:
     """Return whether *request* is of MCP 2026-07-28."""
-    return META_VERSION in object_in(object_in(request, "params"), "_meta")
+    return META_VERSION in get_object(get_object(request, "params"), "_meta")
 
 
 class Handshake:
@@ -37,11 +37,11 @@ class Handshake:
             if exchange.method not in ("initialize", "server/discover"):
                 continue
             for step in exchange.steps:
-                result = object_in(step, "result")
+                result = get_object(step, "result")
                 if result and not self.result:
                     self.result, self.method = result, exchange.method
         info = self.result.get("serverInfo")
-        meta = object_in(self.result, "_meta").get(META_SERVER_INFO)
+        meta = get_object(self.result, "_meta").get(META_SERVER_INFO)
         self.server_info: Object = {"name": "replay", "version": ""}
         for found in (info, meta):
             if isinstance(found, dict):
@@ -59,7 +59,7 @@ class Handshake:
                 said[name] = self.result[name]
         if request["method"] == "server/discover":
             return {"supportedVersions": SUPPORTED_VERSIONS, **said, **UNCACHED}
-        version = object_in(request, "params").get("protocolVersion")
+        version = get_object(request, "params").get("protocolVersion")
         if version not in messages.LEGACY_VERSIONS:
             version = self.result.get("protocolVersion", messages.LATEST_LEGACY)
         recorded = self.result if self.method == "initialize" else {}
@@ -73,14 +73,14 @@ class Handshake:
             return _as_legacy(result)
         if request["method"] in LIST_METHODS:
             result = {**UNCACHED, **result}
-        meta = {META_SERVER_INFO: self.server_info, **object_in(result, "_meta")}
+        meta = {META_SERVER_INFO: self.server_info, **get_object(result, "_meta")}
         cached = UNCACHED if "contents" in result else {}  # as the server does
         return {"resultType": "complete", **cached, **result, "_meta": meta}
 
 
 def _as_legacy(result: Object) -> Object:
     kept = {name: value for name, value in result.items() if name not in _MODERN_ONLY}
-    meta = object_in(kept, "_meta")
+    meta = get_object(kept, "_meta")
     if META_SERVER_INFO not in meta:
         return kept
     kept["_meta"] = {name: value for name, value in meta.items() if name != META_SERVER_INFO}

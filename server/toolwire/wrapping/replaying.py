@@ -16,8 +16,8 @@ from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, en
 from toolwire_schemas.wire.messages import META_SUBSCRIPTION_ID, Fault
 
 from ..protocol.catalog import LIST_METHODS
-from . import object_in
-from .exchanges import HANDSHAKES, Exchange, Questions, as_id, progress_token
+from . import get_object
+from .exchanges import HANDSHAKES, Exchange, Questions, as_id, find_progress_token
 from .replayed_eras import Handshake, is_modern
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ class Replay:
             return [messages.error(id, messages.INTERNAL_ERROR, problem)]
 
     def _answer(self, request: Object) -> list[bytes]:
-        state = as_id(object_in(request, "params").get("requestState"))
+        state = as_id(get_object(request, "params").get("requestState"))
         playing = None if state is None else self._asking.pop(state, None)
         if playing is not None:
             playing.request = request
@@ -118,7 +118,7 @@ class Replay:
             return [self._respond(request, {})]
         if self._is_unknown_tool(request):
             # The wrap that has recorded its server answered such calls itself.
-            problem = f"Unknown tool: {object_in(request, 'params')['name']}"
+            problem = f"Unknown tool: {get_object(request, 'params')['name']}"
             return [messages.error(request["id"], messages.INVALID_PARAMS, problem)]
         if method not in HANDSHAKES:  # clients try both eras
             self._report(exchange)
@@ -133,14 +133,14 @@ class Replay:
         """Return the confirmation of a subscription that was not recorded: of a legacy server."""
         self._listening = request["id"]
         params = {
-            "notifications": object_in(request, "params").get("notifications", {}),
+            "notifications": get_object(request, "params").get("notifications", {}),
             "_meta": {META_SUBSCRIPTION_ID: request["id"]},
         }
         return messages.notification("notifications/subscriptions/acknowledged", params)
 
     def _is_unknown_tool(self, request: Object) -> bool:
         """Return whether *request* calls a tool that no recorded list has, if there is one."""
-        name = object_in(request, "params").get("name")
+        name = get_object(request, "params").get("name")
         if request["method"] != "tools/call" or not isinstance(name, str):
             return False
         return bool(self._tools) and name not in self._tools
@@ -221,13 +221,13 @@ class Replay:
             return self._respond(playing.request, result)
         (_, first), *rest = requests.items()
         if rest:
-            playing.steps = _chain(Questions(dict(rest)), playing.steps)
+            playing.steps = _join(Questions(dict(rest)), playing.steps)
         return encode({"jsonrpc": "2.0", **first, "id": key})
 
     def _notify(self, message: Object, request: Object) -> list[bytes]:
         """Return a notification for a client that has sent *request*; none if it wants none."""
-        params = object_in(message, "params")
-        meta = object_in(params, "_meta")
+        params = get_object(message, "params")
+        meta = get_object(params, "_meta")
         if message.get("method") == "notifications/subscriptions/acknowledged":
             self._listening = request["id"]
         is_change = str(message["method"]).endswith("list_changed")
@@ -241,7 +241,7 @@ class Replay:
             return [encode({**message, "params": {**params, "_meta": meta}})]
         if "progressToken" not in params:
             return [encode(message)]
-        token = progress_token(request)
+        token = find_progress_token(request)
         if token is None:
             return []
         return [encode({**message, "params": {**params, "progressToken": token}})]
@@ -256,7 +256,7 @@ def _find_tools(recorded: list[Exchange]) -> set[str]:
         if exchange.method != "tools/list":
             continue
         for step in exchange.steps:
-            tools = object_in(step, "result").get("tools")
+            tools = get_object(step, "result").get("tools")
             if not isinstance(tools, list):
                 continue
             for tool in tools:
@@ -274,6 +274,6 @@ def _find_latest(fitting: list[Exchange], next_line: int) -> Exchange:
     return found
 
 
-def _chain(first: Questions, rest: Iterator[Object | Questions]) -> Iterator[Object | Questions]:
+def _join(first: Questions, rest: Iterator[Object | Questions]) -> Iterator[Object | Questions]:
     yield first
     yield from rest

@@ -170,7 +170,7 @@ _NOTIFICATIONS_OF_SERVER: Table = {
 }
 
 
-def table_for_host(known_methods: Collection[str]) -> Table:
+def make_host_table(known_methods: Collection[str]) -> Table:
     """Return the routes of a host's messages to a server that itself has *known_methods*."""
     return {**dict.fromkeys(known_methods, Route.ANSWER), **_FROM_HOST}
 

@@ -171,7 +171,7 @@ class WrappedServer:
         Raises:
             ClientError: if it does not start in any era.
         """
-        eras = self._eras_for(host)
+        eras = self._list_eras(host)
         for era in eras[:-1]:
             try:
                 return self._connect(host, era)
@@ -179,7 +179,7 @@ class WrappedServer:
                 continue
         return self._connect(host, eras[-1])
 
-    def _eras_for(self, host: HostDeclaration) -> tuple[Era, ...]:
+    def _list_eras(self, host: HostDeclaration) -> tuple[Era, ...]:
         """Return the eras to try, in this order."""
         if self.running is not None:  # the one that it spoke before
             return (self._mount.client.settings.era,)

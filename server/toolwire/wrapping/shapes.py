@@ -28,11 +28,11 @@ _DIGEST_BYTES = 6  # of a million values, two different ones have one digest in 
 _NOTE = "A copy by `toolwire replay --shapes`: texts and numbers are types, lengths and digests."
 
 
-def _words(text: str) -> frozenset[str]:
+def _split_words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-_METHODS = _words("""
+_METHODS = _split_words("""
     initialize ping server/discover completion/complete logging/setLevel tools/list tools/call
     resources/list resources/templates/list resources/read resources/subscribe resources/unsubscribe
     subscriptions/listen prompts/list prompts/get sampling/createMessage elicitation/create
@@ -47,7 +47,7 @@ _METHODS = _words("""
 _ENVELOPE = {"jsonrpc": frozenset({"2.0"}), "method": _METHODS}
 """The values that are defined for a member of a message itself."""
 
-_MEMBERS = _words("""
+_MEMBERS = _split_words("""
     _meta action annotations argument arguments audience blob capabilities clientInfo code
     completion completions content contents context data description destructiveHint elicitation
     error execution experimental extensions form hasMore icons id idempotentHint inputRequests
@@ -70,7 +70,7 @@ _DATA = frozenset(
 
 _SCHEMAS = frozenset({"inputSchema", "outputSchema", "requestedSchema"})
 
-_KEYWORDS = _words("""
+_KEYWORDS = _split_words("""
     $schema $id $ref $defs $anchor $dynamicRef $dynamicAnchor $comment $vocabulary additionalItems
     additionalProperties allOf anyOf const contains contentEncoding contentMediaType contentSchema
     default definitions dependentRequired dependentSchemas deprecated description else enum
@@ -110,20 +110,20 @@ class Shapes:
         """Return *entries* with shapes in place of texts and numbers."""
         return [self._copy_entry(entry) for entry in entries]
 
-    def shape(self, value: Any) -> Any:
+    def make_shape(self, value: Any) -> Any:
         """Return the shape of a JSON value: objects and lists keep their form alone."""
         match value:
             case bool() | None:
                 return value
             case str():
-                return self._shape_of("string", value)
+                return self._make_shape_of_text("string", value)
             case int():
-                return self._shape_of("integer", str(value))
+                return self._make_shape_of_text("integer", str(value))
             case float():
-                return self._shape_of("number", repr(value))
+                return self._make_shape_of_text("number", repr(value))
             case list():
-                return [self.shape(item) for item in value]
-        return {self.shape(name): self.shape(item) for name, item in value.items()}
+                return [self.make_shape(item) for item in value]
+        return {self.make_shape(name): self.make_shape(item) for name, item in value.items()}
 
     def _copy_entry(self, entry: RecordedLine) -> RecordedLine:
         if self._first is None:
@@ -132,15 +132,15 @@ class Shapes:
             type=entry.type,
             at=_START + (entry.at - self._first),
             version=entry.version,
-            command=None if entry.command is None else self.shape(entry.command),
-            environment=None if entry.environment is None else self.shape(entry.environment),
+            command=None if entry.command is None else self.make_shape(entry.command),
+            environment=None if entry.environment is None else self.make_shape(entry.environment),
             note=_NOTE if entry.type == "Started" else "",
             sender=entry.sender,
             message=self._copy_message(entry.message),
-            text=self.shape(entry.text),
+            text=self.make_shape(entry.text),
             max_bytes=entry.max_bytes,
-            reason=self.shape(entry.reason) if entry.reason else "",
-            stderr=self.shape(entry.stderr),
+            reason=self.make_shape(entry.reason) if entry.reason else "",
+            stderr=self.make_shape(entry.stderr),
         )
 
     def _copy_message(self, message: Any) -> Any:
@@ -148,7 +148,7 @@ class Shapes:
         if isinstance(message, list):
             return [self._copy_message(item) for item in message]
         if not isinstance(message, dict):
-            return self.shape(message)
+            return self.make_shape(message)
         copied = {}
         for name, value in message.items():
             if name in ("params", "result"):
@@ -158,13 +158,15 @@ class Shapes:
             elif isinstance(value, str) and value in _ENVELOPE.get(name, ()):
                 copied[name] = value
             else:
-                copied[self._name(name, _MEMBERS)] = self.shape(value)
+                copied[self._name(name, _MEMBERS)] = self.make_shape(value)
         return copied
 
     def _copy_error(self, error: Any) -> Any:
         if not isinstance(error, dict):
-            return self.shape(error)
-        copied = {self._name(name, _MEMBERS): self.shape(value) for name, value in error.items()}
+            return self.make_shape(error)
+        copied = {
+            self._name(name, _MEMBERS): self.make_shape(value) for name, value in error.items()
+        }
         code = error.get("code")
         if type(code) is int and -32768 <= code <= -32000:  # those that JSON-RPC keeps for itself
             copied["code"] = code
@@ -175,13 +177,13 @@ class Shapes:
         if isinstance(value, list):
             return [self._copy_member(item) for item in value]
         if not isinstance(value, dict):
-            return self.shape(value)
+            return self.make_shape(value)
         is_form = isinstance(value.get("action"), str)  # whose content has the names of its fields
         copied = {}
         for name, item in value.items():
             known = self._name(name, _MEMBERS)
             if name in _DATA or (is_form and name == "content"):
-                copied[known] = self.shape(item)
+                copied[known] = self.make_shape(item)
             elif name in _SCHEMAS:
                 copied[known] = self._copy_schema(item)
             elif isinstance(item, str) and item in _WORDS.get(name, ()):
@@ -189,7 +191,7 @@ class Shapes:
             elif known == name:
                 copied[known] = self._copy_member(item)
             else:
-                copied[known] = self.shape(item)
+                copied[known] = self.make_shape(item)
         return copied
 
     def _copy_schema(self, schema: Any) -> Any:
@@ -197,18 +199,19 @@ class Shapes:
         if isinstance(schema, list):
             return [self._copy_schema(item) for item in schema]
         if not isinstance(schema, dict):
-            return self.shape(schema)
+            return self.make_shape(schema)
         copied = {}
         for name, value in schema.items():
             known = self._name(name, _KEYWORDS)
             if name in _NAMED_SCHEMAS and isinstance(value, dict):
                 copied[known] = {
-                    self.shape(member): self._copy_schema(inner) for member, inner in value.items()
+                    self.make_shape(member): self._copy_schema(inner)
+                    for member, inner in value.items()
                 }
             elif name == "type":
                 copied[known] = self._copy_types(value)
             elif name in _VALUES_OF_SCHEMAS or known != name:
-                copied[known] = self.shape(value)
+                copied[known] = self.make_shape(value)
             else:
                 copied[known] = self._copy_schema(value)
         return copied
@@ -216,13 +219,13 @@ class Shapes:
     def _copy_types(self, value: Any) -> Any:
         if isinstance(value, list):
             return [self._copy_types(item) for item in value]
-        return value if isinstance(value, str) and value in _TYPES else self.shape(value)
+        return value if isinstance(value, str) and value in _TYPES else self.make_shape(value)
 
     def _name(self, name: str, known: frozenset[str]) -> str:
         """Return *name* if it is *known*, else its shape."""
-        return name if name in known else self._shape_of("string", name)
+        return name if name in known else self._make_shape_of_text("string", name)
 
-    def _shape_of(self, kind: str, text: str) -> str:
+    def _make_shape_of_text(self, kind: str, text: str) -> str:
         data = f"{kind} {text}".encode("utf-8", "surrogatepass")
         digest = hashlib.blake2b(data, key=self._key, digest_size=_DIGEST_BYTES).hexdigest()
         return f"<{kind} {len(text)} {digest}>"

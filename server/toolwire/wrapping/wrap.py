@@ -38,11 +38,11 @@ from .routes import (
     Peers,
     Route,
     ServerState,
+    make_host_table,
     note_passing,
     read_head,
     route_from_host,
     route_from_server,
-    table_for_host,
 )
 from .server_side import WrappedServer
 from .summary import summarize
@@ -102,7 +102,7 @@ class Wrap:
             on_end=self._note_end,
         )
         self._declaration = HostDeclaration()
-        self._table = table_for_host(session.methods)
+        self._table = make_host_table(session.methods)
         self._of_host = PassedRequests()
         self._of_server = PassedRequests()
         self._deciding = threading.RLock()
@@ -129,7 +129,9 @@ class Wrap:
     def _receive(self, frame: Frame) -> list[bytes]:
         head = read_head(frame)
         running = self._server.running
-        route = route_from_host(self._table, head, self._peers(running), self._state(running))
+        route = route_from_host(
+            self._table, head, self._list_peers(running), self._describe_state(running)
+        )
         if route is Route.WAIT:
             return self._keep_waiting(frame, head)
         is_passing_request = route is Route.PASS and head.request_id is not None
@@ -149,14 +151,14 @@ class Wrap:
             return True
         return running is not None and running.connection.is_full
 
-    def _state(self, running: Running | None) -> ServerState:
+    def _describe_state(self, running: Running | None) -> ServerState:
         if self._waiting is not None:
             return ServerState.KNOWN if self._is_known else ServerState.STARTING
         if running is None:
             return ServerState.ABSENT
         return ServerState.RUNNING if running.connection.end is None else ServerState.ENDED
 
-    def _peers(self, running: Running | None) -> Peers:
+    def _list_peers(self, running: Running | None) -> Peers:
         is_legacy = running is not None and not running.connection.protocol.is_modern
         return Peers(self._declaration.is_legacy, is_legacy)
 

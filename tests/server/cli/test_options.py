@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 from toolwire.cli.option_values import read_seconds
-from toolwire.cli.options import LIMIT, Option, Words, one_of, parse
+from toolwire.cli.options import LIMIT, Option, Words, accept_one_of, parse
 from toolwire.errors import UsageError
 from toolwire_tools.byte_sizes import parse_size
 
@@ -12,7 +12,7 @@ OPTIONS = (
     Option("--include PATTERN", "", many=True),
     Option("--keep-going", ""),
     Option("-o, --output FILE", ""),
-    Option("--level LEVEL", "", one_of("low", "high")),
+    Option("--level LEVEL", "", accept_one_of("low", "high")),
     Option("--write [FILE]", "", endings=(".json",)),
 )
 

@@ -348,7 +348,7 @@ def test_an_installed_module_is_a_package_and_one_of_this_folder_a_file(
 
 
 def test_the_manifest_asks_its_user_for_the_variables() -> None:
-    made = json.loads(texts.manifest(ABOUT, is_vendored=False))
+    made = json.loads(texts.make_manifest(ABOUT, is_vendored=False))
     assert made["server"] == {
         "type": "uv",
         "entry_point": "main.py",
@@ -360,14 +360,14 @@ def test_the_manifest_asks_its_user_for_the_variables() -> None:
     }
     assert made["user_config"]["API_KEY"]["sensitive"] is True
     assert "platforms" not in made["compatibility"]
-    vendored = json.loads(texts.manifest(ABOUT, is_vendored=True))
+    vendored = json.loads(texts.make_manifest(ABOUT, is_vendored=True))
     assert vendored["server"]["mcp_config"]["env"]["PYTHONPATH"] == "${__dirname}/lib"
     assert len(vendored["compatibility"]["platforms"]) == 1
 
 
 def test_the_project_is_toml_whatever_a_requirement_has_in_it() -> None:
     wanted = ["toolwire==1", "a; python_version < '3.12' and os_name == \"nt\""]
-    made = tomllib.loads(texts.project(ABOUT, wanted, "wheels/toolwire.whl"))
+    made = tomllib.loads(texts.write_project(ABOUT, wanted, "wheels/toolwire.whl"))
     assert made["project"]["dependencies"] == wanted
     assert made["tool"]["uv"]["sources"] == {"toolwire": {"path": "wheels/toolwire.whl"}}
 
@@ -379,13 +379,13 @@ def test_the_registry_gets_a_short_description_and_the_owner_s_name() -> None:
             "description": "x" * 101,
         }
     )
-    made = texts.registry_entry(about, URL, None)
+    made = texts.make_registry_entry(about, URL, None)
     assert made["name"] == "io.github.jane/shop"
     assert made["description"] == "x" * 99 + "…"
     assert made["packages"][0]["environmentVariables"] == [
         {"name": "API_KEY", "isRequired": True, "isSecret": True}
     ]
-    assert texts.registry_entry(about, URL, "com.example/shop")["name"] == "com.example/shop"
+    assert texts.make_registry_entry(about, URL, "com.example/shop")["name"] == "com.example/shop"
     jsonschema.validate(made, REGISTRY_SCHEMA)
 
 
@@ -416,7 +416,7 @@ def test_what_the_registry_would_refuse_is_refused_at_once(
     url: str, name: str | None, told: str
 ) -> None:
     with pytest.raises(UsageError, match=told):
-        texts.registry_entry(ABOUT, url, name)
+        texts.make_registry_entry(ABOUT, url, name)
 
 
 @pytest.mark.parametrize(

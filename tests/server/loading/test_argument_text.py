@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolwire.errors import UsageError
 from toolwire.loading import argument_text
-from toolwire.loading.argument_text import not_in_base64, read
+from toolwire.loading.argument_text import find_unencoded, read
 from toolwire_schemas.wire.codec import encode
 
 if TYPE_CHECKING:
@@ -173,7 +173,7 @@ def test_a_file_that_cannot_be_sent_is_named_with_the_reason(
 
 def test_arguments_that_are_not_in_base64_are_found() -> None:
     arguments = {"data": "photo.jpg", "byte": "dGVh", "text": "photo.jpg", "textual": "photo.jpg"}
-    assert not_in_base64(arguments, SCHEMA) == ["data"]
+    assert find_unencoded(arguments, SCHEMA) == ["data"]
 
 
 def test_a_schema_that_runs_in_a_circle_ends_the_search_not_the_program() -> None:

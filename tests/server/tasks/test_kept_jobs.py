@@ -19,7 +19,14 @@ from toolwire.tasks.kept_jobs import KeptJob
 from toolwire.tasks.store import close_stores, open_store
 from toolwire.workers.cluster import found_jobs
 from toolwire.workers.cluster import node as node_module
-from toolwire.workers.cluster.node import DATA, END, accept_again, find_server, frame, frames
+from toolwire.workers.cluster.node import (
+    DATA,
+    END,
+    accept_again,
+    encode_frame,
+    find_server,
+    read_frames,
+)
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="nodes are POSIX systems")
 
@@ -71,14 +78,14 @@ class Job:
 
 
 def message(**members: Any) -> bytes:
-    return frame(DATA, json.dumps({"jsonrpc": "2.0", **members}).encode() + b"\n")
+    return encode_frame(DATA, json.dumps({"jsonrpc": "2.0", **members}).encode() + b"\n")
 
 
 def test_status_and_result_of_a_found_job_are_those_of_its_task(tmp_path: Path) -> None:
     job = Job(tmp_path)
     progress = {"progressToken": 1, "progress": 2, "total": 3}
     with job.connect() as node:
-        node.sendall(frame(DATA, b'"half a message"}\n'))
+        node.sendall(encode_frame(DATA, b'"half a message"}\n'))
         node.sendall(message(method="notifications/progress", params=progress))
         node.sendall(message(id=REQUEST, result=TEXT))
         state = job.client.until(job.task, "completed")
@@ -111,7 +118,7 @@ def test_error_of_a_found_job_is_that_of_its_task(tmp_path: Path) -> None:
 def test_found_job_that_ends_without_a_response_was_interrupted(tmp_path: Path) -> None:
     job = Job(tmp_path)
     with job.connect() as node:
-        node.sendall(frame(END, b"1"))
+        node.sendall(encode_frame(END, b"1"))
     assert job.client.until(job.task, "failed")["error"]["code"] == -31003
     job.client.end()
 
@@ -120,7 +127,7 @@ def test_question_of_a_found_job_is_cancelled_since_its_client_is_gone(tmp_path:
     job = Job(tmp_path)
     with job.connect() as node:
         node.sendall(message(id=1, method="elicitation/create", params={}))
-        kind, data = next(frames(node))
+        kind, data = next(read_frames(node))
 
     assert kind == DATA
     assert json.loads(data)["result"] == {"action": "cancel"}
@@ -131,7 +138,7 @@ def test_cancelled_task_releases_the_node_of_its_job(tmp_path: Path) -> None:
     job = Job(tmp_path)
     with job.connect() as node:
         job.client.ask("tasks/cancel", taskId=job.task)
-        assert list(frames(node)) == [(b"k", b"")]  # and the end of the connection
+        assert list(read_frames(node)) == [(b"k", b"")]  # and the end of the connection
 
     assert job.client.get(job.task)["status"] == "cancelled"
     job.client.end()

@@ -27,17 +27,17 @@ from toolwire.wrapping.routes import (
     Peers,
     Route,
     ServerState,
+    make_host_table,
     note_passing,
     read_head,
     route_from_host,
     route_from_server,
-    table_for_host,
 )
 from toolwire.wrapping.summary import summarize
 from toolwire_schemas.wire.messages import Fault, make_oversize_fault
 
 PASS, ANSWER, FOLLOW, WAIT = Route.PASS, Route.ANSWER, Route.FOLLOW, Route.WAIT
-TABLE = table_for_host(
+TABLE = make_host_table(
     ["tools/call", "tools/list", "ping", "logging/setLevel", "notifications/cancelled"]
 )
 ALL_PEERS = [Peers(*flags) for flags in product([False, True], repeat=3)]

@@ -136,7 +136,7 @@ class AgentRun:
                 spent_seconds = anyio.current_time() - started_at if self._is_one_question else 0.0
                 try:
                     self.session = self._begin(trusted, spent_seconds)
-                    with self._page_at_the_end():
+                    with self._write_page_at_the_end():
                         status = await work(self)
                 except BrokenTranscript as error:
                     raise UsageError(str(error)) from None
@@ -213,7 +213,7 @@ class AgentRun:
         return agent.session(on_live=terminal.show_live)
 
     @contextmanager
-    def _page_at_the_end(self) -> Iterator[None]:
+    def _write_page_at_the_end(self) -> Iterator[None]:
         """Write the run as a page, if asked to, however it ends; secrets are hidden as in a
         transcript.
         """

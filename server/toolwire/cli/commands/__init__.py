@@ -28,6 +28,6 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     limits: tuple[str, ...] = ()
 
 
-def module(name: str) -> Any:
+def import_command(name: str) -> Any:
     """Return the module of the command *name*, with its `COMMAND` and `run`."""
     return import_module(f".{name}", __name__)

@@ -114,7 +114,7 @@ def run(words: Words) -> int:
             line.clear()
         print_result(answer, words.options)
         if answer.is_error:
-            for name in values.not_in_base64(arguments, tool.input_schema):
+            for name in values.find_unencoded(arguments, tool.input_schema):
                 print_remark(f"{name} takes data in Base64: {name}=@FILE sends what a file holds")
     return 1 if answer.is_error else 0
 

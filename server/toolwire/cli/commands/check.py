@@ -302,7 +302,7 @@ def _choose_cases(options: dict[str, Any]) -> list[Case]:
     replays = options.get("replay", ())
     for pattern in (*only, *skip, *replays):
         if not select_cases(load_cases(), [pattern]):
-            raise _no_case(pattern, load_cases())
+            raise _explain_no_case(pattern, load_cases())
     if not replays:
         return select_cases(load_cases(), only, skip)
     chosen: list[Case] = []
@@ -317,7 +317,7 @@ def _choose_cases(options: dict[str, Any]) -> list[Case]:
     return chosen
 
 
-def _no_case(pattern: str, cases: Sequence[Case]) -> UsageError:
+def _explain_no_case(pattern: str, cases: Sequence[Case]) -> UsageError:
     """Propose the cases of the area of *pattern*, or all areas if the area is unknown."""
     area, slash, _ = pattern.partition("/")
     known = [case.id for case in cases if slash and case.area == area]
@@ -392,14 +392,14 @@ def _write_pages(report: Report, words: Words) -> bool:
     from toolwire_check.pages.badge import badge
     from toolwire_check.pages.check_page import check_markdown, check_page
 
-    def again(verdict: Verdict) -> str:
+    def make_command(verdict: Verdict) -> str:
         if not verdict.framing:
             return ""
         return format_replay(verdict, words)
 
     return write_pages(
         words.options,
-        html=lambda: check_page(report, again=again),
-        markdown=lambda: check_markdown(report, again=again),
+        html=lambda: check_page(report, again=make_command),
+        markdown=lambda: check_markdown(report, again=make_command),
         badge=lambda: badge(report),
     )

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..options import Words
 
 
-def _variable(text: str) -> tuple[str, str]:
+def _read_variable(text: str) -> tuple[str, str]:
     """Accept `KEY=VALUE`."""
     key, equals, value = text.partition("=")
     if not (key and equals):
@@ -64,7 +64,7 @@ COMMAND = Command(
         Option(
             "--env KEY=VALUE",
             "environment variable for the server; repeatable",
-            _variable,
+            _read_variable,
             many=True,
         ),
     ),

@@ -70,7 +70,7 @@ def run(words: Words) -> int:
 def _list(client: Client) -> None:
     start = time.perf_counter()
     tools = [tool.raw for tool in client.list_tools()]
-    milliseconds = _elapsed_ms(start)
+    milliseconds = _measure_ms(start)
     for tool in tools:
         print_report(format_signature(tool))
     print_report(
@@ -93,7 +93,7 @@ def _call(client: Client, name: str, arguments: dict[str, Any]) -> None:
 
     start = _announce(name, arguments)
     answer = client.start(name, arguments, on_progress=print_piece).result(_TIMEOUT_SECONDS)
-    took = emphasize(DIM, f"  {_elapsed_ms(start):.1f} ms")
+    took = emphasize(DIM, f"  {_measure_ms(start):.1f} ms")
     text = make_printable(format_content(answer.content))
     if answer.is_error:
         text = emphasize(RED, text)
@@ -153,5 +153,5 @@ def _print_heading(text: str) -> None:
     print_report(f"\n{emphasize(BOLD, text)}")
 
 
-def _elapsed_ms(start: float) -> float:
+def _measure_ms(start: float) -> float:
     return (time.perf_counter() - start) * 1e3

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from ..options import Words
 
 
-def _matching(pattern: str, what: str) -> Callable[[str], str]:
+def _make_matcher(pattern: str, what: str) -> Callable[[str], str]:
     def accept(text: str) -> str:
         if not re.fullmatch(pattern, text):
             raise ValueError(what)
@@ -45,7 +45,7 @@ def _matching(pattern: str, what: str) -> Callable[[str], str]:
     return accept
 
 
-_VARIABLE = _matching(
+_VARIABLE = _make_matcher(
     r"[A-Za-z_][A-Za-z0-9_]*",
     "the name of an environment variable, without a value, which each user gives",
 )
@@ -65,7 +65,7 @@ COMMAND = Command(
         Option(
             "-o, --output FILE",
             "the bundle (default: NAME.mcpb in this folder)",
-            _matching(r"(?s).*\.mcpb", "a file that ends in .mcpb"),
+            _make_matcher(r"(?s).*\.mcpb", "a file that ends in .mcpb"),
         ),
         Option(
             "--vendored",
@@ -168,7 +168,7 @@ def _pack(folder: Path, contents: Contents, targets: list[str], given: Mapping[s
     """Make the bundle in *folder*, and write it."""
     _copy_files(contents, folder)
     options = format_passed_options(given)
-    (folder / "main.py").write_text(texts.entry_point(contents.targets, options), "utf-8")
+    (folder / "main.py").write_text(texts.write_entry_point(contents.targets, options), "utf-8")
     if "icon" in given:
         (folder / "icon.png").write_bytes(_read_icon(given["icon"]))
     author = given.get("author") or _find_git_user()
@@ -180,10 +180,12 @@ def _pack(folder: Path, contents: Contents, targets: list[str], given: Mapping[s
     about = _ask_server(folder, contents, targets, {**given, "author": author})
     if not is_vendored:
         path = None if wheel is None else f"wheels/{wheel.name}"
-        (folder / "pyproject.toml").write_text(texts.project(about, packages, path), "utf-8")
+        (folder / "pyproject.toml").write_text(texts.write_project(about, packages, path), "utf-8")
     elif wheel is not None:
         wheel.unlink()
-    (folder / "manifest.json").write_text(texts.manifest(about, is_vendored=is_vendored), "utf-8")
+    (folder / "manifest.json").write_text(
+        texts.make_manifest(about, is_vendored=is_vendored), "utf-8"
+    )
     bundle = Path(given.get("output", f"{about.name}.mcpb"))
     registry_file = bundle.with_name("server.json")
     registry_entry = None
@@ -235,7 +237,7 @@ def _make_registry_entry(
     file: Path, about: texts.About, given: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Return the entry for *file*; members that it has already, such as a website, are kept."""
-    entry = texts.registry_entry(about, given["registry"], given.get("registry_name"))
+    entry = texts.make_registry_entry(about, given["registry"], given.get("registry_name"))
     return {**_read_registry_entry(file, entry["name"]), **entry}
 
 

@@ -96,7 +96,7 @@ def _answer(words: Words) -> str:
             case "bundle", _:
                 return format_json(bundle(*rest))
             case "reply", [_, *_]:
-                return format_json(_replies(words, is_strict="strict" in words.options))
+                return format_json(_make_reply_schema(words, is_strict="strict" in words.options))
     except UnknownSchema as error:
         raise UsageError(str(error)) from None
     raise UsageError(f"usage: {usages[what]}")
@@ -119,7 +119,7 @@ def _export(folder: Path, *, with_cases: bool) -> str:
     return f"Wrote {len(files)} files to {folder}."
 
 
-def _replies(words: Words, *, is_strict: bool) -> dict[str, Any]:
+def _make_reply_schema(words: Words, *, is_strict: bool) -> dict[str, Any]:
     from toolwire_agent.react import Tools, build_reply_schema
 
     with make_client(words, words.words[1:]) as client:

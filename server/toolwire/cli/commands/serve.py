@@ -27,8 +27,8 @@ from ..options import (
     RUN_ON,
     SHARE_ENV,
     Option,
-    one_of,
-    settings_in,
+    accept_one_of,
+    collect_settings,
 )
 from . import Command
 
@@ -47,7 +47,7 @@ def _read_host(text: str) -> str:
     """Accept a host, or a vendor, whose rules are known."""
     from ...wrapping import DIALECTS_OF  # here, since most servers are started without the option
 
-    name: str = one_of(*DIALECTS_OF)(text)
+    name: str = accept_one_of(*DIALECTS_OF)(text)
     return name
 
 
@@ -115,7 +115,7 @@ COMMAND = Command(
         Option(
             "--log-level LEVEL",
             "log level on stderr: debug, info, warning, error or off",
-            one_of(*LEVELS),
+            accept_one_of(*LEVELS),
         ),
         Option("--log-json", "write the log as JSON, one object per line", is_rare=True),
         HELP_ALL,
@@ -176,7 +176,7 @@ def make_server(
         UsageError: for an option with a wrong value.
     """
     host = options.get("for")
-    settings = settings_in(options)
+    settings = collect_settings(options)
     shape = None
     if host is not None:
         from ..own_host import choose_settings, make_shape

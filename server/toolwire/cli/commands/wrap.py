@@ -19,8 +19,8 @@ from ..options import (
     OF_SETTINGS,
     SHARE_ENV,
     Option,
-    one_of,
-    settings_in,
+    accept_one_of,
+    collect_settings,
 )
 from . import Command
 
@@ -38,7 +38,7 @@ OF_PROGRAMS = tuple(name for name in LIMITS if "program" in name)
 
 def _read_sharing(text: str) -> str:
     """Accept when to share; without a value, servers that may be shared."""
-    mode: str = one_of("auto", "always")(text or "auto")
+    mode: str = accept_one_of("auto", "always")(text or "auto")
     return mode
 
 
@@ -68,12 +68,12 @@ COMMAND = Command(
         Option(
             "--for HOST",
             "the host or the vendor of its model, as in vscode or gemini (default: any)",
-            one_of(*DIALECTS_OF),
+            accept_one_of(*DIALECTS_OF),
         ),
         Option(
             "--without NAME",
             "leave out what has this name above; repeatable",
-            one_of(*FIXES),
+            accept_one_of(*FIXES),
             many=True,
         ),
         LOCK,
@@ -100,7 +100,7 @@ COMMAND = Command(
         Option(
             "--log-level LEVEL",
             "log level on stderr: debug, info, warning, error or off",
-            one_of(*LEVELS),
+            accept_one_of(*LEVELS),
         ),
         Option("--log-json", "write the log as JSON, one object per line"),
     ),
@@ -150,14 +150,14 @@ def read_settings(words: Words) -> tuple[WrapSettings, Settings]:
     options = words.options
     _check_sharing(options)
     configure(level=options.get("log_level", "info"), as_json="log_json" in options)
-    settings = _settings(options)
+    settings = _read_settings(options)
     _check_search(settings, options)
     wrapped = WrapSettings(
         command=words.command,
         host=options.get("for", "any"),
         without=options.get("without", ()),
         lock=open_lock(options),
-        recording=_recording(options),
+        recording=_make_recording(options),
         search=make_search(settings),
         list_cache=options.get("list_cache", "late"),
         options=options,
@@ -211,7 +211,7 @@ def make_search(settings: Settings) -> ToolSearch | None:
     return ToolSearch(settings)
 
 
-def _recording(options: dict[str, Any]) -> Recording | None:
+def _make_recording(options: dict[str, Any]) -> Recording | None:
     from ...wrapping.recording import MAX_BYTES, BadRecording, Recording
 
     name = options.get("record")
@@ -227,10 +227,10 @@ def _recording(options: dict[str, Any]) -> Recording | None:
         raise UsageError(f"{name} is no recording, and is left as it is: {problem}") from None
 
 
-def _settings(options: dict[str, Any]) -> Settings:
-    from ...wrapping.host_results import max_tokens_for
+def _read_settings(options: dict[str, Any]) -> Settings:
+    from ...wrapping.host_results import find_max_tokens
 
-    settings = settings_in(options)
+    settings = collect_settings(options)
     for name in settings:
         if name in LIMITS and name not in COMMAND.limits:
             from toolwire_schemas.did_you_mean import explain_unknown_name
@@ -244,7 +244,7 @@ def _settings(options: dict[str, Any]) -> Settings:
     if "results" in without:
         settings["max_result_bytes"] = _UNLIMITED_BYTES
     else:
-        settings.setdefault("max_result_tokens", max_tokens_for(options.get("for", "any")))
+        settings.setdefault("max_result_tokens", find_max_tokens(options.get("for", "any")))
     return Settings(**settings)
 
 

@@ -73,7 +73,7 @@ def find_place(system: str, name: str) -> str | None:
     return "toolwire_compat.mas" if name in _LIBRARY else None
 
 
-def remedy_for(system: str, name: str) -> str:
+def find_remedy(system: str, name: str) -> str:
     """Return what to do about *name* of a *system*, which Toolwire has not."""
     remedy = missing_names.find_remedy(name) if system == "lagent" else None
     if remedy is not None:
@@ -155,7 +155,7 @@ class _Editor(cst.CSTTransformer):
             place = find_place(system, name)
             groups.setdefault(place or module, []).append(alias)
             if place is None:
-                text = f"{name} stays in {module}: {remedy_for(system, name)}"
+                text = f"{name} stays in {module}: {find_remedy(system, name)}"
                 self._remark(node, text, is_open=True)
         for place, moved in groups.items():
             if place != module:

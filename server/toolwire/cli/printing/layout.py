@@ -185,10 +185,10 @@ def _pad(text: str, columns: int) -> str:
 def _count_columns(text: str) -> int:
     if text.isascii():
         return len(text)
-    return sum(map(_width_of_letter, text))
+    return sum(map(_measure_letter, text))
 
 
-def _width_of_letter(letter: str) -> int:
+def _measure_letter(letter: str) -> int:
     if unicodedata.combining(letter):
         return 0
     if unicodedata.east_asian_width(letter) in "WF":

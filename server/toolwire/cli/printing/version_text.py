@@ -21,7 +21,7 @@ _CHECKOUT = os.path.dirname(os.path.dirname(_PACKAGE))
 """The folder of the project if this is a checkout, as an editable installation uses it."""
 
 
-def version_text(*, is_verbose: bool) -> str:
+def write_version(*, is_verbose: bool) -> str:
     """Return the version on one line; if *is_verbose*, the folder of the package and the Python
     follow.
     """
@@ -39,7 +39,7 @@ def _find_commit(*, is_verbose: bool) -> str:
     """Return the commit, or an empty text. Only if *is_verbose*, it ends with `-dirty` where files
     of the checkout have changed: git looks at all of them, which takes longer than Python's start.
     """
-    commit = _installed_commit()
+    commit = _read_installed_commit()
     if commit or not os.path.exists(os.path.join(_CHECKOUT, ".git")):
         return commit
     if not is_verbose:
@@ -47,7 +47,7 @@ def _find_commit(*, is_verbose: bool) -> str:
     return commit or _describe_checkout()
 
 
-def _installed_commit() -> str:
+def _read_installed_commit() -> str:
     """Return the commit that an installer has recorded, or an empty text."""
     try:
         with open(_RECORD, encoding="utf-8") as file:

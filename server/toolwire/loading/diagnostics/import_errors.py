@@ -50,7 +50,7 @@ def explain(what: str, error: BaseException, action: Callable[[], T]) -> T:
     print_users_part(error)
     line = _find_line(error)
     raise LoadError(
-        f"{what} cannot be loaded: {type(error).__name__}{line}{_remedy(error, place)}"
+        f"{what} cannot be loaded: {type(error).__name__}{line}{_find_remedy(error, place)}"
     ) from None
 
 
@@ -78,7 +78,7 @@ def _find_line(error: BaseException) -> str:
     return f" in {_shorten_path(file)}, line {line}" if file and line else ""
 
 
-def _remedy(error: BaseException, place: str) -> str:
+def _find_remedy(error: BaseException, place: str) -> str:
     if isinstance(error, ModuleNotFoundError) and error.name:
         from ..dependencies import explain_missing_module
 

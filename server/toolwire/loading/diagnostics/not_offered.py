@@ -42,17 +42,17 @@ def explain(text: str) -> list[UnofferedName]:
 def _explain_module(module: ModuleType) -> list[UnofferedName]:
     offer = find_offer(module)
     reasons = {skipped.name: skipped.reason for skipped in offer.skipped}
-    offered = {id(_function_of(tool.entry.function)) for tool in offer.tools}
+    offered = {id(_get_function(tool.entry.function)) for tool in offer.tools}
     found = []
     for name, value in vars(module).items():
-        if name.startswith("__") or not callable(value) or id(_function_of(value)) in offered:
+        if name.startswith("__") or not callable(value) or id(_get_function(value)) in offered:
             continue
         reason = reasons.get(name) or _find_reason(module, name, value, offer)
         found.append(UnofferedName(name, reason))
     return found
 
 
-def _function_of(value: Any) -> Any:
+def _get_function(value: Any) -> Any:
     """Return the function of a method, which is another object each time it is looked up."""
     return value.__func__ if type(value) is MethodType else value
 

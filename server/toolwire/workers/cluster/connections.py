@@ -26,7 +26,7 @@ from toolwire_schemas.threads import start_thread
 from ... import log
 from ...guarded_process import RUNNING, end_all
 from ...tasks.kept_jobs import KeptJob
-from .node import DATA, KEEP, SECRET_BYTES, STDERR, frame, frames, keep_alive, receive
+from .node import DATA, KEEP, SECRET_BYTES, STDERR, encode_frame, keep_alive, read_frames, receive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ _END_SECONDS = 6.0
 
 
 @cache
-def listener(host: str) -> Listener:
+def get_listener(host: str) -> Listener:
     """Return the listener of this process on *host*; raises an `OSError` if that is no address of
     this machine.
     """
@@ -73,13 +73,13 @@ class Listener:
         gets its peer.
         """
         theirs, ours = os.urandom(SECRET_BYTES), os.urandom(SECRET_BYTES)
-        self._expected[_key(theirs)] = (ours, take)
+        self._expected[_make_key(theirs)] = (ours, take)
         return theirs + ours
 
     def forget(self, secret: bytes) -> None:
         """Refuse *secret* from now on: nothing is taken any more after the return."""
         with self._admitting:
-            self._expected.pop(_key(secret[:SECRET_BYTES]), None)
+            self._expected.pop(_make_key(secret[:SECRET_BYTES]), None)
 
     def _accept(self) -> None:
         while True:
@@ -94,7 +94,7 @@ class Listener:
 
     def _admit(self, peer: socket.socket, host: str) -> None:
         try:
-            key = _key(receive(peer, _PEER_SECONDS))
+            key = _make_key(receive(peer, _PEER_SECONDS))
             with self._admitting:
                 ours, take = self._expected.pop(key, (b"", None))
                 if take is None:
@@ -110,7 +110,7 @@ class Listener:
             self._places.release()
 
 
-def _key(secret: bytes) -> bytes:
+def _make_key(secret: bytes) -> bytes:
     """Return what *secret* is looked up by: the time that takes reveals nothing about the
     secrets.
     """
@@ -149,14 +149,14 @@ class NodeTransport:
         ]
 
     def send(self, data: bytes, *, more_follows: bool = False) -> None:
-        self._unsent.put(frame(DATA, data))
+        self._unsent.put(encode_frame(DATA, data))
 
     def flush(self) -> None:
         pass  # nothing is held
 
     def finish_input(self) -> None:
         """Close the worker's input after all sent data. Never blocks."""
-        self._unsent.put(frame())
+        self._unsent.put(encode_frame())
 
     def keep(self, request: int, seconds: float) -> KeptJob:
         """Have the node keep the worker, which runs the *request*, if this server ends: for some
@@ -167,13 +167,13 @@ class NodeTransport:
             host, port, os.urandom(SECRET_BYTES), os.urandom(SECRET_BYTES), request, seconds
         )
         self._is_kept = True
-        self._unsent.put(frame(KEEP, msgspec.json.encode(job)))
+        self._unsent.put(encode_frame(KEEP, msgspec.json.encode(job)))
         return job
 
     def release(self) -> None:
         """Have the worker end with this server again. Never blocks."""
         if self._is_kept:
-            self._unsent.put(frame(KEEP))
+            self._unsent.put(encode_frame(KEEP))
 
     def kill(self) -> None:
         """Have the node kill the worker. Never blocks."""
@@ -210,7 +210,7 @@ class NodeTransport:
             LineOutput(Output(sys.stderr)),
             codecs.getincrementaldecoder("utf-8")("replace").decode,
         )
-        for kind, data in frames(self._connection):
+        for kind, data in read_frames(self._connection):
             if kind == DATA:
                 on_data(data)
             elif kind == STDERR:

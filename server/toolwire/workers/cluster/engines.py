@@ -22,7 +22,7 @@ from toolwire_schemas.install_command import install_command
 from ...protocol.in_flight import make_cancelled_error
 from ...version import __version__
 from . import node
-from .connections import NodeTransport, listener
+from .connections import NodeTransport, get_listener
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,7 +54,7 @@ class Connected(msgspec.Struct, frozen=True):
 
 
 @cache
-def engine(where: str | Executor) -> Engine:
+def get_engine(where: str | Executor) -> Engine:
     """Return the engine that *where* means, one for all servers of this process.
 
     Raises:
@@ -124,14 +124,14 @@ class Engine:
             with self._changing:
                 self._connected = self._connected or run_in_daemon_thread(self._connect)
             connected = self._connected.result()
-            door = listener(self._listen or _address_towards(connected.scheduler))
+            door = get_listener(self._listen or _find_address(connected.scheduler))
             if not news.empty():  # so that no job is submitted to be cancelled at once
-                self._connection(news, call)
+                self._make_connection(news, call)
             secret = door.expect(news.put)
             words = {"version": __version__, "address": door.address, "secret": secret}
             job = connected.executor.submit(node.job, {**words, "spec": msgspec.to_builtins(spec)})
             job.add_done_callback(news.put)
-            return NodeTransport(self._connection(news, call), job.cancel)
+            return NodeTransport(self._make_connection(news, call), job.cancel)
         except BaseException as error:
             if job is not None:
                 job.cancel()
@@ -139,7 +139,7 @@ class Engine:
                 raise
             if job is None or isinstance(error, CancelledError):
                 self._connected = None
-            raise NotStarted(f"{self.name}: {_reason(error)}") from None
+            raise NotStarted(f"{self.name}: {_explain_failure(error)}") from None
         finally:
             call.stop = None
             if secret:
@@ -148,7 +148,7 @@ class Engine:
                     if isinstance(late := news.get(), socket.socket):
                         late.close()  # else its worker would keep its place
 
-    def _connection(self, news: News, call: Call) -> socket.socket:
+    def _make_connection(self, news: News, call: Call) -> socket.socket:
         try:
             found = None if call.ended else news.get(timeout=self._wait_seconds)
         except Empty:
@@ -165,7 +165,7 @@ class Engine:
         return found
 
 
-def _reason(error: Exception) -> str:
+def _explain_failure(error: Exception) -> str:
     """Return why there is no worker; submitit's errors have the traceback of a job, with our error
     as a line of it.
     """
@@ -178,7 +178,7 @@ def _reason(error: Exception) -> str:
     return (ours or lines)[0][:500]
 
 
-def _address_towards(scheduler: str) -> str:
+def _find_address(scheduler: str) -> str:
     """Return the address of this machine on the interface that leads to *scheduler*."""
     url = urlsplit(scheduler if "://" in scheduler else f"//{scheduler}")
     if not url.hostname or url.scheme == "inproc":
@@ -189,7 +189,7 @@ def _address_towards(scheduler: str) -> str:
         return str(probe.getsockname()[0])
 
 
-def _dask(place: str, options: dict[str, str]) -> Connected:
+def _make_dask(place: str, options: dict[str, str]) -> Connected:
     from distributed import Client, LocalCluster
 
     if options:
@@ -229,21 +229,24 @@ class _Submitit:
         executor = AutoExecutor(folder.name, cluster=self._cluster)
         executor.update_parameters(**self._options)
         job = executor.submit(function, words)
-        future = run_in_daemon_thread(partial(_result, job, folder))
+        future = run_in_daemon_thread(partial(_get_result, job, folder))
         future.add_done_callback(
             lambda future: job.cancel(check=False) if future.cancelled() else None
         )
         return future
 
 
-def _result(job: Any, folder: tempfile.TemporaryDirectory[str]) -> None:
+def _get_result(job: Any, folder: tempfile.TemporaryDirectory[str]) -> None:
     with folder:
         job.result()
 
 
-def _submitit(cluster: str, options: dict[str, str]) -> Connected:
+def _make_submitit(cluster: str, options: dict[str, str]) -> Connected:
     is_here = cluster in ("local", "debug")
     return Connected(_Submitit(cluster, options), "" if is_here else socket.gethostname())
 
 
-_KINDS = {"dask": ("distributed", "dask", _dask), "submitit": ("submitit", "slurm", _submitit)}
+_KINDS = {
+    "dask": ("distributed", "dask", _make_dask),
+    "submitit": ("submitit", "slurm", _make_submitit),
+}

@@ -27,7 +27,7 @@ from toolwire_client.errors import NotStarted, ServerGone
 from ...guarded_process import GuardedProcess
 from ...tasks.kept_jobs import KeptJob
 from ...version import __version__
-from ..worker_spec import WorkerSpec, command
+from ..worker_spec import WorkerSpec, make_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -95,7 +95,7 @@ class _Worker(GuardedProcess):
     """A worker process of *spec*, whose output goes to *connection*."""
 
     def __init__(self, spec: WorkerSpec, connection: socket.socket) -> None:
-        super().__init__(partial(command, spec, ""), env=None, cwd=spec.folder)
+        super().__init__(partial(make_command, spec, ""), env=None, cwd=spec.folder)
         self.kept: KeptJob | None = None
         """Where to find a later server, if the job is to outlive this one."""
         self._connection = connection
@@ -106,7 +106,7 @@ class _Worker(GuardedProcess):
 
     def serve(self, connection: socket.socket) -> None:
         """Pass on what comes on *connection* until it ends."""
-        for kind, data in frames(connection):
+        for kind, data in read_frames(connection):
             if kind == DATA:
                 self.send(data)
             elif kind == KEEP:
@@ -119,7 +119,7 @@ class _Worker(GuardedProcess):
         with self._sending, suppress(OSError):
             self._connection = connection
             missed = self._last_line + bytes(self._unfinished)
-            connection.sendall(frame(DATA, missed) + self._end_frame)
+            connection.sendall(encode_frame(DATA, missed) + self._end_frame)
         self.serve(connection)
 
     def pass_on(self, data: bytes, kind: bytes = DATA) -> None:
@@ -129,11 +129,11 @@ class _Worker(GuardedProcess):
         ):  # if the server is gone, the connection ends, and the job
             if self.kept is not None:
                 self._remember(data, kind)
-            self._connection.sendall(frame(kind, data))
+            self._connection.sendall(encode_frame(kind, data))
 
     def _remember(self, data: bytes, kind: bytes) -> None:
         if kind == END:
-            self._end_frame = frame(kind, data)
+            self._end_frame = encode_frame(kind, data)
         if kind != DATA:
             return
         ended, newline, rest = data.rpartition(b"\n")
@@ -187,10 +187,10 @@ def _connect_again(connection: socket.socket, job: KeptJob) -> None:
     connection.sendall(ours)
     theirs = _receive_exactly(connection)
     if not hmac.compare_digest(
-        _receive_exactly(connection), _proof(job.key, b"server", ours, theirs)
+        _receive_exactly(connection), _make_proof(job.key, b"server", ours, theirs)
     ):
         raise ConnectionRefusedError("another program listens there")
-    connection.sendall(_proof(job.key, b"node", ours, theirs))
+    connection.sendall(_make_proof(job.key, b"node", ours, theirs))
 
 
 def accept_again(peer: socket.socket, keys: dict[bytes, bytes]) -> bytes:
@@ -205,13 +205,13 @@ def accept_again(peer: socket.socket, keys: dict[bytes, bytes]) -> bytes:
     if key is None:
         raise PermissionError("it is no job that this server waits for")
     ours = os.urandom(SECRET_BYTES)
-    peer.sendall(ours + _proof(key, b"server", theirs, ours))
-    if not hmac.compare_digest(_receive_exactly(peer), _proof(key, b"node", theirs, ours)):
+    peer.sendall(ours + _make_proof(key, b"server", theirs, ours))
+    if not hmac.compare_digest(_receive_exactly(peer), _make_proof(key, b"node", theirs, ours)):
         raise PermissionError("it does not have the key of its job")
     return name
 
 
-def _proof(key: bytes, side: bytes, node: bytes, server: bytes) -> bytes:
+def _make_proof(key: bytes, side: bytes, node: bytes, server: bytes) -> bytes:
     """Return what only a *side* with the *key* can know of the random bytes of both."""
     return hmac.digest(key, side + node + server, "sha256")
 
@@ -223,12 +223,12 @@ def _receive_exactly(peer: socket.socket) -> bytes:
     return data
 
 
-def frame(kind: bytes = END, data: bytes = b"") -> bytes:
+def encode_frame(kind: bytes = END, data: bytes = b"") -> bytes:
     """Return one message of a connection between server and node."""
     return kind + len(data).to_bytes(4) + data
 
 
-def frames(connection: socket.socket) -> Iterator[tuple[bytes, bytes]]:
+def read_frames(connection: socket.socket) -> Iterator[tuple[bytes, bytes]]:
     """Yield the kind and the data of each frame until *connection* ends."""
     with suppress(OSError), connection.makefile("rb") as file:
         while len(head := file.read(5)) == 5:

@@ -23,7 +23,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from toolwire.cli import main as cli
-from toolwire.cli.commands import module
+from toolwire.cli.commands import import_command
 from toolwire.errors import UsageError
 from toolwire.hosts.hosts import (
     HOSTS,
@@ -257,7 +257,7 @@ def test_an_unknown_host_gets_the_known_ones_the_closest_first() -> None:
 
 
 def test_the_help_names_every_host() -> None:
-    assert all(name in module("config").COMMAND.details for name in HOSTS)
+    assert all(name in import_command("config").COMMAND.details for name in HOSTS)
 
 
 # --- merging --------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ....errors import LoadError, UsageError
 from ... import COMMANDS
 from ...options import HELP, HELP_ALL, LIMIT, Option, Words, parse
-from .. import module
+from .. import import_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -88,7 +88,7 @@ def _find_all(before: list[str], last: str) -> Candidates:
         return Candidates()
     if "--" in rest:
         return Candidates(takes_path=True)
-    command: Command = module(name).COMMAND
+    command: Command = import_command(name).COMMAND
     options = (*command.options, *command.passes_on)
     waiting = _find_waiting_option(rest, options)
     if waiting is not None:
@@ -155,14 +155,14 @@ def _list_for_position(name: str, command: Command, position: int) -> Candidates
     words: list[Candidate] = []
     takes_path = False
     for usage in command.usage:
-        kind = _kind_at(usage.removeprefix(f"toolwire {name}").split(), position)
+        kind = _find_kind(usage.removeprefix(f"toolwire {name}").split(), position)
         found = _list_of_kind(kind)
         words += [word for word in found.words if word not in words]
         takes_path = takes_path or found.takes_path
     return Candidates(words, takes_path)
 
 
-def _kind_at(usage: Sequence[str], position: int) -> str:
+def _find_kind(usage: Sequence[str], position: int) -> str:
     """Return the word at *position* of a usage; the last one that may be repeated stays."""
     kinds = []
     for word in usage:

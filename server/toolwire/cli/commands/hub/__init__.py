@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from ....errors import Failed, UsageError
 from ....hosts import hosts, hub
 from ....hosts.safe_write import NotRewritten, rewrite, write_private
-from ...options import Option, one_of
+from ...options import Option, accept_one_of
 from ...printing.layout import format_count
 from ...printing.terminal import print_data, print_remark
 from .. import Command
@@ -43,7 +43,7 @@ COMMAND = Command(
         Option(
             "--show search|code|auto|all",
             "what the list shows: as `serve --show` (default: search)",
-            one_of("search", "code", "auto", "all"),
+            accept_one_of("search", "code", "auto", "all"),
         ),
         Option("--share", "have all sessions use one process of each server, as `wrap --share`"),
         Option("--dry-run", "print the change of the config, and write and start nothing"),

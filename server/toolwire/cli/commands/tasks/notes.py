@@ -60,7 +60,7 @@ def write_note(note: TaskNote) -> None:
     Raises:
         OSError: if it cannot be written.
     """
-    path = _path_of(note)
+    path = _make_path(note)
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     new = path.with_suffix(f".{os.getpid()}")
     with open(os.open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file:
@@ -82,10 +82,10 @@ def read_notes() -> list[TaskNote]:
 def remove_note(note: TaskNote) -> None:
     """Remove *note*, if it is there."""
     with suppress(OSError):
-        _path_of(note).unlink()
+        _make_path(note).unlink()
 
 
-def _path_of(note: TaskNote) -> Path:
+def _make_path(note: TaskNote) -> Path:
     # An id may be any text.
     name = hashlib.sha256("\0".join([note.id, *note.command]).encode()).hexdigest()[:32]
     return find_notes_folder() / f"{name}.json"

@@ -101,9 +101,11 @@ def test_call_without_an_answer_times_out(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_conversion_of_an_invalid_value_counts_as_acceptance() -> None:
-    # Few changes of a value make such a string, so it takes another seed now and then.
+    # Few changes of a value make such a string. The first seed did; with another version of
+    # Hypothesis it may be another one.
     tried = (
-        with_fault("converts", examples=100, seed=seed)["fuzz/invalid/count"] for seed in range(20)
+        with_fault("converts", examples=100, seed=seed)["fuzz/invalid/count"]
+        for seed in (11, *range(20))
     )
     verdict = next(found for found in tried if found.outcome == "fail")
     assert verdict.expected.endswith("is not an integer")

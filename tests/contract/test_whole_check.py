@@ -61,7 +61,10 @@ def test_server_with_meta_tools_keeps_the_contract(tmp_path: Path, show: str) ->
         need_sandbox()
     tools = tmp_path / "documents.py"
     tools.write_text(DOCUMENTS, "utf-8")
-    report = check([sys.executable, "-m", "toolwire", "serve", str(tools), "--show", show])
+    report = check(
+        [sys.executable, "-m", "toolwire", "serve", str(tools), "--show", show],
+        settings=CheckSettings(framings=("lines",)),
+    )
     assert report.failures("advice") == []
 
 

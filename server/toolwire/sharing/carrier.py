@@ -26,7 +26,7 @@ from .open_requests import OpenRequests
 from .place import CannotShare, find_place
 from .starting import ProcessNotStarted, SessionRefused, connect
 from .stateful_servers import find_state, is_always_shared
-from .words import own_words
+from .words import can_start, own_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,8 +62,8 @@ def carry(words: Sequence[str]) -> str:
     """Carry the bytes of the command line *words* until the session ends, and end the process;
     return the reason if this session cannot share.
     """
-    if words[0] == "wrap" and not is_always_shared(own_words(words)):
-        reason = find_state(words[len(own_words(words)) :])
+    if words[0] == "wrap":
+        reason = _find_reason_against(words)
         if reason:
             return reason
     try:
@@ -77,6 +77,17 @@ def carry(words: Sequence[str]) -> str:
         return f"{error.filename or 'a socket'}: {error.strerror}"
     _say(connection.note)
     return Carrier(place, words, connection).run()
+
+
+def _find_reason_against(words: Sequence[str]) -> str:
+    """Return why the server of `wrap` with these *words* should not be shared; mostly empty."""
+    own = own_words(words)
+    command = words[len(own) + 1 :]  # after the `--`
+    if command and not can_start(command[0]):
+        return f"there is no program {command[0]!r} to share"
+    if is_always_shared(own):
+        return ""
+    return find_state(command)
 
 
 class Carrier:

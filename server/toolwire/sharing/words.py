@@ -5,6 +5,8 @@ Every session imports this file, so it imports little.
 
 from __future__ import annotations
 
+import os
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -16,6 +18,18 @@ _SHARE_ENV = "--share-env"
 def own_words(words: Sequence[str]) -> Sequence[str]:
     """Return the *words* before `--`: those after it belong to another program."""
     return words[: words.index("--")] if "--" in words else words
+
+
+def can_start(program: str) -> bool:
+    """Return whether *program* can be started by its name or path. The address of a remote server
+    counts as one.
+    """
+    if "://" in program:
+        return True
+    if "/" in program:
+        return os.access(program, os.X_OK)
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    return any(os.access(os.path.join(folder, program), os.X_OK) for folder in folders)
 
 
 def asks_to_share(words: Sequence[str]) -> bool:

@@ -211,12 +211,14 @@ def test_host_that_does_not_read_holds_up_no_other(wraps: Wraps) -> None:
     assert received == set(range(results))
 
 
-def test_missing_program_fails_requests_and_not_the_process(wraps: Wraps) -> None:
+def test_missing_program_is_named_and_starts_no_shared_process(wraps: Wraps) -> None:
     one = wraps.open("wrap", "--share", "--", "no-such-program-at-all")
     answer = one.ask(request("tools/list"))
     assert "no-such-program-at-all" in answer["error"]["message"]
     assert one.hang_up() == []
-    assert one.wait() == 0
+    assert one.wait() == 1
+    assert "there is no program 'no-such-program-at-all' to share" in one.stderr()
+    assert wraps.describe() == []
 
 
 @pytest.mark.parametrize(

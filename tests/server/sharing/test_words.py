@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from toolwire.sharing.stateful_servers import STATEFUL, find_state, is_always_shared
-from toolwire.sharing.words import asks_to_share, find_named_variables
+from toolwire.sharing.words import asks_to_share, can_start, find_named_variables
 
 
 @pytest.mark.parametrize(
@@ -65,3 +67,17 @@ def test_each_server_that_keeps_state_has_its_evidence() -> None:
 )
 def test_share_always_is_known(words: list[str], expected: bool) -> None:
     assert is_always_shared(words) is expected
+
+
+@pytest.mark.parametrize(
+    ("program", "expected"),
+    [
+        ("sh", True),
+        (sys.executable, True),
+        ("https://example.org/mcp", True),
+        ("no-such-program", False),
+        ("/no/such/program", False),
+    ],
+)
+def test_program_that_can_start_is_found_by_its_name_or_path(program: str, expected: bool) -> None:
+    assert can_start(program) is expected

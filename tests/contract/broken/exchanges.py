@@ -200,7 +200,7 @@ def without_chance(text: str) -> str:
     text = re.sub(r'"(createdAt|lastUpdatedAt)":"[^"]*"', r'"\1":"2026-11-28T10:00:00Z"', text)
     text = re.sub(r'("seconds":)[\d.]+', r"\g<1>0.2", text)
     text = re.sub(r"/get-\d+", "/get-1", text)  # how often a task is polled
-    text = re.sub(r'("ttlMs":)\d+', r"\g<1>3600000", text)  # of a task that has ended
+    text = re.sub(r'("ttlMs":)[1-9]\d*', r"\g<1>3600000", text)  # of a task that has ended
     return re.sub(r'("name":"[^"]*","version":)"[^"]*"', r'\1"1.0"', text)
 
 

@@ -165,7 +165,7 @@ def test_a_fork_has_other_instructions_and_can_be_resumed(
     for request in server.requests:
         system = request.body["messages"][0]["content"]
         assert ("Rhyme." in system, "Be brief." in system) == (True, False)
-    assert load(folder / "own.jsonl")[0].fork_of.write_line == 3
+    assert load(folder / "own.jsonl")[0].fork_of.line == 3
 
 
 @pytest.mark.process

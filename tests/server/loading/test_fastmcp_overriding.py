@@ -62,12 +62,12 @@ from mcp.server.fastmcp import FastMCP
 mcp = FastMCP("x")
 
 @mcp.tool()
-def shown() -> str:
+def show() -> str:
     return helper()
 
 @mcp.tool()
 async def outer() -> str:
-    content, data = await mcp.call_tool("shown", {})
+    content, data = await mcp.call_tool("show", {})
     return f"{content[0].text} {data}"
 
 @mcp.tool()

@@ -71,7 +71,7 @@ def main(order: dict[str, Any]) -> NoReturn:
         sys.stdout.buffer, "utf-8", "backslashreplace", "\n", line_buffering=True
     )
     exit_, write, errors = os._exit, os.write, sys.stderr
-    kind, text = _compute_outcome(order, output, _make_mend())
+    kind, text = _compute_outcome(order, output, _make_repair())
     for stream in (output, errors):
         try:  # noqa: SIM105  # contextlib is one of those modules
             stream.flush()
@@ -85,8 +85,8 @@ def main(order: dict[str, Any]) -> NoReturn:
         exit_(0)  # whatever threads there are still
 
 
-def _make_mend() -> Callable[[], None]:
-    """What makes this process fit to say what came of the code, whatever the code has made of
+def _make_repair() -> Callable[[], None]:
+    """Return what makes this process able to report the outcome, whatever the code has changed in
     it.
     """
     names, usual = vars(builtins), dict(vars(builtins))
@@ -97,17 +97,17 @@ def _make_mend() -> Callable[[], None]:
         _use_spare,
     )
 
-    def mend() -> None:
+    def repair() -> None:
         names.update(usual)
         trace(None)
         recurse(depth)
         spare()
 
-    return mend
+    return repair
 
 
 def _compute_outcome(
-    order: dict[str, Any], output: _Output, mend: Callable[[], None]
+    order: dict[str, Any], output: _Output, repair: Callable[[], None]
 ) -> tuple[str, str]:
     text = order["code"].lstrip("\ufeff")
     space = _make_main_module()
@@ -116,7 +116,7 @@ def _compute_outcome(
         try:
             answer = _find_runner(order)(order, text, space, output)
         finally:
-            mend()
+            repair()
         return ("none", "") if answer is None else ("value", str(answer))
     except NoAnswer as error:
         return "error", str(error)

@@ -85,9 +85,8 @@ def _serve(spec: WorkerSpec, connection: socket.socket) -> None:
                 worker.serve_again(found)
     finally:
         worker.kill()
-        worker.exit_status(
-            _KILL_SECONDS
-        )  # before its input is closed: it would end by itself, and log that
+        # Before its input is closed: it would end by itself, and log that.
+        worker.exit_status(_KILL_SECONDS)
         worker.close()
 
 
@@ -123,10 +122,8 @@ class _Worker(GuardedProcess):
         self.serve(connection)
 
     def pass_on(self, data: bytes, kind: bytes = DATA) -> None:
-        with (
-            suppress(OSError),
-            self._sending,
-        ):  # if the server is gone, the connection ends, and the job
+        # If the server is gone, the connection ends, and the job.
+        with suppress(OSError), self._sending:
             if self.kept is not None:
                 self._remember(data, kind)
             self._connection.sendall(encode_frame(kind, data))

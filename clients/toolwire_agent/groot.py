@@ -268,7 +268,7 @@ def print_message(who: str, text: str) -> None:
     green.
     """
     colour = {"Assistant": BLUE, "Environment": GREEN}.get(who, PLAIN)
-    Output(sys.stderr).line(f"{colour}{who}: {make_printable(text)}{PLAIN}")
+    Output(sys.stderr).write_line(f"{colour}{who}: {make_printable(text)}{PLAIN}")
 
 
 def _list_entries(env: object) -> list[dict[str, Any]]:

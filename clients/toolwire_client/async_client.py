@@ -576,7 +576,7 @@ class AsyncClient(ServerDetails):
             raise self._closed.again()
         if self._running is not None and self.end is None:
             return self._running
-        if await self._restart_turn.next(deadline.left()) is None:
+        if await self._restart_turn.next(deadline.seconds_left) is None:
             raise TimedOut(f"the server was not restarted {deadline}")
         try:
             return await self._restart(deadline)
@@ -587,7 +587,7 @@ class AsyncClient(ServerDetails):
         running, ended = self._running, self.end
         if running is not None and ended is None:  # another task has restarted it
             return running
-        pause, left = self.pause_seconds, deadline.left()
+        pause, left = self.pause_seconds, deadline.seconds_left
         if pause is None or (left is not None and pause > left):
             if ended is None:
                 raise Closed(_NOT_OPEN)
@@ -597,7 +597,7 @@ class AsyncClient(ServerDetails):
         await self._waiting.sleep(pause)
         self._restarts.begin()
         self._running = running = await self._start(
-            deadline.at_most(self.settings.start_timeout_seconds)
+            deadline.limit_to(self.settings.start_timeout_seconds)
         )
         self._failure = None
         return running
@@ -667,7 +667,7 @@ class AsyncClient(ServerDetails):
             except Exception:  # the reading thread must continue
                 import traceback
 
-                Output(sys.stderr).line(traceback.format_exc())
+                Output(sys.stderr).write_line(traceback.format_exc())
 
 
 class RestartPolicy:

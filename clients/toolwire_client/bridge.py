@@ -74,7 +74,7 @@ def _read_lines() -> Iterator[bytes]:
             if isinstance(frame, bytes):
                 yield frame
             else:
-                _write(messages.error(None, messages.INVALID_REQUEST, frame.message) + b"\n")
+                _write(messages.encode_error(None, messages.INVALID_REQUEST, frame.message) + b"\n")
 
 
 def _write(data: bytes) -> None:
@@ -88,7 +88,7 @@ def _write(data: bytes) -> None:
 
 
 def _report(error: ClientError) -> int:
-    Output(sys.stderr).line(make_printable(str(error)))
+    Output(sys.stderr).write_line(make_printable(str(error)))
     return 1
 
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 from typing import Any
 
 from .name_mapping import Names
-from .tool_entry import Entry, Schema, as_schema, list_required, text
+from .tool_entry import Entry, Schema, as_schema, list_required, read_text
 
 
 def from_entry(entry: Entry) -> dict[str, Any]:
     """Return the tool of an *entry*."""
-    tool: dict[str, Any] = {"name": text(entry.get("name"))}
-    if description := text(entry.get("description")):
+    tool: dict[str, Any] = {"name": read_text(entry.get("name"))}
+    if description := read_text(entry.get("description")):
         tool["description"] = description
     schema = {"type": "object", **as_schema(entry.get("inputSchema"))}
     theirs = name_parameters(schema).theirs

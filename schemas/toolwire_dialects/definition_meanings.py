@@ -20,7 +20,7 @@ def find_meanings(graph: SchemaGraph) -> dict[str, str]:
     Definitions are equal if they are written alike, and all that they refer to is too.
     """
     targets: dict[str, SchemaNode] = {}
-    for node in graph.nodes():
+    for node in graph.iterate_nodes():
         if node.reference is not None:
             targets[node.pointer] = node.reference
     refers = {
@@ -39,7 +39,7 @@ def find_meanings(graph: SchemaGraph) -> dict[str, str]:
 
 def _find_pointers(target: SchemaNode) -> frozenset[str]:
     schemas = [schema for _, schema in walk(target.keywords, "")]
-    return frozenset(target.graph.node(schema).pointer for schema in schemas)
+    return frozenset(target.graph.get_node(schema).pointer for schema in schemas)
 
 
 def _find_circles(refers: dict[str, frozenset[str]]) -> Iterable[list[str]]:

@@ -22,7 +22,7 @@ import msgspec
 from toolwire_schemas.json_schema.graph import LIMITS, SchemaGraph, SchemaNode
 from toolwire_schemas.json_schema.subschemas import HOLDING, map_subschemas
 
-from .tool_entry import Entry, Malformed, Schema, as_schema, text
+from .tool_entry import Entry, Malformed, Schema, as_schema, read_text
 
 _TO_LAGENT = {
     "string": "STRING",
@@ -100,8 +100,8 @@ def from_entry(entry: Entry) -> dict[str, Any]:
     parameters = [_describe_parameter(name, member) for name, member in _list_members(arguments)]
     names = [parameter["name"] for parameter in parameters]
     made: dict[str, Any] = {
-        "name": text(entry.get("name")),
-        "description": text(entry.get("description")),
+        "name": read_text(entry.get("name")),
+        "description": read_text(entry.get("description")),
         "parameters": parameters,
         "required": [name for name in arguments.required if name in names],
     }

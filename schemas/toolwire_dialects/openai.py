@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .tool_entry import Entry, Malformed, Schema, as_schema, text
+from .tool_entry import Entry, Malformed, Schema, as_schema, read_text
 
 
 def from_entry(entry: Entry, *, strict: bool = False, flat: bool = False) -> dict[str, Any]:
@@ -25,8 +25,8 @@ def from_entry(entry: Entry, *, strict: bool = False, flat: bool = False) -> dic
     """
     # An object without `properties` is refused ("object schema missing properties").
     parameters: Schema = {"type": "object", "properties": {}, **as_schema(entry.get("inputSchema"))}
-    function: dict[str, Any] = {"name": text(entry.get("name"))}
-    if description := text(entry.get("description")):
+    function: dict[str, Any] = {"name": read_text(entry.get("name"))}
+    if description := read_text(entry.get("description")):
         function["description"] = description
     if strict:
         from . import openai_strict  # imports jsonschema, which is slow
@@ -56,9 +56,9 @@ def to_entry(tool: dict[str, Any]) -> Entry:
     schema = function.get("parameters") or {}
     if not isinstance(schema, dict):
         raise Malformed(f"{where}parameters", "it is not an object")
-    if not text(function.get("name")):
+    if not read_text(function.get("name")):
         raise Malformed(f"{where}name", "it is missing")
-    description = text(function.get("description"))
+    description = read_text(function.get("description"))
     about = {"description": description} if description else {}
     return {"name": function["name"], **about, "inputSchema": {"type": "object", **schema}}
 

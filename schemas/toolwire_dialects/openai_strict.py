@@ -158,7 +158,7 @@ class _StrictWriter:
         made = []
         for index, variant in enumerate(node.variants):
             if types and not variant.types and variant.link is None:
-                variant = node.graph.node({"type": types[0], **variant.keywords})
+                variant = node.graph.get_node({"type": types[0], **variant.keywords})
             made.append(self._write(variant, f"{where}.{word}[{index}]"))
         return _unite(made)
 
@@ -223,7 +223,7 @@ class _StrictWriter:
     def _convert_choice(self, node: SchemaNode, where: str) -> Schema:
         """Return the strict form of listed values, those of each type apart."""
         others = {word: node.keywords[word] for word in node.keywords if word not in _LISTING}
-        rest = node.graph.node(others)
+        rest = node.graph.get_node(others)
         of_types: dict[str | None, list[Any]] = {}
         for value in node.values or ():
             if self._judge.accepts(rest, value):
@@ -243,7 +243,7 @@ _LISTING = ("enum", "const")
 
 
 def _check_references(place: SchemaNode, where: str) -> None:
-    for part in place.parts():
+    for part in place.list_parts():
         if not part.pointer:
             continue
         if part.reference is None or part.resolved is place.graph.anything:

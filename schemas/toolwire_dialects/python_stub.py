@@ -149,7 +149,7 @@ def _write_docstring(tool: ToolShapes, members: list[ShapeMember], called: dict[
     if text and not sections[0]:
         # Without a first line of its own, the indentation of all the others would not count.
         text = f"\n{text}"
-    return quoted(text)
+    return quote_docstring(text)
 
 
 def _clean_docstring(words: str) -> str:
@@ -164,7 +164,7 @@ def indent_lines(lines: str) -> str:
     return re.sub("(?m)^(?=.)", _INDENT, lines)
 
 
-def quoted(words: str) -> str:
+def quote_docstring(words: str) -> str:
     """Return a docstring, indented, that says *words*; nothing if there are no words."""
     if not words:
         return ""
@@ -231,7 +231,7 @@ def _write_definition(definition: Definition) -> str:
         body.append(f"{_INDENT}# and others: {write_type(shape.rest)}")
     description = _clean_docstring(definition.description)
     if is_class:
-        lines = [f"class {name}(TypedDict):", quoted(description), *body]
+        lines = [f"class {name}(TypedDict):", quote_docstring(description), *body]
     else:
         lines = [f'{name} = TypedDict("{name}", {{', *body, "})"]
         if description:

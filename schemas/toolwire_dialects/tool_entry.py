@@ -27,7 +27,7 @@ class Malformed(FaultAt):
     """A description that cannot be read."""
 
 
-def text(value: Any) -> str:
+def read_text(value: Any) -> str:
     """Return *value* if it is text, else an empty text."""
     if not isinstance(value, str):
         return ""
@@ -99,14 +99,14 @@ def _find_description(schema: Schema) -> str:
     wanted, _ = without_null(schema)
     parts = [schema, wanted, *map(as_schema, get_list(schema, "allOf"))]
     for part in parts:
-        description = text(part.get("description")).strip()
+        description = read_text(part.get("description")).strip()
         if description:
             return description
     # Names of the values of a list's items say what the list is.
     for part in parts:
         items = as_schema(part.get("items"))
         if read_names(items):
-            return text(items["description"])
+            return read_text(items["description"])
     return ""
 
 

@@ -63,7 +63,7 @@ class Definitions:
         """Return the name of the type with this *meaning*, which the server names, and whether it
         is new and has to be added.
         """
-        return self._name(meaning, self._write(_last_part(hint)))
+        return self._name(meaning, self._write(_take_last_part(hint)))
 
     def name_part(self, meaning: str, hint: str) -> tuple[str, bool]:
         """Return the same for a type without a name in the schema."""
@@ -144,21 +144,21 @@ class LastingDefinitions(Definitions):
 
     def name(self, meaning: str, hint: str) -> tuple[str, bool]:
         """Return the server's own name, unless it is contested."""
-        return self._first_uncontested(meaning, self._write(_last_part(hint)), hint)
+        return self._find_uncontested(meaning, self._write(_take_last_part(hint)), hint)
 
     def name_part(self, meaning: str, hint: str) -> tuple[str, bool]:
         """Return a name by all of *hint*; equal types of different tools, or of different types of
         the server, have different names.
         """
         own_meaning = f"{self.scope}{_WITHIN}{meaning}"
-        return self._first_uncontested(own_meaning, self._write_all(hint), hint)
+        return self._find_uncontested(own_meaning, self._write_all(hint), hint)
 
     def name_arguments(self, tool: str) -> str:
         """Return the name for the arguments of *tool*, to which all others give way."""
         name, _ = self._name(f"arguments of {tool}", self._write(f"{tool} arguments"))
         return name
 
-    def _first_uncontested(self, meaning: str, likely: str, hint: str) -> tuple[str, bool]:
+    def _find_uncontested(self, meaning: str, likely: str, hint: str) -> tuple[str, bool]:
         for name in (likely, self._write_all(hint)):
             if name not in self._contested:
                 return self._name(meaning, name)
@@ -184,7 +184,7 @@ class LastingDefinitions(Definitions):
         return super()._make_unique(likely)
 
 
-def _last_part(hint: str) -> str:
+def _take_last_part(hint: str) -> str:
     return hint.rpartition(_WITHIN)[2]
 
 

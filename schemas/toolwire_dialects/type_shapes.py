@@ -36,7 +36,7 @@ from .shapes import (
     read_as_kinds,
     unite_shapes,
 )
-from .tool_entry import Entry, Schema, as_schema, describe, text
+from .tool_entry import Entry, Schema, as_schema, describe, read_text
 from .type_names import Definitions, hint_with_title, hint_within
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ PYTHON_TYPES = {
 """The types of Python for the formats of JSON Schema, OpenAPI and pydantic."""
 
 
-def _type_of_text(node: SchemaNode, types: Mapping[str, str]) -> str:
+def _find_text_type(node: SchemaNode, types: Mapping[str, str]) -> str:
     """Return the type of *types* that a text is read as; empty if that is the type of all texts."""
     named = node.keywords.get(NAMED_TYPE)
     # A foreign server may write anything there.
@@ -105,7 +105,7 @@ class ShapeReader:
         self._read: set[SchemaNode] = set()
         self._steps_left = _MAX_STEPS
 
-    def arguments(self) -> ObjectShape:
+    def read_arguments(self) -> ObjectShape:
         """Return the root itself, always as an object; the members of its parts and alternatives
         are put together.
         """
@@ -119,7 +119,7 @@ class ShapeReader:
             return _put_together(objects)
         return whole
 
-    def result(self, place: SchemaNode) -> Shape:
+    def read_result(self, place: SchemaNode) -> Shape:
         """Return the shape at *place*, whose description is shown elsewhere."""
         shape = self._read_shape(place, self._owner, describes=False)
         self._define_all()
@@ -266,7 +266,7 @@ class ShapeReader:
             case "array":
                 return self._read_array(node, hint)
             case "string":
-                return ScalarShape(name, _type_of_text(node, self._definitions.text_types))
+                return ScalarShape(name, _find_text_type(node, self._definitions.text_types))
         return ScalarShape(name)
 
     def _read_object_or_map(self, node: SchemaNode, hint: str) -> ObjectShape:
@@ -357,7 +357,7 @@ def _link_at(place: SchemaNode) -> SchemaNode | None:
         if place.link is not None:
             return place.link
         seen.add(place)
-        typed = [part for part in place.applied() if _says_type(part.resolved)]
+        typed = [part for part in place.list_applied() if _says_type(part.resolved)]
         if _says_type(place) or len(typed) != 1:
             return None
         if typed[0] is place.reference:
@@ -367,7 +367,7 @@ def _link_at(place: SchemaNode) -> SchemaNode | None:
 
 
 def _find_first_reference(place: SchemaNode) -> SchemaNode | None:
-    for part in place.parts():
+    for part in place.list_parts():
         if part.reference is not None:
             return part
     return None
@@ -457,10 +457,11 @@ class ToolShapes:
     """
 
     def __init__(self, entry: Entry, definitions: Definitions) -> None:
-        self.name, self.description = text(entry.get("name")), text(entry.get("description"))
+        self.name = read_text(entry.get("name"))
+        self.description = read_text(entry.get("description"))
         schema = as_schema(entry.get("inputSchema"))
         definitions.scope = f"tool {self.name}"
-        self.arguments = ShapeReader(schema, definitions, self.name).arguments()
+        self.arguments = ShapeReader(schema, definitions, self.name).read_arguments()
         self.argument_types = definitions.take()
         output = as_schema(entry.get("outputSchema"))
         reader = ShapeReader(output, definitions, f"{self.name} result")
@@ -469,7 +470,7 @@ class ToolShapes:
         self.is_wrapped = list(root.properties) == ["result"] and "result" in root.required
         place = root.properties["result"] if self.is_wrapped else root
         self.about_result = describe(place.keywords)
-        self.result = reader.result(place) if output else None
+        self.result = reader.read_result(place) if output else None
         self.result_types = definitions.take()
 
 
@@ -486,7 +487,7 @@ def write_functions(
 
     *taken* and *of_objects* are those of `Definitions`.
     """
-    names = Names([text(entry.get("name")) for entry in entries], dialect)
+    names = Names([read_text(entry.get("name")) for entry in entries], dialect)
     definitions = Definitions(RULES.get(dialect), {*taken, *names.ours}, of_objects=of_objects)
     blocks: list[str] = []
     for entry in entries:

@@ -39,16 +39,17 @@ class Deadline:
         """Whether the deadline is stopped."""
         return self._stops > 0
 
-    def left(self) -> float | None:
-        """Return the seconds left, at least 0; `None` without a limit."""
+    @property
+    def seconds_left(self) -> float | None:
+        """The seconds left, at least 0; `None` without a limit."""
         now = self._stopped_at if self.is_stopped else self._clock()
         if self._end is None:
             return None
         return max(0.0, self._end - now)
 
-    def at_most(self, seconds: float | None) -> Deadline:
+    def limit_to(self, seconds: float | None) -> Deadline:
         """Return a deadline that ends after *seconds*, or with this one if that is sooner."""
-        limits = [limit for limit in (self.left(), seconds) if limit is not None]
+        limits = [limit for limit in (self.seconds_left, seconds) if limit is not None]
         return Deadline(min(limits, default=None), self._clock)
 
     @contextmanager

@@ -91,7 +91,7 @@ def describe_unlisted(servers: Sequence[str]) -> str:
     return f"These servers have not listed their tools, so no program can call them: {named}."
 
 
-def only_read(entries: Sequence[Entry]) -> bool:
+def are_read_only(entries: Sequence[Entry]) -> bool:
     """Return whether all tools say that they only read."""
     for entry in entries:
         hints = entry.get("annotations")

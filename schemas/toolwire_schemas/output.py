@@ -76,8 +76,8 @@ def _split_marks(text: str) -> list[str]:
 class Output:
     """Writes to *stream*; emphasis needs a terminal, and no `NO_COLOR`.
 
-    `data` is written unchanged to a stream that is not a terminal: a file, or another program, may
-    want it.
+    `write_data` leaves its text unchanged on a stream that is not a terminal: a file, or another
+    program, may want it.
     """
 
     def __init__(self, stream: IO[str]) -> None:
@@ -86,24 +86,24 @@ class Output:
         is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
         self._has_colours = self._is_terminal and not is_plain
 
-    def line(self, text: str) -> None:
+    def write_line(self, text: str) -> None:
         """Write *text* as a line, or several, with nothing in it that the terminal obeys."""
-        self._write(self._safe(text) + "\n")
+        self._write(self._make_safe(text) + "\n")
 
-    def data(self, text: str) -> None:
+    def write_data(self, text: str) -> None:
         """Write *text*, which was asked for, as a line or several: safe to read on a terminal, else
         as it is.
         """
-        self._write((self._safe(text) if self._is_terminal else text) + "\n")
+        self._write((self._make_safe(text) if self._is_terminal else text) + "\n")
 
-    def prompt(self, text: str) -> None:
+    def write_prompt(self, text: str) -> None:
         """Write *text* with no line's end."""
-        self._write(self._safe(text))
+        self._write(self._make_safe(text))
         self._stream.flush()
 
-    def status(self, text: str = "") -> None:
+    def show_status(self, text: str = "") -> None:
         """Put *text* on the terminal's last line, in place of what is there."""
-        self._write(f"\r\x1b[K{self._safe(text)}")
+        self._write(f"\r\x1b[K{self._make_safe(text)}")
         self._stream.flush()
 
     def flush(self) -> None:
@@ -113,7 +113,7 @@ class Output:
     def end(self) -> None:
         """Note that the other program whose lines these were has ended; see `LineOutput`."""
 
-    def _safe(self, text: str) -> str:
+    def _make_safe(self, text: str) -> str:
         parts = _split_marks(text)
         parts[1::2] = [_CODES[mark] if self._has_colours else "" for mark in parts[1::2]]
         parts[::2] = map(make_printable, parts[::2])
@@ -138,14 +138,14 @@ class LineOutput:
             (self._rest + text).replace("\r\n", "\n").replace("\r", "\n").split("\n")
         )
         for line in lines:
-            self._output.line(line)
+            self._output.write_line(line)
         while len(self._rest) > _MAX_LINE:
-            self._output.line(self._rest[:_MAX_LINE])
+            self._output.write_line(self._rest[:_MAX_LINE])
             self._rest = self._rest[_MAX_LINE:]
 
     def end(self) -> None:
         """Write what is left without a line's end."""
         if self._rest:
-            self._output.line(self._rest)
+            self._output.write_line(self._rest)
             self._rest = ""
         self._output.end()

@@ -52,7 +52,7 @@ class Problem(msgspec.Struct, frozen=True):
     severity: Severity = "error"
     concerns: str = ""
 
-    def of_tool(self, tool: str) -> Finding:
+    def make_finding(self, tool: str) -> Finding:
         """Return the finding about the tool of this name."""
         return Finding(tool, self.where, self.text, self.remedy, self.severity, self.concerns)
 
@@ -81,7 +81,7 @@ def lint(
         problems += check_schema(output_schema, "outputSchema")
     if len(problems) > 1:
         problems.sort(key=lambda problem: SEVERITIES.index(problem.severity))
-    return [problem.of_tool(name) for problem in problems]
+    return [problem.make_finding(name) for problem in problems]
 
 
 def _check_name(name: str) -> Iterator[Problem]:
@@ -163,9 +163,9 @@ def _add_pattern(pattern: Any, where: str, problems: list[Problem]) -> None:
         remedy = "write it as one"
         problems.append(Problem(where, "a pattern is a string", remedy, "error", ALL_CLIENTS))
         return
-    from .json_schema.portable_regex import problem
+    from .json_schema.portable_regex import find_problem
 
-    fault = problem(pattern)
+    fault = find_problem(pattern)
     if fault:
         text = f"not every client can compile {pattern!r}: {fault}"
         problems.append(Problem(where, text, "change the pattern", "error", TYPESCRIPT))

@@ -50,21 +50,21 @@ class UnknownSchema(LookupError):
 
 
 @cache
-def names() -> tuple[str, ...]:
+def list_names() -> tuple[str, ...]:
     """Return the names of all schemas, in order."""
     found = (path.name for path in _FOLDER.iterdir())
     return tuple(sorted(name.removesuffix(_SUFFIX) for name in found if name.endswith(_SUFFIX)))
 
 
-def text(name: str) -> str:
+def read_text(name: str) -> str:
     """Return the schema of this *name* as it stands in its file.
 
     Raises:
         UnknownSchema: if no schema has this name.
     """
-    if name not in names():
+    if name not in list_names():
         raise UnknownSchema(
-            explain_unknown_name("schema", name, sort_closest_first(name, names(), 3))
+            explain_unknown_name("schema", name, sort_closest_first(name, list_names(), 3))
         )
     return (_FOLDER / (name + _SUFFIX)).read_text("utf-8")
 
@@ -75,11 +75,11 @@ def load(name: str) -> dict[str, Any]:
     Raises:
         UnknownSchema: if no schema has this name.
     """
-    schema: dict[str, Any] = decode(text(name))
+    schema: dict[str, Any] = decode(read_text(name))
     return schema
 
 
-def validator(name: str) -> Draft202012Validator:
+def load_validator(name: str) -> Draft202012Validator:
     """Return jsonschema's validator for the schema of this *name*, or for a part of it:
     `jsonrpc-error#/$defs/error`.
 
@@ -112,7 +112,7 @@ def bundle(*chosen: str) -> dict[str, Any]:
     if len(set(chosen)) == 1:
         root = chosen[0]
     parts = {}
-    for name in _with_referenced(chosen or names()):
+    for name in _with_referenced(chosen or list_names()):
         parts[name] = _with_local_references(load(name), name, root)
     whole = parts.pop(root, {"$schema": DIALECT})
     for part in parts.values():  # with an `$id` of its own it would be a document of its own
@@ -125,7 +125,7 @@ def list_references(schema: dict[str, Any]) -> list[str]:
     found: dict[str, None] = {}
     graph = SchemaGraph(schema)
     for _, inner in walk(schema, ""):  # in the order of the file
-        pointer = graph.node(inner).pointer
+        pointer = graph.get_node(inner).pointer
         if pointer.startswith(PREFIX):
             found[_name_in(pointer)] = None
     return list(found)
@@ -185,5 +185,5 @@ def _name_in(reference: str) -> str:
 def _load_registry() -> Registry[Any]:
     from referencing import Registry, Resource
 
-    resources = ((PREFIX + name, Resource.from_contents(load(name))) for name in names())
+    resources = ((PREFIX + name, Resource.from_contents(load(name))) for name in list_names())
     return Registry().with_resources(resources).crawl()

@@ -52,7 +52,7 @@ class Retries(msgspec.Struct, frozen=True, kw_only=True):
     sleep: Callable[[float], Awaitable[object]] | None = None
     random: Callable[[], float] = _draw
 
-    def seconds_before(
+    def choose_wait_seconds(
         self, attempt: int, error: PassingError, chance: Callable[[], float] | None = None
     ) -> float | None:
         """Return the wait after *error* before the *attempt*-th request, counted from 1; `None` to

@@ -261,7 +261,7 @@ def refuse_request(connection: Connection, asked: OpenElicitation, why: NotAnswe
         return
     # A Toolwire server adds both again.
     reason = str(why).removeprefix(COULD_NOT_ASK).removesuffix(".")
-    connection.answer(asked, messages.error(asked.id, INTERNAL_ERROR, reason))
+    connection.answer(asked, messages.encode_error(asked.id, INTERNAL_ERROR, reason))
 
 
 def _dismiss(question: Elicitation) -> NoAnswer:
@@ -298,7 +298,7 @@ class _Questions(ElicitationHandler):
         except NotAnswered as error:
             refuse_request(connection, asked, error)
             return
-        connection.answer(asked, messages.response(asked.id, reply))
+        connection.answer(asked, messages.encode_response(asked.id, reply))
 
     async def ask(
         self,

@@ -95,7 +95,9 @@ class WorkerSession(Session):
 
         Written at once, so before the result of the call; the server always reads.
         """
-        self.writer.write(messages.notification("notifications/resources/updated", {"uri": uri}))
+        self.writer.write(
+            messages.encode_notification("notifications/resources/updated", {"uri": uri})
+        )
 
 
 def _object(target: Target) -> Any:

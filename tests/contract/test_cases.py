@@ -11,7 +11,7 @@ from typing import Any
 
 from toolwire_check.judging.named_rules import RULES
 from toolwire_schemas.cases import Case, load_cases
-from toolwire_schemas.published import PREFIX, validator
+from toolwire_schemas.published import PREFIX, load_validator
 
 # What every runner knows by itself; all other values have to be needed.
 ALWAYS = {"probe", "meta", "revision", "n"}
@@ -44,7 +44,7 @@ def steps(case: Case) -> Iterator[dict[str, Any]]:
 
 
 def test_every_case_fits_the_published_schema() -> None:
-    judge = validator("contract-case")
+    judge = load_validator("contract-case")
     for path in files("toolwire_schemas.cases").iterdir():
         if path.name.endswith(".json"):
             for case in json.loads(path.read_text("utf-8")):
@@ -80,7 +80,7 @@ def test_schemas_and_rules_of_cases_exist() -> None:
     for case in load_cases():
         for text in texts(case.steps):
             if text.startswith(PREFIX):
-                validator(text.removeprefix(PREFIX))
+                load_validator(text.removeprefix(PREFIX))
         assert all(step["rule"] in RULES for step in steps(case) if "rule" in step), case.id
 
 

@@ -12,7 +12,7 @@ import pytest
 from support import SUPPORT
 from toolwire.cli.main import main
 from toolwire_schemas.cases import load_cases
-from toolwire_schemas.published import validator
+from toolwire_schemas.published import load_validator
 
 pytestmark = pytest.mark.process
 
@@ -130,7 +130,7 @@ def test_json_report_fits_its_published_schema(
     status, out, _ = run_check(capsys, *ONE, "--json", "--", *STUBBORN)
     report = json.loads(out)
     assert status == 0
-    assert validator("contract-report").is_valid(report)
+    assert load_validator("contract-report").is_valid(report)
     assert report["counts"]["pass"] == 8
 
 
@@ -238,7 +238,7 @@ def test_cases_are_listed_as_text_and_as_json(capsys: pytest.CaptureFixture[str]
     ]
     listed = json.loads(run_check(capsys, "check", "--list", "--json")[1])
     assert len(listed) == len(load_cases())
-    assert all(validator("contract-case").is_valid(case) for case in listed)
+    assert all(load_validator("contract-case").is_valid(case) for case in listed)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from toolwire_check import BadBaseline, Gap, Report, Verdict, baseline
 from toolwire_check.junit import as_junit
-from toolwire_schemas.published import validator
+from toolwire_schemas.published import load_validator
 
 
 def verdict(case: str, outcome: Any = "pass", severity: str = "must", **about: Any) -> Verdict:
@@ -45,7 +45,9 @@ ALL = report(
 def test_report_fits_its_published_schema() -> None:
     for one in (ALL, report(), report(seed=0)):
         whole = json.loads(json.dumps(one.as_json()))
-        assert [error.message for error in validator("contract-report").iter_errors(whole)] == []
+        assert [
+            error.message for error in load_validator("contract-report").iter_errors(whole)
+        ] == []
 
 
 def test_report_counts_every_outcome() -> None:
@@ -140,7 +142,7 @@ def test_new_baseline_has_every_gap_and_keeps_known_reasons() -> None:
     ]
     text = baseline.write(verdicts, [Gap("a", "an old SDK"), Gap("c", "mended meanwhile")])
     assert baseline.read(text) == [Gap("a", "an old SDK"), Gap("b", "not looked into yet")]
-    assert validator("contract-baseline").is_valid(json.loads(text))
+    assert load_validator("contract-baseline").is_valid(json.loads(text))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from toolwire_check.facts.sdks import load_sdks
 from toolwire_schemas import project_links
 from toolwire_schemas.cases import load_cases
 from toolwire_schemas.cases.rules import Rule, find_rule, find_rule_url, write_rule_page
-from toolwire_schemas.published import validator
+from toolwire_schemas.published import load_validator
 
 ROOT = Path(__file__).parents[2]
 INDEX = ROOT / "docs" / "contract.md"
@@ -56,7 +56,7 @@ def index() -> str:
 def test_rule_is_complete_and_fits_its_published_schema(found: Rule | None) -> None:
     assert found is not None
     about = json.loads(msgspec.json.encode(found))
-    assert list(validator("contract-rule").iter_errors(about)) == []
+    assert list(load_validator("contract-rule").iter_errors(about)) == []
     for text in (found.why, *about["fix"].values()):
         assert 20 <= len(text) <= 520, text
         assert text[0].isupper() or text[0] == "`", text

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from interop import peers
 from support.json_mutations import mutants, written
-from toolwire_schemas.published import bundle, load, names, validator
+from toolwire_schemas.published import bundle, list_names, load, load_validator
 
 SHELF = Path(__file__).parents[2] / "schemas"
 SCHEMAS = SHELF / "toolwire_schemas" / "v1"
@@ -36,7 +36,7 @@ def disagreements(found: list[Case], source: Path, folder: Path) -> list[tuple[s
     lines = "\n".join(json.dumps([name, value]) for name, value, _ in found)
     done = peers.run([*peers.node_driver("ajv", "ajv.mjs"), str(source)], folder, text=lines)
     assert done.returncode == 0, done.stderr
-    ours = [validator(name).is_valid(value) for name, value, _ in found]
+    ours = [load_validator(name).is_valid(value) for name, value, _ in found]
     assert {*ours} == {True, False}
     theirs = json.loads(done.stdout)
     return [
@@ -48,7 +48,8 @@ def disagreements(found: list[Case], source: Path, folder: Path) -> list[tuple[s
 
 def test_ajv_judges_every_example_and_every_change_of_one_as_we_do(tmp_path: Path) -> None:
     assert (
-        disagreements([case for name in names() for case in cases(name)], SCHEMAS, tmp_path) == []
+        disagreements([case for name in list_names() for case in cases(name)], SCHEMAS, tmp_path)
+        == []
     )
 
 

@@ -28,16 +28,15 @@ _MAY_BE_DEEP = "if len(data) > 400 and data.count(b'[') + data.count(b'{') > MAX
 _EXACT_DEPTH = "what follows counts the levels itself"
 
 _EMPTY_FRAME = "frame = {**result, 'content': [], 'structuredContent': 0}"
-_EMPTY_RESPONSE = "empty = messages.response(call.id, frame, is_plain=True)"
+_EMPTY_RESPONSE = "empty = messages.encode_response(call.id, frame, is_plain=True)"
 
 EQUIVALENT: dict[str, dict[str, str]] = {
     "toolwire.protocol.call": {
         "by_tool: bool = False: False -> True": "read only with a value, which comes with its own",
     },
     "toolwire.protocol.in_flight": {
-        "message = messages.response(call.id, result, replaced, is_plain=True): True -> False": (
-            "the general encoder writes the same, and imports more"
-        ),
+        "message = messages.encode_response(call.id, result, replaced, is_plain=True): "
+        "True -> False": ("the general encoder writes the same, and imports more"),
         "if len(message) > most and (not last):: len(message) > most -> len(message) >= most": (
             "a message of the most bytes is checked again, and sent"
         ),
@@ -59,7 +58,8 @@ EQUIVALENT: dict[str, dict[str, str]] = {
     "toolwire.protocol.result_size.large_results": {
         f"{_EMPTY_FRAME}: 0 -> 1": "only its length counts",
         f"{_EMPTY_RESPONSE}: True -> False": _SAME_JSON,
-        "message = messages.response(call.id, smaller, is_plain=True): True -> False": _SAME_JSON,
+        "message = messages.encode_response(call.id, smaller, is_plain=True): "
+        "True -> False": _SAME_JSON,
     },
     "toolwire.protocol.result_size.kept_results": {
         "return {} -> return None": TRUTH,
@@ -80,9 +80,8 @@ EQUIVALENT: dict[str, dict[str, str]] = {
         "return b'%b' % data if len(data) < _SPARE_BYTES else data: "
         "len(data) < _SPARE_BYTES -> len(data) <= _SPARE_BYTES": _SAME_BYTES,
         "_SPARE_BYTES = 4096: 4096 -> 4097": _SAME_BYTES,
-        "if _dumps is not _first_dumps:: _dumps is not _first_dumps -> _dumps is _first_dumps": (
-            _SAME_JSON
-        ),
+        "if _dumps is not _import_and_dump:: "
+        "_dumps is not _import_and_dump -> _dumps is _import_and_dump": (_SAME_JSON),
         f"{_MAY_BE_DEEP}: {_MAY_BE_DEEP[3:-1]} -> {_MAY_BE_DEEP[3:-1].replace(' and ', ' or ')}": (
             _EXACT_DEPTH
         ),

@@ -54,7 +54,7 @@ def test_json_means_the_same_when_it_is_shown() -> None:
 def test_emphasis_is_ours_alone() -> None:
     terminal, file = Terminal(), io.StringIO()
     for stream in (terminal, file):
-        Output(stream).line(f"{BOLD}a\x1b[2J{PLAIN}")
+        Output(stream).write_line(f"{BOLD}a\x1b[2J{PLAIN}")
     assert terminal.getvalue() == "\x1b[1ma\\u001b[2J\x1b[0m\n"
     assert file.getvalue() == "a\\u001b[2J\n"
 
@@ -62,7 +62,7 @@ def test_emphasis_is_ours_alone() -> None:
 def test_data_goes_as_it_is_to_what_is_no_terminal() -> None:
     terminal, file = Terminal(), io.StringIO()
     for stream in (terminal, file):
-        Output(stream).data("a\x1b[2J")
+        Output(stream).write_data("a\x1b[2J")
     assert (terminal.getvalue(), file.getvalue()) == ("a\\u001b[2J\n", "a\x1b[2J\n")
 
 

@@ -19,11 +19,11 @@ from toolwire_schemas.published import (
     PREFIX,
     UnknownSchema,
     bundle,
+    list_names,
     list_references,
     load,
-    names,
-    text,
-    validator,
+    load_validator,
+    read_text,
 )
 
 DIALECT = Draft202012Validator.META_SCHEMA["$id"]
@@ -97,7 +97,7 @@ CHANGELINGS = {
             place,
             "removed",
         ): "answers do not say what they answer, and one without members answers a ping"
-        for name in names()
+        for name in list_names()
         if re.fullmatch(r"messages-(plain|20(24|25).*)", name)
         for place in (
             *("/result/tools", "/1/result/tools", "/result/resources", "/result/resourceTemplates"),
@@ -133,7 +133,7 @@ CHANGELINGS = {
 
 
 def published() -> Iterator[tuple[str, dict[str, Any]]]:
-    for name in names():
+    for name in list_names():
         yield name, load(name)
 
 
@@ -142,7 +142,7 @@ def test_every_schema_is_valid_names_itself_and_says_what_it_is_for() -> None:
         Draft202012Validator.check_schema(schema)
         assert list(schema)[:4] == ["$schema", "$id", "title", "description"], name
         assert (schema["$schema"], schema["$id"]) == (DIALECT, PREFIX + name)
-        assert text(name).endswith("}\n")
+        assert read_text(name).endswith("}\n")
 
 
 def test_no_two_parts_have_the_same_title() -> None:
@@ -193,18 +193,20 @@ def test_every_schema_has_examples_that_it_takes() -> None:
     for name, schema in published():
         assert schema["examples"], name
         for example in schema["examples"]:
-            assert [error.message for error in validator(name).iter_errors(example)] == [], name
+            assert [error.message for error in load_validator(name).iter_errors(example)] == [], (
+                name
+            )
 
 
 def test_every_member_that_a_schema_knows_is_in_an_example() -> None:
     seen = {
         id(schema)
-        for name in names()
+        for name in list_names()
         for example in REGISTRY.contents(PREFIX + name)["examples"]
         for place in places(name, example)
         for schema in place.schemas
     }
-    for name in names():
+    for name in list_names():
         for where, inner in walk(REGISTRY.contents(PREFIX + name), name):
             members = inner.get("properties", {}) if not where.endswith(".if") else {}
             for member, word in members.items():
@@ -215,9 +217,9 @@ def test_every_member_that_a_schema_knows_is_in_an_example() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize("name", list_names())
 def test_a_required_member_cannot_be_missing_and_no_value_be_of_another_type(name: str) -> None:
-    judge = validator(name)
+    judge = load_validator(name)
     taken = {
         (name, written(mutant.path), mutant.change)
         for example in load(name)["examples"]
@@ -266,7 +268,7 @@ def _schemas(inner: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
 @given(st.recursive(st.booleans() | _schemas(_VALUES), _schemas, max_leaves=4))
 def test_a_json_schema_is_what_the_standard_says_it_is(schema: Any) -> None:
     """Ours needs no address and no dynamic reference, which many validators and editors lack."""
-    assert validator("json-schema").is_valid(schema) == _META.is_valid(schema)
+    assert load_validator("json-schema").is_valid(schema) == _META.is_valid(schema)
 
 
 @pytest.mark.slow
@@ -274,7 +276,7 @@ def test_every_change_of_a_json_schema_is_judged_as_by_the_standard() -> None:
     full = load("json-schema")["examples"][0]
     for mutant in mutants("json-schema", full):
         if mutant.path != ("$schema",):
-            assert validator("json-schema").is_valid(mutant.value) == _META.is_valid(
+            assert load_validator("json-schema").is_valid(mutant.value) == _META.is_valid(
                 mutant.value
             ), mutant
 
@@ -289,24 +291,24 @@ def test_an_unknown_name_is_reported_with_the_closest_ones_first() -> None:
         "no schema 'tool-anotations', did you mean 'tool-annotations'? Known: tool-annotations,"
         " content-annotations, "
     )
-    assert all(name in str(caught.value) for name in names())
+    assert all(name in str(caught.value) for name in list_names())
 
 
 @pytest.mark.parametrize("name", ["", "../v1/tool", "tool.schema.json", "zzz"])
 def test_a_name_like_no_other_is_an_error_that_lists_all(name: str) -> None:
     with pytest.raises(UnknownSchema, match=f"no schema '{name}'"):
-        validator(name)
+        load_validator(name)
 
 
 def test_a_validator_may_be_for_a_part_of_a_schema() -> None:
     sent = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
-    assert validator("messages-plain#/$defs/client-message").is_valid(sent)
-    assert not validator("messages-plain#/$defs/server-message").is_valid(sent)
+    assert load_validator("messages-plain#/$defs/client-message").is_valid(sent)
+    assert not load_validator("messages-plain#/$defs/server-message").is_valid(sent)
     with pytest.raises(
         UnknownSchema,
         match="no place in jsonrpc-error '/\\$defs/eror', did you mean '/\\$defs/error'",
     ):
-        validator("jsonrpc-error#/$defs/eror")
+        load_validator("jsonrpc-error#/$defs/eror")
 
 
 def test_a_loaded_schema_is_the_callers_own() -> None:
@@ -315,7 +317,7 @@ def test_a_loaded_schema_is_the_callers_own() -> None:
 
 
 def test_a_bundle_of_one_schema_is_that_schema_and_needs_nothing_else() -> None:
-    for name in names():
+    for name in list_names():
         alone = Draft202012Validator(bundle(name))
         for example in load(name)["examples"]:
             assert alone.is_valid(example), name
@@ -323,7 +325,7 @@ def test_a_bundle_of_one_schema_is_that_schema_and_needs_nothing_else() -> None:
 
 
 def test_a_bundle_refers_only_to_itself() -> None:
-    for made in (bundle(), *map(bundle, names())):
+    for made in (bundle(), *map(bundle, list_names())):
         for where, inner in walk(made, ""):
             if "$ref" in inner:
                 assert inner["$ref"].startswith("#"), where
@@ -335,12 +337,12 @@ def test_a_bundle_holds_what_is_chosen_and_what_that_refers_to() -> None:
     assert set(bundle("tools-list-result")["$defs"]) == {"tool", *_beneath("tool"), "meta"}
     assert list(bundle("icon", "meta")["$defs"]) == ["icon", "meta"]
     assert bundle("icon", "icon") == bundle("icon")
-    assert list(bundle()["$defs"]) == list(names())
+    assert list(bundle()["$defs"]) == list(list_names())
 
 
 def test_nothing_that_a_bundle_holds_hides_something_else() -> None:
-    for name in names():
-        assert not set(load(name).get("$defs", {})) & set(names()), name
+    for name in list_names():
+        assert not set(load(name).get("$defs", {})) & set(list_names()), name
 
 
 def _beneath(name: str) -> set[str]:

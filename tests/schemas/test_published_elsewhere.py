@@ -30,7 +30,7 @@ from toolwire_client.host_config import read_config
 from toolwire_compat.lagent import BaseAction, JsonParser, TupleParser, list_tools
 from toolwire_compat.yaml import ConfigError, load_tool_configs
 from toolwire_dialects import openai
-from toolwire_schemas.published import load, validator
+from toolwire_schemas.published import load, load_validator
 from toolwire_tools import tool_api
 
 ROOT = Path(__file__).parents[2]
@@ -39,7 +39,7 @@ EVERYDAY = ROOT / "tests" / "interop" / "everyday.py"
 
 def check(name: str, value: Any) -> None:
     problems = [
-        f"{error.json_path}: {error.message}" for error in validator(name).iter_errors(value)
+        f"{error.json_path}: {error.message}" for error in load_validator(name).iter_errors(value)
     ]
     assert not problems, f"{name} does not take {value}: {problems}"
 
@@ -158,7 +158,7 @@ def test_every_example_of_a_tool_in_yaml_can_be_loaded(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_whatever_the_loader_of_a_tool_in_yaml_takes_the_schema_takes(tmp_path: Path) -> None:
     """The loader refuses more: a name that is used twice, a place that no argument goes to."""
-    judge = validator("tool-library")
+    judge = load_validator("tool-library")
     taken = {
         written(mutant.path)
         for example in load("tool-library")["examples"]

@@ -27,7 +27,7 @@ from toolwire_agent.models import ScriptedModel
 from toolwire_agent.react import ModelReply, NativeProtocol, ToolCall, Usage
 from toolwire_client import Elicitation, TimedOut
 from toolwire_schemas.published import load as load_schema
-from toolwire_schemas.published import validator
+from toolwire_schemas.published import load_validator
 from toolwire_tools import Context, find_tools
 
 SCHEMA = load_schema("transcript-event")
@@ -191,7 +191,7 @@ def test_every_line_of_a_run_is_as_the_schema_says(
     for event in transcripts[name]:
         problems = [
             f"{error.json_path}: {error.message}"
-            for error in validator("transcript-event").iter_errors(event)
+            for error in load_validator("transcript-event").iter_errors(event)
         ]
         assert not problems, event
 
@@ -214,7 +214,7 @@ def test_every_example_is_read_as_an_event(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_what_the_schema_refuses_of_an_example_is_not_read_either() -> None:
     """Numbers below zero, and tools without a name, excepted: nobody counts on them."""
-    judge = validator("transcript-event")
+    judge = load_validator("transcript-event")
     for example in SCHEMA["examples"]:
         for mutant in mutants("transcript-event", example):
             if mutant.must_fail and not mutant.path[1:] and not judge.is_valid(mutant.value):

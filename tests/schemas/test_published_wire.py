@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from support.server_process import Process, running, wait_until
-from toolwire_schemas.published import load, names, validator
+from toolwire_schemas.published import list_names, load, load_validator
 from toolwire_schemas.wire.messages import (
     LEGACY_VERSIONS,
     META_CLIENT_CAPABILITIES,
@@ -226,7 +226,9 @@ class Host:
         _check(f"{self._messages}#/$defs/{side}", message)
         for branch in self._definition(side)["anyOf"]:
             where = branch["$ref"].removeprefix("urn:toolwire:v1:")
-            if validator(where if where[0] != "#" else self._messages + where).is_valid(message):
+            if load_validator(where if where[0] != "#" else self._messages + where).is_valid(
+                message
+            ):
                 self._seen.add(branch["$ref"])
 
     def _result_of(self, message: Any) -> str:
@@ -249,12 +251,12 @@ class Host:
 
     def _named(self, name: str) -> str:
         newer = [f"{name}-{MODERN_VERSIONS[-1]}"] if self.is_modern else []
-        return next(found for found in (*newer, name, "no-params") if found in names())
+        return next(found for found in (*newer, name, "no-params") if found in list_names())
 
 
 def _check(name: str, value: Any) -> None:
     problems = [
-        f"{error.json_path}: {error.message}" for error in validator(name).iter_errors(value)
+        f"{error.json_path}: {error.message}" for error in load_validator(name).iter_errors(value)
     ]
     assert not problems, f"{name} does not take {value}: {problems}"
 
@@ -464,7 +466,7 @@ def test_a_batch_and_its_answer_are_as_the_schemas_say(tmp_path: Path) -> None:
 def test_a_question_says_its_mode_only_to_those_who_know_it(revision: str) -> None:
     asked = {"message": "Sure?", "requestedSchema": {"type": "object", "properties": {}}}
     question = _request(method="elicitation/create", params=asked)
-    judge = validator(f"messages-{revision}")
+    judge = load_validator(f"messages-{revision}")
     assert judge.is_valid(question)
     question["params"] = {**asked, "mode": "form"}
     assert judge.is_valid(question) == (revision >= "2025-11-25")

@@ -12,10 +12,10 @@ import anyio
 import msgspec
 from toolwire_agent.agent import Agent, Approvals, Outcome, Recorded
 from toolwire_agent.models import ScriptedModel
-from toolwire_schemas.published import validator
+from toolwire_schemas.published import load_validator
 
 BACKENDS = ("asyncio", "trio")
-SCHEMA = validator("transcript-event")
+SCHEMA = load_validator("transcript-event")
 EVERYTHING = Approvals(allow=("*",))
 
 

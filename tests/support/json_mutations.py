@@ -13,12 +13,12 @@ from typing import Any, NamedTuple
 
 from jsonschema import Draft202012Validator
 from referencing import Registry, Resource
-from toolwire_schemas.published import PREFIX, load, names
+from toolwire_schemas.published import PREFIX, list_names, load
 
 Path = tuple[str | int, ...]
 
 REGISTRY: Registry[Any] = Registry().with_resources(
-    (PREFIX + name, Resource.from_contents(load(name))) for name in names()
+    (PREFIX + name, Resource.from_contents(load(name))) for name in list_names()
 )
 
 # A value of each type of JSON; a fraction apart, since 7 is a number and an integer.

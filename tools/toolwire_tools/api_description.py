@@ -224,7 +224,7 @@ def _name_of_schema(schema: dict[str, Any], definitions: dict[str, Any]) -> str:
     """Return Lagent's name for the type of *schema*; an empty text if it has none."""
     graph = SchemaGraph({"$defs": definitions})
     names = []
-    for node in graph.node(schema).alternatives():
+    for node in graph.get_node(schema).list_alternatives():
         if node.choices:
             continue
         type_ = ""

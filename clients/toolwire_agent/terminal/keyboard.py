@@ -44,13 +44,13 @@ class Keyboard:
                 line = self._read_line(make_printable(prompt), make_printable(prefill))
         finally:
             if line is None and self._is_terminal:  # Enter was not pressed
-                Output(sys.stderr).prompt("\n")
+                Output(sys.stderr).write_prompt("\n")
         return line
 
     def _read_line(self, prompt: str, prefill: str) -> str | None:
         if not self._edits:
             if self._is_terminal:
-                Output(sys.stderr).prompt(prompt)
+                Output(sys.stderr).write_prompt(prompt)
             line = sys.stdin.readline() if sys.stdin is not None else ""
             if line:
                 return line.rstrip("\r\n")

@@ -71,7 +71,7 @@ class Renderer:
                 self.tell(make_line("thought", live.thought.strip()))
         self._arrived.append(live.answer)
         self._is_in_line = True
-        self._screen.prompt(live.answer)
+        self._screen.write_prompt(live.answer)
 
     def wait(self, text: str) -> None:
         """Show a wait, until the next event or `rest`."""
@@ -79,7 +79,7 @@ class Renderer:
     def tell(self, line: Line) -> None:
         """Show a line that is not part of the run."""
         self._end_line()
-        self._err.line(MARKS[line.kind] + line.text.replace("\n", "\n  "))
+        self._err.write_line(MARKS[line.kind] + line.text.replace("\n", "\n  "))
         self._err.flush()
 
     def rest(self) -> None:
@@ -108,7 +108,7 @@ class Renderer:
     def _end_line(self) -> None:
         if self._is_in_line and self._screen is not None:
             self._is_in_line = False
-            self._screen.line("")
+            self._screen.write_line("")
             self._screen.flush()
 
     def seconds(self, event: Recorded) -> float:
@@ -131,7 +131,7 @@ class PlainRenderer(Renderer):
         has_answer = self.tell_of(event)
         if isinstance(event, Ended):
             if has_answer:
-                self._out.data(event.result or "")
+                self._out.write_data(event.result or "")
                 self._out.flush()
             self.tell(Line("note", format_end(event, seconds, self.price)))
 
@@ -146,7 +146,7 @@ class JsonRenderer(Renderer):
         self._out = Output(out)
 
     def show(self, event: Recorded) -> None:
-        self._out.data(codec.encode(msgspec.to_builtins(event)).decode())
+        self._out.write_data(codec.encode(msgspec.to_builtins(event)).decode())
         self._out.flush()
         if isinstance(event, Ended) and self.price is not None:
             self.tell(Line("note", format_cost(event.usage, self.price)))

@@ -68,7 +68,7 @@ class RemoteTools:
         return callable(self._is_local) and bool(self._is_local(name))
 
     async def list(self, deadline: Deadline) -> list[ToolDescription]:
-        tools = self._client.list_tools(timeout_seconds=deadline.left())
+        tools = self._client.list_tools(timeout_seconds=deadline.seconds_left)
         return await self._waiting.maybe_await(tools)
 
     async def call(
@@ -79,7 +79,7 @@ class RemoteTools:
         deadline: Deadline,
     ) -> CallResult:
         result = self._client.call_tool(
-            name, arguments, on_progress=on_progress, timeout_seconds=deadline.left()
+            name, arguments, on_progress=on_progress, timeout_seconds=deadline.seconds_left
         )
         return await self._waiting.maybe_await(result)
 
@@ -89,7 +89,9 @@ class RemoteTools:
         find_task = getattr(self._client, "wait_for_task", None)
         if find_task is None:
             raise NoTasks(f"{self.name} has no tasks")
-        result = find_task(name, task_id, on_progress=on_progress, timeout_seconds=deadline.left())
+        result = find_task(
+            name, task_id, on_progress=on_progress, timeout_seconds=deadline.seconds_left
+        )
         return await self._waiting.maybe_await(result)
 
 

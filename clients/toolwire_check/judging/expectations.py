@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.json_schema.error_text import write_faults
 from toolwire_schemas.json_schema.subschemas import get_reference
-from toolwire_schemas.published import validator
+from toolwire_schemas.published import load_validator
 from toolwire_schemas.wire import codec
 
 from .conversation import (
@@ -301,4 +301,4 @@ def make_validator(schema: Any) -> Draft202012Validator:
 @cache
 def _make_validator(text: bytes) -> Draft202012Validator:
     # Every published validator resolves all published schemas, and so does one evolved from it.
-    return validator("tool").evolve(schema=codec.decode(text))
+    return load_validator("tool").evolve(schema=codec.decode(text))

@@ -42,7 +42,7 @@ def collect(
         if node in found:
             continue
         found[node] = None
-        waiting += node.applied()
+        waiting += node.list_applied()
         if not is_only_reference(node):
             waiting += list_branches(node)
     return Demands([node for node in found if not is_only_reference(node)])
@@ -134,7 +134,7 @@ class Demands:
         for node in self._nodes:
             if "contains" in node.keywords:
                 count = int(node.keywords.get("minContains", 1))
-                nodes += [node.graph.node(node.keywords["contains"])] * count
+                nodes += [node.graph.get_node(node.keywords["contains"])] * count
         return nodes
 
 

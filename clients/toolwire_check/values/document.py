@@ -19,7 +19,7 @@ from toolwire_schemas.json_schema.bounded_validator import (
 )
 from toolwire_schemas.json_schema.graph import SchemaGraph
 from toolwire_schemas.json_schema.linear_regex import is_cheap
-from toolwire_schemas.json_schema.portable_regex import problem
+from toolwire_schemas.json_schema.portable_regex import find_problem
 from toolwire_schemas.json_schema.subschemas import walk
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ class ValueJudge:
             yield f"{where}.$id", "references from here on lead elsewhere"
         yield from _find_size_faults(where, schema)
         yield from _find_pattern_faults(where, schema)
-        node = self.graph.node(schema)
+        node = self.graph.get_node(schema)
         if node.pointer and node.reference is None:
             why = "leads out of the schema, or to no schema; only #/… is followed"
             yield where, f"the reference {node.pointer} {why}"
@@ -137,7 +137,7 @@ def _find_pattern_faults(where: str, schema: dict[str, Any]) -> Iterator[Fault]:
     if "pattern" in schema:
         patterns.append(schema["pattern"])
     for pattern in patterns:
-        why = problem(pattern)
+        why = find_problem(pattern)
         if not why and not is_cheap(pattern, _LONG_TEXT):
             why = "it takes too long to search a text for it"
         if why:

@@ -99,7 +99,7 @@ class Maker:
     def _find_value(self, node: SchemaNode, depth: int) -> bool:
         if node.is_false or depth < 0:
             return False
-        if not self._have_values(node.applied(), depth):
+        if not self._have_values(node.list_applied(), depth):
             return False
         if is_only_reference(node):
             return True
@@ -152,13 +152,13 @@ class Maker:
         graph = self.document.graph
         for branches in node.choices:
             possible = [branch for branch in branches if self.has_value(branch, depth)]
-            yield draw(st.sampled_from(possible or [graph.node(False)]))
+            yield draw(st.sampled_from(possible or [graph.get_node(False)]))
         words = node.keywords
         if "if" in words:
             is_met = (words["if"], words.get("then", True))
             is_not_met = (words.get("else", True),)  # the validator checks that `if` is not met
             for schema in draw(st.sampled_from((is_met, is_not_met))):
-                yield graph.node(schema)
+                yield graph.get_node(schema)
 
     def _draw_of_kinds(self, draw: DrawFn, demands: Demands, kinds: list[str], depth: int) -> Any:
         allowed = demands.list_allowed_values()

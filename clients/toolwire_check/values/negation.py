@@ -61,7 +61,7 @@ def generate_broken_values(maker: Maker, within: Schema) -> st.SearchStrategy[An
     for word, value in root.keywords.items():
         if (word, value) not in known.items():
             own[word] = value
-    inner_nodes = (node for node in root.graph.nodes() if node is not root)
+    inner_nodes = (node for node in root.graph.iterate_nodes() if node is not root)
     if not _refuses_any(own) and not any(map(_refuses_values, inner_nodes)):
         raise NoValues("", "everything fits the schema")
     return st.composite(_draw_broken)(maker, within)
@@ -127,11 +127,11 @@ def _list_all_branches(node: SchemaNode) -> Iterator[SchemaNode]:
     """
     for word in _CONDITIONS:
         if word in node.keywords:
-            yield node.graph.node(node.keywords[word])
+            yield node.graph.get_node(node.keywords[word])
     for branches in node.choices:
         yield from branches
     for schema in node.keywords.get("dependentSchemas", {}).values():
-        yield node.graph.node(schema)
+        yield node.graph.get_node(schema)
 
 
 def _list_places(value: Any, levels: int) -> Iterator[Place]:

@@ -158,7 +158,7 @@ class ClientProtocol:
         return number, _write_plain(number, "initialize", params)
 
     def notify_initialized(self) -> bytes:
-        return messages.notification("notifications/initialized")
+        return messages.encode_notification("notifications/initialized")
 
     def listen(self) -> tuple[int, bytes]:
         wanted = {f"{what}ListChanged": True for what in LISTS}
@@ -171,7 +171,7 @@ class ClientProtocol:
         params: dict[str, Any] = {"requestId": number, "reason": reason}
         if self.is_modern:
             params["_meta"] = self._modern_meta
-        return messages.notification("notifications/cancelled", params)
+        return messages.encode_notification("notifications/cancelled", params)
 
     def receive(self, frame: Frame) -> list[Event]:
         if isinstance(frame, Fault):
@@ -202,14 +202,14 @@ class ClientProtocol:
         if not isinstance(identity, str | int) or isinstance(identity, bool):
             return None
         if method == "ping":
-            return AutomaticReply(messages.response(identity, {}))
+            return AutomaticReply(messages.encode_response(identity, {}))
         number = _read_id(identity)
         if method in OPENINGS and number is not None:
             return Failure(number, BrokenRules(f"the server {ECHO}"))
         if method in HOST_METHODS and method.partition("/")[0] in self._capabilities:
             return ElicitationRequest(identity, message.get("params"), method)
         problem = f"this client has no method {method!r}"
-        return AutomaticReply(messages.error(identity, messages.METHOD_NOT_FOUND, problem))
+        return AutomaticReply(messages.encode_error(identity, messages.METHOD_NOT_FOUND, problem))
 
 
 def _read_response(message: dict[str, Any]) -> Event | None:

@@ -283,7 +283,7 @@ class Connection:
                 self._untaken.append(elicitation)
         if refused:
             problem = "too many open elicitations, or a duplicate id"
-            self.send(messages.error(asked.id, messages.INVALID_REQUEST, problem))
+            self.send(messages.encode_error(asked.id, messages.INVALID_REQUEST, problem))
         else:
             self._notify_all(asked)
             self._on_event(asked)

@@ -123,19 +123,21 @@ class ElicitationHandler:
         """
         if asked.method != "elicitation/create":
             problem = f"this client has no method {asked.method!r}"
-            connection.answer(asked, messages.error(asked.id, METHOD_NOT_FOUND, problem))
+            connection.answer(asked, messages.encode_error(asked.id, METHOD_NOT_FOUND, problem))
             return
         try:
             question = _question(asked.params, None)
         except BrokenRules as error:
-            connection.answer(asked, messages.error(asked.id, messages.INVALID_PARAMS, str(error)))
+            connection.answer(
+                asked, messages.encode_error(asked.id, messages.INVALID_PARAMS, str(error))
+            )
             return
         try:
             replied = await self.ask(question, elicitation=asked)
             if replied is not None:
-                connection.answer(asked, messages.response(asked.id, replied))
+                connection.answer(asked, messages.encode_response(asked.id, replied))
         except Exception:
-            failed = messages.error(
+            failed = messages.encode_error(
                 asked.id, messages.INTERNAL_ERROR, "the client failed to ask the user"
             )
             connection.answer(asked, failed)

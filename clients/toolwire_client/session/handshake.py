@@ -82,7 +82,7 @@ async def shake_hands(
         return await ready(_discover_or_initialize)
     except (RequestFailed, ServerGone, TimedOut) as error:
         has_not_read = isinstance(error, ServerGone) and not error.has_read
-        if deadline.left() == 0 or has_not_read:  # the probe was no reason
+        if deadline.seconds_left == 0 or has_not_read:  # the probe was no reason
             raise
     return await ready(_initialize)
 
@@ -91,9 +91,9 @@ async def _discover_or_initialize(
     connection: Connection, waiting: Waiting, deadline: Deadline
 ) -> HandshakeResult:
     try:
-        return await _discover(connection, waiting, deadline.at_most(PROBE_SECONDS))
+        return await _discover(connection, waiting, deadline.limit_to(PROBE_SECONDS))
     except TimedOut:
-        return await _initialize(connection, waiting, deadline.at_most(RECOVERY_SECONDS))
+        return await _initialize(connection, waiting, deadline.limit_to(RECOVERY_SECONDS))
     except (RequestFailed, BrokenRules):
         return await _initialize(connection, waiting, deadline)
 

@@ -147,12 +147,12 @@ class RequestHandle:
         """
         end = Deadline(seconds)
         while True:
-            if deadline.left() == 0:
+            if deadline.seconds_left == 0:
                 raise TimedOut(f"the task has not ended {deadline}")
-            if end.left() == 0 or (self._watch is not None and self._watch.has_news):
+            if end.seconds_left == 0 or (self._watch is not None and self._watch.has_news):
                 break
             await self._serve_elicitation(deadline)
-            arrival = await self._inbox.next(end.at_most(deadline.left()).left())
+            arrival = await self._inbox.next(end.limit_to(deadline.seconds_left).seconds_left)
             if isinstance(arrival, ClientError):
                 raise arrival
             self._pass_on(arrival)
@@ -191,7 +191,7 @@ class RequestHandle:
 
     async def _next(self, deadline: Deadline) -> Any:
         await self._serve_elicitation(deadline)
-        left = deadline.left()
+        left = deadline.seconds_left
         arrival = await self._inbox.next(left)
         if arrival is None or (left == 0 and isinstance(arrival, Progress)):
             raise TimedOut(f"no answer {deadline}")

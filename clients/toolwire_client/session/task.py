@@ -132,7 +132,7 @@ class AsyncTask:
             # MCP 2025-11-25 has servers refuse to cancel a task that has ended.
             if error.code != INVALID_PARAMS:
                 raise
-            status = await self.read_status(timeout_seconds=deadline.left())
+            status = await self.read_status(timeout_seconds=deadline.seconds_left)
             if not status.is_final:
                 raise
 

@@ -88,7 +88,7 @@ class TaskWait:
             return await self.read(deadline)
         start = Deadline(LEAST_POLL_SECONDS)
         await self._handle.pause(status.poll_seconds, deadline)
-        await self._handle.waiting.sleep(start.left() or 0.0)
+        await self._handle.waiting.sleep(start.seconds_left or 0.0)
         return await self.read(deadline)
 
     async def outcome(self, status: TaskStatus, deadline: Deadline) -> Any:

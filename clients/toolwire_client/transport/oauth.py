@@ -232,7 +232,7 @@ class _Browser:
             raise NoPermission(f"the address to ask for permission is no web page: {address!r}")
         self._answers = _Answers(("127.0.0.1", self._port), _Handler)
         sentence = f"to let Toolwire use {self._url}, open this address in a browser: {address}"
-        Output(sys.stderr).line(make_printable(sentence))
+        Output(sys.stderr).write_line(make_printable(sentence))
         start_thread(partial(webbrowser.open, address), "toolwire-browser")
 
     async def wait(self) -> AuthorizationCodeResult:

@@ -261,7 +261,7 @@ class StreamableHttp:
         if message.method == "initialize":
             self._fail(problem)
         for number in message.ids:
-            self._pass_on(messages.error(number, messages.INTERNAL_ERROR, problem))
+            self._pass_on(messages.encode_error(number, messages.INTERNAL_ERROR, problem))
 
     def _pass_on(self, line: bytes) -> None:
         if line and not self._is_closed:

@@ -149,7 +149,7 @@ class Waiting:
         from concurrent.futures import wait
 
         future = run_in_daemon_thread(work)
-        while left := deadline.left():  # the deadline moves while a user answers
+        while left := deadline.seconds_left:  # the deadline moves while a user answers
             wait([future], timeout=min(max(left, _LEAST_SECONDS), _LOOK_SECONDS))
             if future.done():
                 return future.result()

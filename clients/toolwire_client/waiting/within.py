@@ -24,7 +24,7 @@ async def run_within(work: Callable[[], Coroutine[Any, Any, T]], deadline: Deadl
     with anyio.CancelScope() as scope:
 
         def move() -> None:
-            left = deadline.left()
+            left = deadline.seconds_left
             scope.deadline = (
                 math.inf if left is None or deadline.is_stopped else anyio.current_time() + left
             )

@@ -107,7 +107,7 @@ class Lock(
         plain = msgspec.to_builtins(self)
         return json.dumps(plain, indent=2, ensure_ascii=False, sort_keys=True) + "\n"
 
-    def entries(self, kind: Kind) -> dict[str, Entry]:
+    def list_entries(self, kind: Kind) -> dict[str, Entry]:
         """Return the approved entries of a list, by their keys."""
         approved: list[Entry] = getattr(self, kind)
         return {entry[KEYS[kind]]: entry for entry in approved}
@@ -149,7 +149,7 @@ class Checked(msgspec.Struct, frozen=True):
     instructions: str
     """The instructions that the host gets: the approved ones, those of the server, or none."""
 
-    def remarks(self, texts: Texts) -> dict[tuple[str, str], str]:
+    def write_remarks(self, texts: Texts) -> dict[tuple[str, str], str]:
         """Return a sentence for each entry that is refused, or whose texts have changed."""
         made = {}
         for (kind, key), why in self.refused.items():
@@ -214,7 +214,7 @@ def check(approved: Lock, offer: Offer, texts: Texts = "approved") -> Checked:
     """Return what *approved* allows of an *offer*. Never raises, whatever the offer is."""
     checking = _Checking(texts)
     for kind in KEYS:
-        checking.check_list(kind, approved.entries(kind), offer.entries.get(kind, ()))
+        checking.check_list(kind, approved.list_entries(kind), offer.entries.get(kind, ()))
     checking.check_instructions(approved.instructions, offer.instructions)
     return Checked(
         checking.allowed,

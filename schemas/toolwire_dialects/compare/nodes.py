@@ -64,7 +64,7 @@ class ComparedSchema(SchemaGraph):
         dialect = next((known for known in _DIALECTS if known in str(named)), None)
         ignored = _NOT_IN_DRAFT_07 if dialect == "draft-07" else ()
         super().__init__(_as_2020_12(root, ignored))
-        inner = [self.node(schema) for _, schema in walk(self.root.keywords, "")]
+        inner = [self.get_node(schema) for _, schema in walk(self.root.keywords, "")]
         self._has_formats = any("format" in node.keywords for node in inner)
         is_known = named is None or dialect is not None
         self.is_readable = is_known and _is_schema(self.document) and self._is_common(inner)
@@ -174,9 +174,9 @@ def iterate_applied_nodes(start: SchemaNode) -> Iterator[SchemaNode]:
             continue
         seen.add(node)
         yield node
-        waiting += node.applied()
+        waiting += node.list_applied()
         for word in _CONDITIONS:
-            waiting += node.under(word).values()
+            waiting += node.find_under(word).values()
 
 
 class Claims:

@@ -72,7 +72,7 @@ class Proof:
 
     def _restates_any(self, left: Iterable[SchemaNode], right: SchemaNode) -> bool:
         """Return whether one schema on the *left* is the same as *right*."""
-        return any(self.same(node, right) for node in left)
+        return any(self.are_same(node, right) for node in left)
 
     def find_cases(self, left: tuple[SchemaNode, ...]) -> list[ValueCase]:
         """Return the cases of values that fit all on the *left*."""
@@ -80,7 +80,7 @@ class Proof:
 
     # --- the same schema ---
 
-    def same(self, one: SchemaNode, other: SchemaNode) -> bool:
+    def are_same(self, one: SchemaNode, other: SchemaNode) -> bool:
         """Return True if no value can distinguish them. False only means that they are written
         differently.
         """
@@ -109,10 +109,10 @@ class Proof:
             return is_in_one == is_in_other
         if word not in HOLDING:
             return equal(one.assertions[word], other.assertions[word])
-        mine, theirs = one.under(word), other.under(word)
+        mine, theirs = one.find_under(word), other.find_under(word)
         if mine.keys() != theirs.keys():
             return False
-        return all(self.same(inner, theirs[name]) for name, inner in mine.items())
+        return all(self.are_same(inner, theirs[name]) for name, inner in mine.items())
 
     # --- a case fits a schema ---
 
@@ -150,7 +150,7 @@ class Proof:
                 return any(self._fits(case, part, followed) for part in right.any_of)
             case "oneOf":
                 return self._fits_one(case, right, followed)
-        return all(self._fits(case, part, followed) for part in right.under(word).values())
+        return all(self._fits(case, part, followed) for part in right.find_under(word).values())
 
     def _fits_one(self, case: ValueCase, right: SchemaNode, followed: Nodes) -> bool:
         """Return whether *case* fits exactly one schema of `oneOf`."""
@@ -193,12 +193,12 @@ class Proof:
             case "minimum" | "exclusiveMinimum" | "maximum" | "exclusiveMaximum":
                 return case.is_within(word, value)
             case "minLength" | "minItems" | "minProperties":
-                return bool(case.least(word) >= value)
+                return bool(case.find_least(word) >= value)
             case "maxLength" | "maxItems" | "maxProperties":
-                most = case.most(word)
+                most = case.find_most(word)
                 return most is not None and most <= value
             case "required":
-                return case.required().keys() >= set(value)
+                return case.list_required().keys() >= set(value)
             case "properties":
                 return self._fits_properties(case, right)
             case "additionalProperties":
@@ -216,30 +216,30 @@ class Proof:
         return False
 
     def _fits_properties(self, case: ValueCase, right: SchemaNode) -> bool:
-        for name, part in right.under("properties").items():
-            if not self.holds(case.member(name), part):
+        for name, part in right.find_under("properties").items():
+            if not self.holds(case.find_member_schemas(name), part):
                 return False
         return True
 
     def _fits_additional(self, case: ValueCase, right: SchemaNode) -> bool:
-        (additional,) = right.under("additionalProperties").values()
-        if not self.holds(case.member(None), additional):
+        (additional,) = right.find_under("additionalProperties").values()
+        if not self.holds(case.find_member_schemas(None), additional):
             return False
-        for name in case.names():
-            if name in right.under("properties"):
+        for name in case.list_names():
+            if name in right.find_under("properties"):
                 continue
-            if not self.holds(case.member(name), additional):
+            if not self.holds(case.find_member_schemas(name), additional):
                 return False
         return True
 
     def _fits_items(self, case: ValueCase, right: SchemaNode) -> bool:
-        most = case.most("maxItems")
-        longest = max(len(node.under("prefixItems")) for node in (*case.nodes, right))
+        most = case.find_most("maxItems")
+        longest = max(len(node.find_under("prefixItems")) for node in (*case.nodes, right))
         # All elements after the longest tuple are like the first of them.
         for index in range(longest + 1):
             if index == most:
                 return True
-            element = case.element(index)
+            element = case.find_element_schemas(index)
             if not self.find_cases(element):
                 return True  # no array is that long
             for wanted in find_element_schemas(right, index):
@@ -251,7 +251,9 @@ class Proof:
         """Return whether no value is like that, since a member is required and cannot be there."""
         if case.kind != "object":
             return False
-        return any(not self.find_cases(case.member(name)) for name in case.required())
+        return any(
+            not self.find_cases(case.find_member_schemas(name)) for name in case.list_required()
+        )
 
 
 def _is_apart(case: ValueCase, part: SchemaNode, other: SchemaNode) -> bool:
@@ -275,7 +277,7 @@ def are_apart(one: SchemaNode, other: SchemaNode) -> bool:
 
 def _list_required_members(node: SchemaNode) -> dict[str, SchemaNode]:
     """Return the schemas of the members that *node* describes and requires."""
-    described = node.under("properties")
+    described = node.find_under("properties")
     found = {}
     for name in node.assertions.get("required", ()):
         if name in described:

@@ -117,7 +117,7 @@ def index_keys(case: ValueCase, hints: list[SchemaNode], most: int) -> PartKeys:
     """Return the indexes of *most* elements."""
     longest = 0
     for node in (*case.nodes, *hints):
-        longest = max(longest, len(node.under("prefixItems")))
+        longest = max(longest, len(node.find_under("prefixItems")))
     described = min(longest, _MAX_PREFIX)
     return PartKeys(range(most), range(described + 1))
 
@@ -125,7 +125,7 @@ def index_keys(case: ValueCase, hints: list[SchemaNode], most: int) -> PartKeys:
 def name_keys(case: ValueCase, hints: list[SchemaNode], most: int) -> PartKeys:
     """Return the names of *most* members."""
     extra = OTHER
-    special = [*case.names(), OTHER]
+    special = [*case.list_names(), OTHER]
     if not case.is_closed():
         extra = "extra"
         for hint in hints:
@@ -133,5 +133,5 @@ def name_keys(case: ValueCase, hints: list[SchemaNode], most: int) -> PartKeys:
             special += hint.assertions.get("required", ())
         special += _NAMES
     others = [f"{extra}{number}" for number in range(most)]
-    first = dict.fromkeys([*case.required(), *case.names(), *others])
+    first = dict.fromkeys([*case.list_required(), *case.list_names(), *others])
     return PartKeys(list(first), dict.fromkeys(special))

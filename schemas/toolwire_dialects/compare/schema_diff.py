@@ -57,7 +57,7 @@ class SchemaDifference(msgspec.Struct, frozen=True):
     new_takes_old: SubsetVerdict = YES
     old_takes_new: SubsetVerdict = YES
 
-    def within(self, whole: SchemaDifference) -> SchemaDifference | None:
+    def find_meaning_for(self, whole: SchemaDifference) -> SchemaDifference | None:
         """Return what it means for the *whole*, `None` if nothing.
 
         Where the whole of the new schema takes all that the old one took, or the other way round,
@@ -106,7 +106,7 @@ def _find_differences_between(
     )
     parts = []
     for below in walk.compare_below(old, new, place):
-        part = below.within(whole)
+        part = below.find_meaning_for(whole)
         if part is not None:
             parts.append(part)
     found = []
@@ -154,7 +154,7 @@ class _Walk:
         If the schemas differ only in values that they do not describe, users do not notice it: the
         difference has its kind and text, but is harmless.
         """
-        if self._described.same(old, new):
+        if self._described.are_same(old, new):
             return None
         for comparison in (self._described, self._any):
             new_takes_old = comparison.judge(old, new)
@@ -180,7 +180,7 @@ class _Walk:
         inner = _strip_null(other)
         if inner is None or _strip_null(one) is not None:
             return False
-        return self._described.same(one, inner)
+        return self._described.are_same(one, inner)
 
     def compare_below(
         self, old: SchemaNode, new: SchemaNode, place: str
@@ -212,14 +212,14 @@ class _Walk:
             yield from self._compare_members(old, new, place)
         for word, step in _STEPS.items():
             if word in words:
-                (inner,) = old.under(word).values()
-                (inner_now,) = new.under(word).values()
+                (inner,) = old.find_under(word).values()
+                (inner_now,) = new.find_under(word).values()
                 yield from self.compare_below(inner, inner_now, place + step)
 
     def _compare_members(
         self, old: SchemaNode, new: SchemaNode, place: str
     ) -> Iterator[SchemaDifference]:
-        before, after = old.under("properties"), new.under("properties")
+        before, after = old.find_under("properties"), new.find_under("properties")
         for name in dict.fromkeys([*before, *after]):
             if self._budget.is_spent:
                 return
@@ -235,7 +235,7 @@ class _Walk:
     def _report_removed_member(
         self, old: SchemaNode, new: SchemaNode, name: str, where: str
     ) -> SchemaDifference:
-        new_takes_old = self._takes_among_others(new, old.under("properties")[name])
+        new_takes_old = self._takes_among_others(new, old.find_under("properties")[name])
         text = "removed"
         if new_takes_old == YES:
             text = "removed; values are still accepted, but may be ignored"
@@ -250,7 +250,7 @@ class _Walk:
         text, new_takes_old = "new, optional", YES
         if name in new.required:
             text, new_takes_old = "new, required", self._requires(old, name)
-        old_takes_new = self._takes_among_others(old, new.under("properties")[name])
+        old_takes_new = self._takes_among_others(old, new.find_under("properties")[name])
         return SchemaDifference(where, "member-added", text, new_takes_old, old_takes_new)
 
     def _compare_presence(
@@ -267,7 +267,7 @@ class _Walk:
 
     def _requires(self, node: SchemaNode, name: str) -> SubsetVerdict:
         """Return whether all values that *node* describes have a member called *name*."""
-        with_member = node.graph.node({"required": [name]})
+        with_member = node.graph.get_node({"required": [name]})
         return self._described.judge(node, with_member)
 
     def _takes_among_others(self, node: SchemaNode, member: SchemaNode) -> SubsetVerdict:
@@ -292,7 +292,7 @@ def _list_keywords_of_parts(old: SchemaNode, new: SchemaNode) -> tuple[str, ...]
     for word in ("additionalProperties", "propertyNames"):
         if word in words:
             continue
-        if any(map(_has_reference, new.under(word).values())):
+        if any(map(_has_reference, new.find_under(word).values())):
             return ()
     return words
 
@@ -331,7 +331,7 @@ def _has_reference(node: SchemaNode) -> bool:
             return True
         if inner not in seen:
             seen.add(inner)
-            waiting += inner.inside()
+            waiting += inner.list_inside()
     return False
 
 
@@ -353,7 +353,7 @@ def _with_parts_of(old: SchemaNode, new: SchemaNode, words: tuple[str, ...]) -> 
     for word, value in old.assertions.items():
         if word in words:
             made[word] = value
-    return old.graph.node(made)
+    return old.graph.get_node(made)
 
 
 # --- in words -------------------------------------------------------------------------------------

@@ -85,17 +85,17 @@ class Comparison:
         self._proof = Proof(budget, is_described)
         self._known: dict[Any, list[Any]] = {}
 
-    def same(self, one: SchemaNode, other: SchemaNode) -> bool:
+    def are_same(self, one: SchemaNode, other: SchemaNode) -> bool:
         """Return True if no value can distinguish them, and that is known."""
         try:
-            return self._proof.same(one, other)
+            return self._proof.are_same(one, other)
         except TooExpensive:
             return False
 
     def judge(self, old: SchemaNode, new: SchemaNode) -> SubsetVerdict:
         """Return whether *new* takes every value that *old* takes."""
         try:
-            with self._budget.third():
+            with self._budget.limit_to_third():
                 if self._proof.holds((old,), new):
                     return YES
                 for value in self.find_fitting_values((old,), (new,)):
@@ -188,46 +188,52 @@ class Comparison:
     ) -> Iterator[dict[Any, Any]]:
         """Yield arrays, as elements by their indexes."""
 
-        def values(index: int) -> list[Any]:
+        def find_values(index: int) -> list[Any]:
             wanted: list[SchemaNode] = []
             for hint in hints:
                 wanted += find_element_schemas(hint, index)
-            return self.find_fitting_values(case.element(index), tuple(wanted), depth + 1)
+            return self.find_fitting_values(
+                case.find_element_schemas(index), tuple(wanted), depth + 1
+            )
 
         lengths = sample_sizes((*case.nodes, *hints), "minItems", "maxItems")
-        least = min(case.least("minItems"), MAX_LENGTH)
+        least = min(case.find_least("minItems"), MAX_LENGTH)
         keys = index_keys(case, hints, max(least, *lengths))
-        is_set = any(case.values_of("uniqueItems"))
-        base = _choose_parts(keys.first[:least], values, is_set=is_set)
+        is_set = any(case.iterate_values("uniqueItems"))
+        base = _choose_parts(keys.first[:least], find_values, is_set=is_set)
         if len(base) < least:
             return
         yield base
         for index in keys.special:
-            start = base | _choose_parts(keys.first[:index], values, is_set=is_set)
-            yield from (start | {index: value} for value in values(index))
-        yield from (_choose_parts(keys.first[:size], values, is_set=is_set) for size in lengths)
+            start = base | _choose_parts(keys.first[:index], find_values, is_set=is_set)
+            yield from (start | {index: value} for value in find_values(index))
+        yield from (
+            _choose_parts(keys.first[:size], find_values, is_set=is_set) for size in lengths
+        )
 
     def _generate_objects(
         self, case: ValueCase, hints: list[SchemaNode], depth: int
     ) -> Iterator[dict[Any, Any]]:
         """Yield objects: what has to be there, then each member at its edges, then other sizes."""
 
-        def values(name: str) -> list[Any]:
+        def find_values(name: str) -> list[Any]:
             wanted: list[SchemaNode] = []
             for hint in hints:
                 wanted += find_member_schemas(hint, name)
-            return self.find_fitting_values(case.member(name), tuple(wanted), depth + 1)
+            return self.find_fitting_values(
+                case.find_member_schemas(name), tuple(wanted), depth + 1
+            )
 
         lengths = sample_sizes((*case.nodes, *hints), "minProperties", "maxProperties")
-        least = min(case.least("minProperties"), MAX_LENGTH)
+        least = min(case.find_least("minProperties"), MAX_LENGTH)
         keys = name_keys(case, hints, max(least, *lengths))
-        base = _choose_parts(keys.first[:least], values)
+        base = _choose_parts(keys.first[:least], find_values)
         if len(base) < least:
             return
         yield base
         for name in keys.special:
-            yield from (base | {name: value} for value in values(name))
-        yield from (_choose_parts(keys.first[:size], values) for size in lengths)
+            yield from (base | {name: value} for value in find_values(name))
+        yield from (_choose_parts(keys.first[:size], find_values) for size in lengths)
 
 
 def _collect_applied(nodes: Iterable[SchemaNode]) -> list[SchemaNode]:

@@ -46,7 +46,7 @@ class _Bound(msgspec.Struct, frozen=True, order=True):
     number: Fraction
     excludes_number: bool = False
 
-    def of_integers(self) -> _Bound:
+    def narrow_to_integers(self) -> _Bound:
         """Return the bound of the integers within this one."""
         if self.excludes_number:
             return _Bound(Fraction(floor(self.number) + 1))
@@ -66,7 +66,7 @@ class ValueCase(msgspec.Struct, frozen=True, eq=False):
     is_described: bool = False
     value: Any = msgspec.UNSET
 
-    def values_of(self, word: str) -> Iterator[Any]:
+    def iterate_values(self, word: str) -> Iterator[Any]:
         """Yield the values of the keyword *word*."""
         return (node.assertions[word] for node in self.nodes if word in node.assertions)
 
@@ -77,50 +77,50 @@ class ValueCase(msgspec.Struct, frozen=True, eq=False):
             sign, inclusive, exclusive = 1, "minimum", "exclusiveMinimum"
         else:
             sign, inclusive, exclusive = -1, "maximum", "exclusiveMaximum"
-        bounds = [_Bound(sign * Fraction(bound)) for bound in self.values_of(inclusive)]
-        bounds += [_Bound(sign * Fraction(bound), True) for bound in self.values_of(exclusive)]
+        bounds = [_Bound(sign * Fraction(bound)) for bound in self.iterate_values(inclusive)]
+        bounds += [_Bound(sign * Fraction(bound), True) for bound in self.iterate_values(exclusive)]
         if not bounds and self.is_described and self._has_integers_alone():
             bounds = [_Bound(Fraction(-SAFE_INTEGER))]
         if self.kind == "integer":
-            bounds = [bound.of_integers() for bound in bounds]
+            bounds = [bound.narrow_to_integers() for bound in bounds]
         wanted = _Bound(sign * Fraction(value), word == exclusive)
         return bool(bounds) and max(bounds) >= wanted
 
     def _has_integers_alone(self) -> bool:
-        is_type_named = any("number" not in types for types in self.values_of("type"))
+        is_type_named = any("number" not in types for types in self.iterate_values("type"))
         return self.kind == "integer" and is_type_named
 
-    def least(self, word: str) -> int:
+    def find_least(self, word: str) -> int:
         """Return the greatest value of `minLength`, `minItems` or `minProperties`."""
-        least = int(max(self.values_of(word), default=0))
+        least = int(max(self.iterate_values(word), default=0))
         if word == "minProperties":
-            return max(least, len(self.required()))
+            return max(least, len(self.list_required()))
         return least
 
-    def most(self, word: str) -> int | None:
+    def find_most(self, word: str) -> int | None:
         """Return the least value of `maxLength`, `maxItems` or `maxProperties`."""
-        most = min(self.values_of(word), default=None)
+        most = min(self.iterate_values(word), default=None)
         if most is None:
             return None
         return int(most)
 
-    def element(self, index: int) -> tuple[SchemaNode, ...]:
+    def find_element_schemas(self, index: int) -> tuple[SchemaNode, ...]:
         """Return the schemas of the element at *index*."""
         found: list[SchemaNode] = []
         for node in self.nodes:
             found += find_element_schemas(node, index)
         return tuple(found)
 
-    def required(self) -> dict[str, None]:
+    def list_required(self) -> dict[str, None]:
         """Return the names of all required members."""
-        return dict.fromkeys(name for names in self.values_of("required") for name in names)
+        return dict.fromkeys(name for names in self.iterate_values("required") for name in names)
 
-    def names(self) -> dict[str, None]:
+    def list_names(self) -> dict[str, None]:
         """Return the names of all described members, in order."""
         described: dict[str, None] = {}
-        for properties in self.values_of("properties"):
+        for properties in self.iterate_values("properties"):
             described |= dict.fromkeys(properties)
-        return described | self.required()
+        return described | self.list_required()
 
     def is_closed(self) -> bool:
         """Return whether members that are not described count as absent."""
@@ -132,12 +132,12 @@ class ValueCase(msgspec.Struct, frozen=True, eq=False):
         """Return whether a member called *name* is described, required, or any other."""
         if name is None or name.startswith(OTHER):
             return True
-        # Not by `names`: all names for each member would be quadratic.
-        if any(name in properties for properties in self.values_of("properties")):
+        # Not by `list_names`: all names for each member would be quadratic.
+        if any(name in properties for properties in self.iterate_values("properties")):
             return True
-        return any(name in names for names in self.values_of("required"))
+        return any(name in names for names in self.iterate_values("required"))
 
-    def member(self, name: str | None) -> tuple[SchemaNode, ...]:
+    def find_member_schemas(self, name: str | None) -> tuple[SchemaNode, ...]:
         """Return the schemas of the member called *name*; of one with a name that is not described
         if None.
         """
@@ -151,10 +151,10 @@ class ValueCase(msgspec.Struct, frozen=True, eq=False):
 
 def find_element_schemas(node: SchemaNode, index: int) -> list[SchemaNode]:
     """Return the schema that *node* has for the element at *index*, if any."""
-    first = node.under("prefixItems")
+    first = node.find_under("prefixItems")
     if index in first:
         return [first[index]]
-    return list(node.under("items").values())
+    return list(node.find_under("items").values())
 
 
 def find_member_schemas(node: SchemaNode, name: str | None) -> list[SchemaNode]:
@@ -164,12 +164,12 @@ def find_member_schemas(node: SchemaNode, name: str | None) -> list[SchemaNode]:
     The name may match any of its patterns, so that these may apply in place of
     `additionalProperties`.
     """
-    described = node.under("properties")
+    described = node.find_under("properties")
     if name in described:
         return [described[name]]
     if node.assertions.get("patternProperties"):
         return []
-    return list(node.under("additionalProperties").values())
+    return list(node.find_under("additionalProperties").values())
 
 
 def find_cases(
@@ -206,7 +206,7 @@ def _choose_alternatives(
         budget.spend()
         seen |= {node}
         flat.append(node)
-        waiting += node.applied()
+        waiting += node.list_applied()
         # That only one of `oneOf` may fit is left out.
         if "anyOf" in node.assertions:
             choices.append(node.any_of)

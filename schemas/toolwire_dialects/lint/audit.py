@@ -65,7 +65,7 @@ def audit(entries: Sequence[Any]) -> list[Finding]:
         name = name_entry(entry, place)
         try:
             size += _measure_entry(entry)
-            findings += [problem.of_tool(name) for problem in _check_entry(entry)]
+            findings += [problem.make_finding(name) for problem in _check_entry(entry)]
         except (RecursionError, codec.EncodingError):
             text = "it is nested too deeply to be read"
             findings.append(Finding(name, "", text, _SMALLER, "error", ALL_CLIENTS))
@@ -187,7 +187,7 @@ def _check_references(schema: dict[str, Any], where: str) -> Iterator[Problem]:
     graph = SchemaGraph(schema)
     pointers = []
     for path, inner in walk(schema, where):
-        node = graph.node(inner)
+        node = graph.get_node(inner)
         if not node.pointer:
             continue
         pointers.append(node.pointer)

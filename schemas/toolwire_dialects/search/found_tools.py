@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from .. import python_stub
-from ..tool_entry import Entry, as_json, as_schema, on_one_line, text
+from ..tool_entry import Entry, as_json, as_schema, on_one_line, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ def write_program_stubs(entries: Sequence[Entry], names: Mapping[str, ProgramNam
     """
     groups: dict[str, list[Entry]] = {}
     for entry in entries:
-        name = names[text(entry.get("name"))]
+        name = names[read_text(entry.get("name"))]
         shown = {**_shorten(entry, has_result=True), "name": name.function}
         groups.setdefault(name.group, []).append(shown)
     blocks = []
@@ -65,7 +65,7 @@ def _shorten(entry: Entry, *, has_result: bool = False) -> Entry:
     """
     shown = {
         **entry,
-        "description": shorten_to_first_line(text(entry.get("description"))),
+        "description": shorten_to_first_line(read_text(entry.get("description"))),
         "inputSchema": _shorten_schema(as_schema(entry.get("inputSchema"))),
     }
     output = shown.pop("outputSchema", None)

@@ -16,7 +16,7 @@ import msgspec
 from toolwire_schemas.meta_tools import find_free_name
 
 from ..name_mapping import RULES, Names
-from ..tool_entry import Entry, as_schema, text
+from ..tool_entry import Entry, as_schema, read_text
 from ..type_names import Definitions
 from ..type_shapes import ShapeReader
 
@@ -52,7 +52,7 @@ class NamedTool(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """The name that a list shows."""
-        return text(self.entry.get("name"))
+        return read_text(self.entry.get("name"))
 
 
 class ProgramName(msgspec.Struct, frozen=True):
@@ -100,7 +100,7 @@ def read_arguments(
     Raises:
         Misfit: if there are more *positional* ones than parameters, or one is given twice.
     """
-    tool = ShapeReader(as_schema(entry.get("inputSchema")), Definitions()).arguments()
+    tool = ShapeReader(as_schema(entry.get("inputSchema")), Definitions()).read_arguments()
     parameters = [member.name for member in tool.members if member.is_required]
     parameters += [member.name for member in tool.members if not member.is_required]
     if len(positional) > len(parameters):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from ..tool_entry import as_schema, get_list, text
+from ..tool_entry import as_schema, get_list, read_text
 from .search_words import collect_schema_texts, index_words, is_cjk, split_query
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class SearchableTool(msgspec.Struct, frozen=True):
     @property
     def name(self) -> str:
         """The name that a list shows."""
-        return text(self.entry.get("name"))
+        return read_text(self.entry.get("name"))
 
 
 class SearchIndex:
@@ -127,8 +127,9 @@ def _make_row(tool: SearchableTool) -> list[str]:
     """Return the words of *tool* for each column of `_WEIGHTS`."""
     entry = tool.entry
     tags = get_list(as_schema(entry.get("_meta")), "toolwire/tags")
-    title = text(entry.get("title")) or text(as_schema(entry.get("annotations")).get("title"))
-    groups = " ".join([*tool.groups, *map(text, tags)])
+    hints = as_schema(entry.get("annotations"))
+    title = read_text(entry.get("title")) or read_text(hints.get("title"))
+    groups = " ".join([*tool.groups, *map(read_text, tags)])
     parameters = " ".join(collect_schema_texts(entry.get("inputSchema")))
-    texts = (tool.name, title, text(entry.get("description")), groups, parameters)
+    texts = (tool.name, title, read_text(entry.get("description")), groups, parameters)
     return list(map(index_words, texts))

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from ..name_mapping import split_words as words_of_name
-from ..tool_entry import as_schema, text
+from ..tool_entry import as_schema, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -98,10 +98,10 @@ def collect_schema_texts(schema: Any) -> list[str]:
 
 def _collect_own_texts(schema: dict[str, Any]) -> list[str]:
     choices = schema.get("enum")
-    texts = [text(schema.get("title")), text(schema.get("description"))]
+    texts = [read_text(schema.get("title")), read_text(schema.get("description"))]
     texts += as_schema(schema.get("properties"))
     if isinstance(choices, list):
-        texts += map(text, choices[:20])
+        texts += map(read_text, choices[:20])
     return [each for each in texts if each]
 
 

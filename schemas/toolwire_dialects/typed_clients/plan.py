@@ -27,7 +27,7 @@ from ..shapes import (
     UnionShape,
     ValuesShape,
 )
-from ..tool_entry import Entry, as_json, as_schema, describe, text
+from ..tool_entry import Entry, as_json, as_schema, describe, read_text
 from ..type_names import LastingDefinitions
 from ..type_shapes import ToolShapes
 from .source_text import to_lines
@@ -188,7 +188,7 @@ def read(
     """
     tools: dict[str, Entry] = {}
     for entry in entries:
-        if isinstance(entry, dict) and text(entry.get("name")):
+        if isinstance(entry, dict) and read_text(entry.get("name")):
             tools.setdefault(entry["name"], entry)
     called = Names(tools, naming.functions).theirs
     taken = naming.taken_types.union(called.values() if naming.shares_names else ())
@@ -241,7 +241,7 @@ def _plan_function(
 
 def _collect_texts(entry: Entry, tool: ToolShapes, name: str) -> str:
     hints = as_schema(entry.get("annotations"))
-    title = text(entry.get("title")) or text(hints.get("title"))
+    title = read_text(entry.get("title")) or read_text(hints.get("title"))
     notes = [f"Tool {as_json(tool.name)}."] if tool.name != name else []
     if hints.get("readOnlyHint") is True:
         notes.append("The server says that it changes nothing.")

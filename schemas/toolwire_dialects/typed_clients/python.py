@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from ..name_mapping import RULES, to_pascal_case, to_snake_case
-from ..python_stub import indent_lines, quoted, write_literal, write_type
+from ..python_stub import indent_lines, quote_docstring, write_literal, write_type
 from ..shapes import (
     ArrayShape,
     Definition,
@@ -75,10 +75,12 @@ def write(plan: Plan, runtime: str | None) -> str:
     module = _Module(plan)
     parts = [f"COMMAND = {write_literal(plan.command)}\n{_ABOUT_COMMAND}"]
     parts += map(module.write_definition, plan.types)
-    parts.append(module.tools("Tools", "TypedTools", "a `Client`", is_async=False))
-    parts.append(module.tools("AsyncTools", "AsyncTypedTools", "an `AsyncClient`", is_async=True))
+    parts.append(module.write_tools("Tools", "TypedTools", "a `Client`", is_async=False))
+    parts.append(
+        module.write_tools("AsyncTools", "AsyncTypedTools", "an `AsyncClient`", is_async=True)
+    )
     body = "\n\n\n".join(parts)
-    head = dedent(quoted("\n".join(["Typed tools of a server.", "", *plan.head])))
+    head = dedent(quote_docstring("\n".join(["Typed tools of a server.", "", *plan.head])))
     return f"{head}\n\nfrom __future__ import annotations\n\n{module.write_imports()}\n\n{body}\n"
 
 
@@ -120,7 +122,7 @@ class _Module:
             self._nulls.add(definition.name)
         # In quotes, since a type may contain others below it, or itself.
         alias = f"{definition.name}: TypeAlias = {write_literal(kind)}"
-        docs = dedent(quoted("\n".join(to_lines(definition.description))))
+        docs = dedent(quote_docstring("\n".join(to_lines(definition.description))))
         return _join_lines(alias, docs)
 
     def _may_be_member(self, field: Field) -> bool:
@@ -131,7 +133,7 @@ class _Module:
         lines = [f"class {definition.name}(TypedDict):"]
         docs = to_lines(definition.description)
         if docs:
-            lines += [quoted("\n".join(docs)), ""]
+            lines += [quote_docstring("\n".join(docs)), ""]
         for field in fields:
             kind = self._write_member_type(field, self._write_type(field.shape))
             lines += map(indent_lines, [*_comment(field.docs), f"{field.name}: {kind}"])
@@ -153,11 +155,11 @@ class _Module:
         self._used.add("NotRequired")
         return f"NotRequired[{kind}]"
 
-    def tools(self, name: str, base: str, client: str, *, is_async: bool) -> str:
+    def write_tools(self, name: str, base: str, client: str, *, is_async: bool) -> str:
         docs = (
             f"The tools of the server, called by {client}. A tool that fails raises `ToolFailed`."
         )
-        parts = [f"class {name}({base}):\n{quoted(docs)}"]
+        parts = [f"class {name}({base}):\n{quote_docstring(docs)}"]
         for function in self._plan.functions:
             parts.append(self._write_method(function, is_async=is_async))
         return "\n\n".join(parts)
@@ -173,7 +175,7 @@ class _Module:
             start = f"async {start}"
         parameters = ["self", "*", *self._write_parameters(function, fields)]
         head = _join_parts(start, parameters, f") -> {returned}:")
-        docs = quoted(_write_docstring(function, fields))
+        docs = quote_docstring(_write_docstring(function, fields))
         body = indent_lines(self._call(function, fields, returned, is_async=is_async))
         return indent_lines(_join_lines(head, docs, body))
 

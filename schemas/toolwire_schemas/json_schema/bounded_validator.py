@@ -105,7 +105,7 @@ class SchemaValidator:
             CannotJudge: if the schema gives no answer, as in a circle; `TooExpensive` after too
                 many steps.
         """
-        return self._judged(value, _MAX_ERRORS, schema, total)
+        return self._judge(value, _MAX_ERRORS, schema, total)
 
     def is_valid(self, value: Any, schema: Any = None, *, total: Budget | None = None) -> bool:
         """Return whether *value* fits the schema, or a part *schema* of it.
@@ -113,9 +113,9 @@ class SchemaValidator:
         Raises:
             CannotJudge: as `errors`.
         """
-        return not self._judged(value, 1, schema, total)
+        return not self._judge(value, 1, schema, total)
 
-    def _judged(self, value: Any, most: int, part: Any, total: Budget | None) -> list[Any]:
+    def _judge(self, value: Any, most: int, part: Any, total: Budget | None) -> list[Any]:
         if self._quick is None:
             return _find_errors(self._validator, value, MAX_STEPS, most, part=part, total=total)
         if next(islice(_walk_levels(value), _FEW_LEVELS, None), None) is None:

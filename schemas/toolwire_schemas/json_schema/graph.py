@@ -78,10 +78,10 @@ class SchemaGraph:
         self._resolved: dict[SchemaNode, SchemaNode] = {}
         self._merged: dict[frozenset[SchemaNode], SchemaNode] = {}
         self._merges_left = _MAX_MERGES
-        self.anything = self.node({})
-        self.root = self.node(document)
+        self.anything = self.get_node({})
+        self.root = self.get_node(document)
 
-    def node(self, schema: Any) -> SchemaNode:
+    def get_node(self, schema: Any) -> SchemaNode:
         """Return the node of *schema*, which is a part of the document or was made for it."""
         known = self._nodes.get(id(schema))
         if known is None:
@@ -89,7 +89,7 @@ class SchemaGraph:
             self._nodes[id(schema)] = known
         return known
 
-    def target(self, reference: Any) -> SchemaNode | None:
+    def find_target(self, reference: Any) -> SchemaNode | None:
         """Return the node that *reference* leads to; None if that is no schema of the document."""
         if not isinstance(reference, str):
             return None
@@ -104,11 +104,11 @@ class SchemaGraph:
             return None
         if not isinstance(found, dict | bool):
             return None
-        return self.node(found)
+        return self.get_node(found)
 
-    def nodes(self) -> Iterator[SchemaNode]:
+    def iterate_nodes(self) -> Iterator[SchemaNode]:
         """Yield each node that the root leads to, references included, once."""
-        return _reach(self.root, SchemaNode.inside)
+        return _reach(self.root, SchemaNode.list_inside)
 
     def resolve(self, node: SchemaNode) -> SchemaNode:
         """Return the node of the same values as *node* without references and `allOf`."""
@@ -128,11 +128,11 @@ class SchemaGraph:
         return end
 
     def _merge_parts(self, node: SchemaNode) -> SchemaNode:
-        if not node.applied():
+        if not node.list_applied():
             return node
         if self._merges_left < 0:
             return self.anything
-        parts = node.parts()
+        parts = node.list_parts()
         self._merges_left -= len(parts)
         restricting = [part for part in parts if part._restricts()]
         return self.merge(_without_wide_types(restricting))
@@ -154,8 +154,8 @@ class SchemaGraph:
         if self._merges_left < 0:
             return self.anything
         if any(part.is_false for part in parts):
-            return self.node(False)
-        return self.node(merge_schemas([part.keywords for part in parts]))
+            return self.get_node(False)
+        return self.get_node(merge_schemas([part.keywords for part in parts]))
 
 
 class SchemaNode:
@@ -272,7 +272,7 @@ class SchemaNode:
     @property
     def reference(self) -> SchemaNode | None:
         """The node that `$ref` leads to."""
-        return self.graph.target(get_reference(self.keywords))
+        return self.graph.find_target(get_reference(self.keywords))
 
     @property
     def pointer(self) -> str:
@@ -297,7 +297,7 @@ class SchemaNode:
         """
         if self.resolved is self.graph.anything:
             return None
-        for part in _reach(self, SchemaNode.applied):
+        for part in _reach(self, SchemaNode.list_applied):
             if part.reference is not None and part.reference.resolved is self.resolved:
                 return part
         return None
@@ -327,7 +327,7 @@ class SchemaNode:
         """The alternatives of the first group; empty without groups."""
         return self.any_of or self.one_of
 
-    def applied(self) -> tuple[SchemaNode, ...]:
+    def list_applied(self) -> tuple[SchemaNode, ...]:
         """Return the nodes of its reference and its `allOf`, which apply to the same value."""
         reference = self.reference
         if reference is None:
@@ -336,11 +336,11 @@ class SchemaNode:
             return (reference,)
         return (reference, *self.all_of)
 
-    def parts(self) -> list[SchemaNode]:
+    def list_parts(self) -> list[SchemaNode]:
         """Return the nodes that apply to the same value, itself first, each once."""
-        return list(_reach(self, SchemaNode.applied))
+        return list(_reach(self, SchemaNode.list_applied))
 
-    def alternatives(self) -> list[SchemaNode]:
+    def list_alternatives(self) -> list[SchemaNode]:
         """Return the resolved nodes of which a value fits one: its own, and those of all
         variants.
         """
@@ -360,7 +360,7 @@ class SchemaNode:
     @cached_property
     def _without_null(self) -> tuple[SchemaNode, bool]:
         schema, is_nullable = without_null(self.keywords)
-        return (self if schema is self.keywords else self.graph.node(schema)), is_nullable
+        return (self if schema is self.keywords else self.graph.get_node(schema)), is_nullable
 
     @property
     def is_nullable(self) -> bool:
@@ -372,7 +372,7 @@ class SchemaNode:
         """The node without the alternative null, which keeps the texts of both."""
         return self._without_null[0]
 
-    def of_variant(self, variant: SchemaNode) -> SchemaNode:
+    def merge_variant(self, variant: SchemaNode) -> SchemaNode:
         """Return the resolved node of values that fit *variant*, one of its own, and the rest."""
         alone = self._without_choices
         if not alone._restricts():
@@ -382,7 +382,7 @@ class SchemaNode:
     @cached_property
     def _without_choices(self) -> SchemaNode:
         rest = {word: value for word, value in self.keywords.items() if word not in _OF_WHOLE}
-        return self.graph.node(rest)
+        return self.graph.get_node(rest)
 
     # --- exactly what it says ---
 
@@ -408,7 +408,7 @@ class SchemaNode:
             node = node.reference or node
         return node
 
-    def under(self, word: str) -> dict[Any, SchemaNode]:
+    def find_under(self, word: str) -> dict[Any, SchemaNode]:
         """Return the nodes of the schemas under the keyword *word*, by their names or places."""
         if word not in self._under:
             self._under[word] = self._read_under(word)
@@ -418,7 +418,7 @@ class SchemaNode:
         if word == "$ref" and self.reference is not None:
             return {"": self.reference}
         if word in ONE and word in self.keywords:
-            return {"": self.graph.node(self.keywords[word])}
+            return {"": self.graph.get_node(self.keywords[word])}
         if word in LISTS:
             return dict(enumerate(self._list_nodes(word)))
         if word not in NAMED:
@@ -427,12 +427,12 @@ class SchemaNode:
 
     # --- all links ---
 
-    def inside(self) -> Sequence[SchemaNode]:
+    def list_inside(self) -> Sequence[SchemaNode]:
         """Return the nodes of all schemas directly inside it, and of its reference."""
         found = []
         for _, schema in iterate_subschemas(self.keywords, ""):
             members = schema if isinstance(schema, list) else [schema]
-            found += [self.graph.node(member) for member in members]
+            found += [self.graph.get_node(member) for member in members]
         if self.reference is None:
             return found
         return [*found, self.reference]
@@ -454,16 +454,16 @@ class SchemaNode:
     def _get_node(self, word: str) -> SchemaNode | None:
         if word not in self.keywords:
             return None
-        return self.graph.node(self.keywords[word])
+        return self.graph.get_node(self.keywords[word])
 
     def _list_nodes(self, word: str) -> tuple[SchemaNode, ...]:
-        return tuple(self.graph.node(schema) for schema in self._list(word))
+        return tuple(self.graph.get_node(schema) for schema in self._list(word))
 
     def _map_nodes(self, word: str) -> dict[str, SchemaNode]:
         members = self.keywords.get(word)
         if not isinstance(members, dict):
             return {}
-        return {name: self.graph.node(schema) for name, schema in members.items()}
+        return {name: self.graph.get_node(schema) for name, schema in members.items()}
 
     def _restricts(self) -> bool:
         """Whether it refuses values itself, apart from the nodes that it combines."""
@@ -473,7 +473,7 @@ class SchemaNode:
 
     def _find_only_part(self) -> SchemaNode | None:
         """The node that a schema without restrictions of its own consists of, if it is one."""
-        applied = dict.fromkeys(self.applied())
+        applied = dict.fromkeys(self.list_applied())
         if self._restricts() or len(applied) != 1:
             return None
         return next(iter(applied))
@@ -502,7 +502,7 @@ def _without_wide_types(parts: list[SchemaNode]) -> list[SchemaNode]:
     known = {frozenset(part.types) for part in parts if part.types and not _is_type_alone(part)}
     left_out = set()
     # Those that refer to others come last: a definition says its type in their place.
-    for part in sorted(filter(_is_type_alone, parts), key=lambda part: bool(part.applied())):
+    for part in sorted(filter(_is_type_alone, parts), key=lambda part: bool(part.list_applied())):
         types = frozenset(part.types)
         wide = types | {"integer"} if "number" in types else types
         if any(narrow <= wide for narrow in known):

@@ -59,7 +59,7 @@ class Budget:
         return self.left < 0
 
     @contextmanager
-    def third(self) -> Iterator[None]:
+    def limit_to_third(self) -> Iterator[None]:
         """Leave only a third of the steps to what is done within, so that the rest remains for
         others.
         """

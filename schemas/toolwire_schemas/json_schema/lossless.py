@@ -292,12 +292,12 @@ def _is_declared(error: Any, path: Path) -> bool:
     steps = list(error.absolute_schema_path)[:-1]
     for at in range(len(steps) - 1):
         is_member = steps[at : at + 2] == ["properties", *path[-1:]]
-        if is_member and all(map(_stays_in_place, steps[at + 2 :])):
+        if is_member and all(map(_is_in_place, steps[at + 2 :])):
             return True
     return False
 
 
-def _stays_in_place(step: str | int) -> bool:
+def _is_in_place(step: str | int) -> bool:
     return step in _SAME_PLACE or isinstance(step, int)
 
 

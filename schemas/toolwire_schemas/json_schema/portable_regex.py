@@ -45,7 +45,7 @@ _ADVICE = {
 
 
 @functools.lru_cache(maxsize=512)
-def problem(pattern: str) -> str | None:
+def find_problem(pattern: str) -> str | None:
     """Return why *pattern* is not portable, with what to write instead, or None if it is fine."""
     try:
         groups = re.compile(pattern).groups

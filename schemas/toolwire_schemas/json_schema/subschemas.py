@@ -21,7 +21,7 @@ NAMED = ("properties", "patternProperties", "$defs", "definitions", "dependentSc
 HOLDING = ("$ref", *ONE, *LISTS, *NAMED)
 """Keywords that have schemas, or refer to one."""
 COMBINING = frozenset(("$ref", "allOf"))
-"""Keywords whose schemas apply to the same value as the schema itself: `SchemaNode.applied`."""
+"""Keywords whose schemas apply to the value of the schema itself: `SchemaNode.list_applied`."""
 ASSERTIONS = {
     "type": "any",
     "enum": "any",

@@ -57,7 +57,7 @@ def decode(text: bytes | str) -> Any:
 def _explain(text: bytes | str, problem: str) -> str:
     try:
         from .json_problems import explain
-    except (ImportError, OSError):  # as in `_first_dumps`
+    except (ImportError, OSError):  # as in `_import_and_dump`
         return problem
     return explain(text, problem, _TOO_LONG)
 
@@ -92,7 +92,7 @@ def encode_plain(value: Any, replaced: list[str] | None = None) -> bytes:
 
     Other types, such as bytes, sets or decimals, are encoded, too, as strings and arrays.
     """
-    if _dumps is not _first_dumps:
+    if _dumps is not _import_and_dump:
         return encode(value, replaced)
     try:
         data = _encode_anything(value)
@@ -108,7 +108,7 @@ def encode_plain(value: Any, replaced: list[str] | None = None) -> bytes:
     return data
 
 
-def _first_dumps(value: Any) -> bytes:
+def _import_and_dump(value: Any) -> bytes:
     """Import orjson. With what it imports, that takes a third of a server's start-up time, and 1.5
     MB.
     """
@@ -124,7 +124,7 @@ def _first_dumps(value: Any) -> bytes:
     return dumps(value)
 
 
-_dumps = _first_dumps
+_dumps = _import_and_dump
 
 
 def _encode_the_unusual(value: Any, replaced: list[str]) -> bytes:

@@ -66,7 +66,7 @@ def request(id: Id, method: str, params: Any = None) -> bytes:
     return b'{"jsonrpc":"2.0","id":' + _encode_id(id) + b"," + _call(method, params)
 
 
-def notification(method: str, params: Any = None) -> bytes:
+def encode_notification(method: str, params: Any = None) -> bytes:
     """Return a notification; *params* of `None` are left out.
 
     Raises:
@@ -75,7 +75,7 @@ def notification(method: str, params: Any = None) -> bytes:
     return b'{"jsonrpc":"2.0",' + _call(method, params)
 
 
-def response(
+def encode_response(
     id: Id, result: Any, replaced: list[str] | None = None, *, is_plain: bool = False
 ) -> bytes:
     """Return the answer to request *id*; *replaced* is for `encode`, or for `encode_plain` if
@@ -89,12 +89,12 @@ def response(
     )
 
 
-def response_of_json(id: Id, result: bytes) -> bytes:
+def encode_response_of_json(id: Id, result: bytes) -> bytes:
     """Return the answer to request *id*; *result* is JSON already."""
     return b'{"jsonrpc":"2.0","id":' + _encode_id(id) + b',"result":' + result + b"}"
 
 
-def error(id: Id | None, code: int, message: str, data: Any = None) -> bytes:
+def encode_error(id: Id | None, code: int, message: str, data: Any = None) -> bytes:
     """Return an error answer; an *id* of `None` says that the request's own could not be read."""
     body: dict[str, Any] = {"code": code, "message": message}
     if data is not None:

@@ -74,7 +74,7 @@ def connect_to(
     from .printing.own_stderr import OwnStderr
 
     stderr = OwnStderr() if is_ours else ForeignStderr()
-    left = limit.left() if limit is not None else None
+    left = limit.seconds_left if limit is not None else None
     opening = connect(
         command,
         env=env,

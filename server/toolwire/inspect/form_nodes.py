@@ -144,8 +144,8 @@ class _FormWriter:
 
 def _has_broken_reference(place: SchemaNode) -> bool:
     if place.resolved is place.graph.anything:
-        return bool(place.applied())
-    return any(part.pointer and part.reference is None for part in place.parts())
+        return bool(place.list_applied())
+    return any(part.pointer and part.reference is None for part in place.list_parts())
 
 
 def _texts_of(place: SchemaNode) -> FormNode:
@@ -205,10 +205,10 @@ def _kinds_of(node: SchemaNode) -> list[SchemaNode]:
     """Return the kinds of values that *node* takes, by its alternatives or its types."""
     if len(node.types) > 1:
         rest = {word: node.keywords[word] for word in node.keywords if word not in _TEXTS}
-        return [node.graph.node({**rest, "type": name}) for name in node.types]
+        return [node.graph.get_node({**rest, "type": name}) for name in node.types]
     kinds = []
     for variant in node.variants[:_MAX_KINDS]:
-        merged = node.of_variant(variant)
+        merged = node.merge_variant(variant)
         kinds.append(variant if merged is variant.resolved else merged)
     return kinds
 

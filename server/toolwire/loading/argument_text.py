@@ -77,7 +77,7 @@ def find_unencoded(arguments: dict[str, Any], schema: Schema) -> list[str]:
     names = []
     for name, member in _find_properties(SchemaGraph(schema).root).items():
         value = arguments.get(name)
-        if not isinstance(value, str) or not _takes_base64(member.alternatives()):
+        if not isinstance(value, str) or not _takes_base64(member.list_alternatives()):
             continue
         try:
             binascii.a2b_base64(value, strict_mode=True)
@@ -192,7 +192,7 @@ def _put(target: dict[str, Any], name: str, given: str | _File, place: SchemaNod
     value = _read_value(given, member)
     if name not in target:
         target[name] = value
-    elif isinstance(target[name], list) and "array" in _collect_types(member.alternatives()):
+    elif isinstance(target[name], list) and "array" in _collect_types(member.list_alternatives()):
         target[name] += value if isinstance(value, list) else [value]
     else:
         raise UsageError(f"{name} is given twice, but takes one value")
@@ -212,16 +212,18 @@ def _explain_no_parameter(name: str, properties: dict[str, SchemaNode]) -> str:
 def _read_value(given: str | _File, place: SchemaNode) -> Any:
     if isinstance(given, str):
         return _read_value_of_text(given, place)
-    nodes = place.alternatives()
+    nodes = place.list_alternatives()
     if _takes_base64(nodes):
         return given.read_base64()
-    if "string" not in _collect_types(nodes) and _takes_base64(_find_items(nodes).alternatives()):
+    if "string" not in _collect_types(nodes) and _takes_base64(
+        _find_items(nodes).list_alternatives()
+    ):
         return [given.read_base64()]
     return _read_value_of_text(given.read_text(), place)
 
 
 def _read_value_of_text(text: str, place: SchemaNode) -> Any:
-    nodes = place.alternatives()
+    nodes = place.list_alternatives()
     types = _collect_types(nodes)
     if types == {"string"}:
         return text
@@ -248,7 +250,7 @@ def _read_value_of_text(text: str, place: SchemaNode) -> Any:
 
 def _find_properties(place: SchemaNode) -> dict[str, SchemaNode]:
     """Return the members of the first alternative that has some."""
-    for node in place.alternatives():
+    for node in place.list_alternatives():
         if node.properties:
             return node.properties
     return {}

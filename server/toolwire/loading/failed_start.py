@@ -25,6 +25,6 @@ def answer_failure(kept: LoadingFilter, failure: Exception) -> None:
     for frame in kept.stop():
         head = read_head(frame)
         if head.method and head.id is not None:
-            error = messages.error(head.id, INTERNAL_ERROR, problem, LOADING_FAILED)
+            error = messages.encode_error(head.id, INTERNAL_ERROR, problem, LOADING_FAILED)
             kept.session.writer.enqueue(error)
     kept.session.end()

@@ -33,16 +33,16 @@ class ForeignStderr(Output):
         self._written = 0
         self._left_out = 0
 
-    def line(self, text: str) -> None:
+    def write_line(self, text: str) -> None:
         """Write the line *text*, or count it."""
         with self._lock:
             self._open_window(time.monotonic())
             if self._written < MAX_LINES:
                 self._written += 1
-                self._write_line(_shorten(text))
+                self._print(_shorten(text))
                 return
             if not self._left_out:
-                self._write_line(
+                self._print(
                     f"(more than {MAX_LINES} lines in a second: the next ones are left out)"
                 )
             self._left_out += 1
@@ -61,12 +61,12 @@ class ForeignStderr(Output):
 
     def _report_left_out(self) -> None:
         if self._left_out:
-            self._write_line(f"({self._left_out} lines were left out)")
+            self._print(f"({self._left_out} lines were left out)")
             self._left_out = 0
 
-    def _write_line(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         if sys.stderr is not None:
-            Output(sys.stderr).line(self._prefix + text)
+            Output(sys.stderr).write_line(self._prefix + text)
 
 
 def _shorten(line: str) -> str:

@@ -63,7 +63,7 @@ class LockedEntries:
         for prefix in known:
             lists[prefix] = {kind: [] for kind in KEYS}
         for kind, key in KEYS.items():
-            for entry in self._lock.entries(kind).values():
+            for entry in self._lock.list_entries(kind).values():
                 owner = find_owner(self._lock, kind, entry, known)
                 if owner is None or not _can_be_shown(kind, entry):
                     continue
@@ -81,7 +81,7 @@ class LockedEntries:
         for tool in tools:
             entries[cast("Kind", tool.kind)].append(tool.describe())
         checked = check(self._lock, Offer(entries, self._lock.instructions), self._texts)
-        self._log(checked.remarks(self._texts).values())
+        self._log(checked.write_remarks(self._texts).values())
         allowed = []
         for tool in tools:
             place = tool.kind, _make_key(tool)
@@ -99,7 +99,7 @@ class LockedEntries:
     def check_instructions(self, instructions: str | None) -> str | None:
         """Return the instructions that a host is given, of a server with these *instructions*."""
         checked = check(self._lock, Offer({}, instructions or ""), self._texts)
-        self._log(checked.remarks(self._texts).values())
+        self._log(checked.write_remarks(self._texts).values())
         return checked.instructions or None
 
     def _log(self, remarks: Iterable[str]) -> None:

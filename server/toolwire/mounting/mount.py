@@ -223,14 +223,14 @@ class Mount:
         if running is None:
             return
         if not running.connection.protocol.is_modern:
-            running.connection.send(messages.notification(method))
+            running.connection.send(messages.encode_notification(method))
 
     def _pass_to_host(
         self, event: ElicitationRequest | LinkCompleted, connection: Connection
     ) -> None:
         """Pass on what the server sends to its host, on the reading thread."""
         if isinstance(event, LinkCompleted):
-            message = messages.notification(LINK_COMPLETED, event.params)
+            message = messages.encode_notification(LINK_COMPLETED, event.params)
             for session in self._find_hosts("elicitation"):
                 session.enqueue_notification(partial(bytes, message), len(message))
         elif not self._open and event.method != "elicitation/create":
@@ -254,7 +254,7 @@ class Mount:
             if isinstance(reply, NotAnswered):
                 refuse_request(connection, asked, reply)
             elif isinstance(reply, dict):
-                connection.answer(asked, messages.response(asked.id, reply))
+                connection.answer(asked, messages.encode_response(asked.id, reply))
 
         params = asked.params if isinstance(asked.params, dict) else {}
         elicitations = hosts[0].elicitations()
@@ -320,7 +320,7 @@ def wait_for(starts: Sequence[Future[Any]], call: Call, seconds: float | None) -
     with call.host.pause(call):
         for start in starts:
             if not call.ended:
-                wait([start, stopped], deadline.left(), FIRST_COMPLETED)
+                wait([start, stopped], deadline.seconds_left, FIRST_COMPLETED)
     call.stop = None
     if call.ended:
         raise make_cancelled_error(call)

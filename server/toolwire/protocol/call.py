@@ -204,7 +204,7 @@ class Call(msgspec.Struct, eq=False):
             params["total"] = total
         if message is not None:
             params["message"] = message
-        return messages.notification("notifications/progress", params)
+        return messages.encode_notification("notifications/progress", params)
 
     def status(self, message: str) -> None:
         """Report what the call does just now: as the message of its task or of its progress."""

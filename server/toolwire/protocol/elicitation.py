@@ -244,7 +244,7 @@ class Elicitations:
             call.task.remove_question(pending)
         if not self.close(pending, give_up=_has_requests(call)) or call.origin.modern:
             return None
-        return messages.notification("notifications/cancelled", {"requestId": pending.key})
+        return messages.encode_notification("notifications/cancelled", {"requestId": pending.key})
 
     def close_all(self) -> list[PendingElicitation]:
         """Remove and return every elicitation, since the client has gone; end the calls that are

@@ -278,13 +278,13 @@ class InFlight:
         """Respond to the current request of a parked call with *result*, which asks the user."""
         assert call.id is not None
         return self._message(
-            call, messages.response(call.id, modern_result(self._identity, result))
+            call, messages.encode_response(call.id, modern_result(self._identity, result))
         )
 
     def _error(self, call: Call, code: int, text: str, data: Any = None) -> bytes | None:
         if call.id is None:
             return self._response(call, _failure_of(ToolError(text), mask=False, tool=""))
-        return self._message(call, messages.error(call.id, code, text, data))
+        return self._message(call, messages.encode_error(call.id, code, text, data))
 
     def _failure(self, call: Call, error: BaseException, *, last: bool = False) -> bytes | None:
         if call.entry.kind != "tools" or isinstance(error, UpstreamError):
@@ -321,7 +321,7 @@ class InFlight:
             result = modern_result(self._identity, result)
         replaced: list[str] = []
         try:
-            message = messages.response(call.id, result, replaced, is_plain=True)
+            message = messages.encode_response(call.id, result, replaced, is_plain=True)
         except EncodingError as error:
             return self._instead(
                 call, f"{call.entry.name} returned a value that JSON cannot represent: {error}"

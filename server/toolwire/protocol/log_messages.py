@@ -83,13 +83,13 @@ def _notification(params: dict[str, Any]) -> bytes:
     long.
     """
     try:
-        message = messages.notification("notifications/message", params)
+        message = messages.encode_notification("notifications/message", params)
     except EncodingError:
         data = params["data"]
         params = {**params, "data": {name: str(value) for name, value in data.items()}}
-        message = messages.notification("notifications/message", params)
+        message = messages.encode_notification("notifications/message", params)
     if len(message) <= MAX_LOG_BYTES:
         return message
     data = params["data"] if isinstance(params["data"], str) else repr(params["data"])
     cut = f"{data[: MAX_LOG_BYTES // 8]}… (cut; the message takes {len(message)} bytes)"
-    return messages.notification("notifications/message", {**params, "data": cut})
+    return messages.encode_notification("notifications/message", {**params, "data": cut})

@@ -198,9 +198,11 @@ class ServerProtocol:
         if id is UNSET:
             return _send(recipient, None)
         if isinstance(outcome, RequestError):
-            return _send(recipient, messages.error(id, outcome.code, outcome.message, outcome.data))
+            return _send(
+                recipient, messages.encode_error(id, outcome.code, outcome.message, outcome.data)
+            )
         assert id is not None
-        return _send(recipient, messages.response_of_json(id, outcome))
+        return _send(recipient, messages.encode_response_of_json(id, outcome))
 
     def _receive_slowly(self, frame: Frame) -> tuple[Decision, ...]:
         try:

@@ -180,7 +180,7 @@ def notifications(in_flight: InFlight, changed: Iterable[str], *, is_legacy: boo
         subscribed = find_subscriptions(in_flight, name)
         news += [_notification(f"{name}/list_changed", id, {}) for id in subscribed]
         if is_legacy:
-            news.append(messages.notification(f"notifications/{name}/list_changed"))
+            news.append(messages.encode_notification(f"notifications/{name}/list_changed"))
     return news
 
 
@@ -193,12 +193,16 @@ def end_all(in_flight: InFlight, identity: Identity) -> list[bytes]:
 
 def _end(id: Id, topics: frozenset[str], identity: Identity) -> bytes:
     if any(topic.startswith(RESULT) for topic in topics):
-        return messages.error(id, SHUTTING_DOWN, "The server exits before the task has ended")
-    return messages.response(id, modern_result(identity, {"_meta": {META_SUBSCRIPTION_ID: id}}))
+        return messages.encode_error(
+            id, SHUTTING_DOWN, "The server exits before the task has ended"
+        )
+    return messages.encode_response(
+        id, modern_result(identity, {"_meta": {META_SUBSCRIPTION_ID: id}})
+    )
 
 
 def _notification(name: str, id: Id, params: dict[str, Any]) -> bytes:
-    return messages.notification(
+    return messages.encode_notification(
         f"notifications/{name}", {**params, "_meta": {META_SUBSCRIPTION_ID: id}}
     )
 
@@ -294,7 +298,7 @@ class WatchedResources:
             params["_meta"] = {META_SUBSCRIPTION_ID: id}
         if not is_watched:  # the client has ended it since
             return None
-        return messages.notification("notifications/resources/updated", params)
+        return messages.encode_notification("notifications/resources/updated", params)
 
     def _can_watch(self, uri: str, catalog: Catalog) -> bool:
         if len(uri) > MAX_URI_CHARACTERS:

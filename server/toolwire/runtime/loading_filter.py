@@ -172,7 +172,7 @@ class LoadingFilter:
             elif self._waiting.add(frame):
                 self.has_requests |= not head.method or head.id is not None
             elif head.id is not None:
-                answers.append(messages.error(head.id, OVERLOADED, _OVERLOADED))
+                answers.append(messages.encode_error(head.id, OVERLOADED, _OVERLOADED))
         return answers
 
     def _needs_no_tools(self, frame: Frame, head: _Head) -> bool:

@@ -125,7 +125,7 @@ class OpenElicitations:
             if not self._elicitations.close_outside(key):
                 return False
             self._session.timers.cancel(too_late)
-            withdrawn = messages.notification("notifications/cancelled", {"requestId": key})
+            withdrawn = messages.encode_notification("notifications/cancelled", {"requestId": key})
             self._writer.enqueue(withdrawn)
             return True
 

@@ -133,7 +133,7 @@ class CommonConversation:
                 continue
             self._settle(number)
             params = {"requestId": number, "reason": _SESSION_HAS_ENDED}
-            cancellation = messages.notification("notifications/cancelled", params)
+            cancellation = messages.encode_notification("notifications/cancelled", params)
             deliveries.append(Delivery(None, cancellation))
         return deliveries
 

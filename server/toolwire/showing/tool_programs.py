@@ -58,7 +58,7 @@ class ToolPrograms:
         """Return the tool `run_program`, called *name*; *wait* returns when all tools are
         listed, or the servers for which that takes too long.
         """
-        only_reads = meta_tools.only_read([tool.describe() for tool in self._tools.values()])
+        only_reads = meta_tools.are_read_only([tool.describe() for tool in self._tools.values()])
         options = Options(
             description=meta_tools.describe_program(search_name, self._sandbox),
             read_only=only_reads or None,

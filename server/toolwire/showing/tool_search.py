@@ -197,7 +197,7 @@ class ToolSearch:
         """Return `search_tools` and `call_tool`, under names that no other tool has."""
         search_name, call_name = _find_names(tools, "search_tools", "call_tool")
         search = self._make_search(tools, search_name, f"call it with {call_name}")
-        only_reads = meta_tools.only_read([tool.describe() for tool in tools])
+        only_reads = meta_tools.are_read_only([tool.describe() for tool in tools])
         about = meta_tools.describe_call(search_name)
         options = Options(description=about, read_only=only_reads or None, structured=False)
         call = _LateFunction(_call_tool).as_tool(call_name, options, CALL_SCHEMA)

@@ -92,21 +92,21 @@ def legacy_state(task: AnyTask) -> dict[str, Any]:
 
 def legacy_notification(task: AnyTask) -> bytes:
     """Return `notifications/tasks/status`."""
-    return messages.notification("notifications/tasks/status", legacy_state(task))
+    return messages.encode_notification("notifications/tasks/status", legacy_state(task))
 
 
 def legacy_outcome(task: AnyTask, id: Id) -> bytes:
     """Return the response with the *id* of a `tasks/result`, for a task that is final."""
     if task.status == "cancelled":
-        return messages.error(id, REQUEST_CANCELLED, "The task was cancelled")
+        return messages.encode_error(id, REQUEST_CANCELLED, "The task was cancelled")
     found = _decode_outcome(task.outcome)
     if "error" in found:
         error = found["error"]
-        return messages.error(id, error["code"], error["message"], error.get("data"))
+        return messages.encode_error(id, error["code"], error["message"], error.get("data"))
     result = found["result"]
     result.pop("resultType", None)
     meta = {**result.get("_meta", {}), META_RELATED_TASK: {"taskId": task.id}}
-    return messages.response(id, {**result, "_meta": meta}, is_plain=True)
+    return messages.encode_response(id, {**result, "_meta": meta}, is_plain=True)
 
 
 def _decode_outcome(outcome: bytes) -> dict[str, Any]:

@@ -316,7 +316,7 @@ class SessionTasks:
             result = forms.created(task, self._identity)
         else:
             result = forms.legacy_created(task)
-        return messages.response_of_json(task.request_id, result)
+        return messages.encode_response_of_json(task.request_id, result)
 
     # Requests
 
@@ -444,7 +444,7 @@ class SessionTasks:
             waiting = take_open_requests(self._in_flight, RESULT + id)
         for request_id in waiting:
             if found is None:
-                response = messages.error(request_id, INVALID_PARAMS, _UNKNOWN)
+                response = messages.encode_error(request_id, INVALID_PARAMS, _UNKNOWN)
             else:
                 response = forms.legacy_outcome(found, request_id)
             self._host.writer.enqueue(response)
@@ -479,7 +479,7 @@ class SessionTasks:
         return self._answer(request, encode_plain(modern_result(self._identity, {})))
 
     def _answer(self, request: Request, result: bytes) -> Decisions:
-        return (Send(messages.response_of_json(_id_of(request), result)),)
+        return (Send(messages.encode_response_of_json(_id_of(request), result)),)
 
     # Changes
 

@@ -114,7 +114,7 @@ class Task:
         self._changed = changed
         self._save = save
         self._lock = threading.Lock()
-        self._head_bytes = len(messages.response_of_json(call.id, b"")) - len(b'"result":}')
+        self._head_bytes = len(messages.encode_response_of_json(call.id, b"")) - len(b'"result":}')
 
     @property
     def is_final(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from toolwire_dialects.tool_entry import text
+from toolwire_dialects.tool_entry import read_text
 from toolwire_schemas.wire.codec import encode
 
 from ..mounting.listed_entries import MountedEntries
@@ -65,7 +65,7 @@ class UnchangedTools:
         if kind != "tools":
             return self._mounted.make_tool(entry, kind, forward)
         listed = entry if isinstance(entry, dict) else {}
-        name = text(listed.get("name"))
+        name = read_text(listed.get("name"))
         known = {"name": name, "inputSchema": get_object(listed, "inputSchema")}
         tool = mount_entry("", forward, kind, known)
         return adapt(count_readings(tool, self._counts), name, entry)

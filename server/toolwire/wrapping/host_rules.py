@@ -18,7 +18,7 @@ from toolwire_dialects.lint.vendors import FORMATS_OF_GEMINI, OF_GEMINI
 from toolwire_dialects.name_mapping import Names
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge, find_faults_of_schema
 from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
-from toolwire_schemas.json_schema.portable_regex import problem
+from toolwire_schemas.json_schema.portable_regex import find_problem
 from toolwire_schemas.json_schema.subschemas import COMBINING, map_subschemas
 from toolwire_schemas.portability import COMBINATORS, DIALECTS
 from toolwire_schemas.wire.codec import EncodingError, encode
@@ -234,16 +234,16 @@ class _SchemaRewriter:
         That of `true` is empty; `false` stays only where `children` leaves it.
         """
         made = dict(place.keywords)
-        if self._is_gemini and place.applied():
-            depth += any(part.pointer for part in place.parts())
+        if self._is_gemini and place.list_applied():
+            depth += any(part.pointer for part in place.list_parts())
             made = self._write_out(place, depth)
         elif place.pointer and not self._is_readable(place.reference):
             made = place.besides_reference
         if "properties" in made:
             members = made["properties"].items()
             made["properties"] = {name: inner for name, inner in members if inner is not False}
-        made = map_subschemas(made, lambda inner: self._rewrite(self._graph.node(inner), depth))
-        if problem(made.get("pattern", "")):
+        made = map_subschemas(made, lambda inner: self._rewrite(self._graph.get_node(inner), depth))
+        if find_problem(made.get("pattern", "")):
             del made["pattern"]
         if made.get("enum") == []:
             del made["enum"]
@@ -263,7 +263,7 @@ class _SchemaRewriter:
         own = {word: value for word, value in place.keywords.items() if word not in COMBINING}
         self._references_left -= 1
         is_within = depth <= _MAX_DEPTH and self._references_left > 0
-        if is_within and all(self._is_readable(part) for part in place.parts()[1:]):
+        if is_within and all(self._is_readable(part) for part in place.list_parts()[1:]):
             return {**place.resolved.keywords, **own}
         return own
 

@@ -86,4 +86,4 @@ class HostSide:
 def refuse(head: Head, code: int, problem: str) -> list[bytes]:
     """Return the error response to a request; nothing for another message."""
     id = head.request_id
-    return [] if id is None else [messages.error(id, code, problem)]
+    return [] if id is None else [messages.encode_error(id, code, problem)]

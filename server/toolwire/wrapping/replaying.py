@@ -80,12 +80,14 @@ class Replay:
         try:
             message = frame if isinstance(frame, Fault) else decode(frame)
         except DecodingError as error:
-            return [messages.error(None, messages.PARSE_ERROR, f"Parse error: {error}")]
+            return [messages.encode_error(None, messages.PARSE_ERROR, f"Parse error: {error}")]
         if not isinstance(message, dict):
             problem = "a replay takes single messages, each an object"
             if isinstance(frame, Fault):
                 problem = frame.message
-            return [messages.error(None, messages.INVALID_REQUEST, f"Invalid request: {problem}")]
+            return [
+                messages.encode_error(None, messages.INVALID_REQUEST, f"Invalid request: {problem}")
+            ]
         id = as_id(message.get("id"))
         if id is None:
             return []
@@ -96,7 +98,7 @@ class Replay:
             return [] if playing is None else self._continue(playing)
         except (EncodingError, RecursionError):
             problem = "Not replayed: it is nested too deeply"
-            return [messages.error(id, messages.INTERNAL_ERROR, problem)]
+            return [messages.encode_error(id, messages.INTERNAL_ERROR, problem)]
 
     def _answer(self, request: Object) -> list[bytes]:
         state = as_id(get_object(request, "params").get("requestState"))
@@ -119,15 +121,15 @@ class Replay:
         if self._is_unknown_tool(request):
             # The wrap that has recorded its server answered such calls itself.
             problem = f"Unknown tool: {get_object(request, 'params')['name']}"
-            return [messages.error(request["id"], messages.INVALID_PARAMS, problem)]
+            return [messages.encode_error(request["id"], messages.INVALID_PARAMS, problem)]
         if method not in HANDSHAKES:  # clients try both eras
             self._report(exchange)
         is_known = any(method == other.method for other in self._recorded)
         code = messages.INVALID_PARAMS if is_known else messages.METHOD_NOT_FOUND
-        return [messages.error(request["id"], code, exchange)]
+        return [messages.encode_error(request["id"], code, exchange)]
 
     def _respond(self, request: Object, result: Any) -> bytes:
-        return messages.response(request["id"], self._handshake.translate(result, request))
+        return messages.encode_response(request["id"], self._handshake.translate(result, request))
 
     def _confirm(self, request: Object) -> bytes:
         """Return the confirmation of a subscription that was not recorded: of a legacy server."""
@@ -136,7 +138,7 @@ class Replay:
             "notifications": get_object(request, "params").get("notifications", {}),
             "_meta": {META_SUBSCRIPTION_ID: request["id"]},
         }
-        return messages.notification("notifications/subscriptions/acknowledged", params)
+        return messages.encode_notification("notifications/subscriptions/acknowledged", params)
 
     def _is_unknown_tool(self, request: Object) -> bool:
         """Return whether *request* calls a tool that no recorded list has, if there is one."""

@@ -323,7 +323,7 @@ class Wrap:
         """Answer the host's requests that only the wrapped server could: it has ended."""
         problem = f"The wrapped server has ended: {reason}"
         for id in self._of_host.remove_all():
-            self._session.writer.enqueue(messages.error(id, INTERNAL_ERROR, problem))
+            self._session.writer.enqueue(messages.encode_error(id, INTERNAL_ERROR, problem))
         self._of_server.remove_all()
 
     # The end

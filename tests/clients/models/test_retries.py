@@ -28,14 +28,14 @@ def after(seconds: float) -> EndpointRefused:
 
 def test_waits_double_up_to_a_limit_and_then_end() -> None:
     retries = Retries(attempts=8, first_seconds=0.5, max_seconds=4, random=lambda: 1.0)
-    waits = [retries.seconds_before(attempt, BUSY) for attempt in range(2, 10)]
+    waits = [retries.choose_wait_seconds(attempt, BUSY) for attempt in range(2, 10)]
     assert waits == [0.5, 1, 2, 4, 4, 4, 4, None]
 
 
 def test_jitter_is_full() -> None:
     lowest, highest = Retries(random=lambda: 0.0), Retries(random=lambda: 1.0)
-    assert lowest.seconds_before(4, BUSY) == 0.0
-    assert highest.seconds_before(4, BUSY) == 2.0
+    assert lowest.choose_wait_seconds(4, BUSY) == 0.0
+    assert highest.choose_wait_seconds(4, BUSY) == 2.0
 
 
 @given(
@@ -44,18 +44,18 @@ def test_jitter_is_full() -> None:
 def test_wait_is_within_its_limits(attempt: int, chance: float, asked: float | None) -> None:
     retries = Retries(random=lambda: chance)
     error = BUSY if asked is None else after(asked)
-    seconds = retries.seconds_before(attempt, error)
+    seconds = retries.choose_wait_seconds(attempt, error)
     assert seconds is not None
     assert (asked or 0.0) <= seconds <= (20.0 if asked is None else asked + 0.5)
 
 
 def test_longer_retry_after_than_allowed_gives_up() -> None:
-    assert Retries(max_asked_seconds=60).seconds_before(2, after(61)) is None
-    assert Retries().seconds_before(2, after(float("inf"))) is None
+    assert Retries(max_asked_seconds=60).choose_wait_seconds(2, after(61)) is None
+    assert Retries().choose_wait_seconds(2, after(float("inf"))) is None
 
 
 def test_many_attempts_do_not_overflow() -> None:
-    assert Retries(attempts=10**6, random=lambda: 1.0).seconds_before(10**6, BUSY) == 20.0
+    assert Retries(attempts=10**6, random=lambda: 1.0).choose_wait_seconds(10**6, BUSY) == 20.0
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_many_attempts_do_not_overflow() -> None:
     ],
 )
 def test_only_passing_errors_are_retried_after_a_wait(error: ModelError, is_worth_it: bool) -> None:
-    assert (Retries().seconds_before(2, error) is not None) is is_worth_it
+    assert (Retries().choose_wait_seconds(2, error) is not None) is is_worth_it
 
 
 PASSING = {408, 409, 425, 429, 500, 502, 503, 504, 507, 520, 524, 529}

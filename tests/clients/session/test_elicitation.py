@@ -336,13 +336,13 @@ def test_time_with_the_user_does_not_count(monkeypatch: pytest.MonkeyPatch) -> N
         now += 1000
         with deadline.stop_clock():  # two questions at once
             now += 1000
-        assert (deadline.left(), deadline.is_stopped) == (7, True)
-    assert (deadline.left(), deadline.is_stopped) == (7, False)
+        assert (deadline.seconds_left, deadline.is_stopped) == (7, True)
+    assert (deadline.seconds_left, deadline.is_stopped) == (7, False)
     now += 8
-    assert deadline.left() == 0
-    assert Deadline(None).left() is None
+    assert deadline.seconds_left == 0
+    assert Deadline(None).seconds_left is None
     assert (
-        deadline.at_most(5).left(),
-        Deadline(None).at_most(5).left(),
-        Deadline(3).at_most(None).left(),
+        deadline.limit_to(5).seconds_left,
+        Deadline(None).limit_to(5).seconds_left,
+        Deadline(3).limit_to(None).seconds_left,
     ) == (0, 5, 3)

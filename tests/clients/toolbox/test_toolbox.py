@@ -552,13 +552,13 @@ def test_time_limit_of_a_local_tool_excludes_waits_for_the_user(face: str, tool:
     def slow(answer: bool) -> Any:
         def on_ask(question: Elicitation) -> Any:
             patience = Deadline(1.5)  # which is longer than the tool may take
-            while patience.left():
+            while patience.seconds_left:
                 pass
             return {"answer": answer}
 
         async def on_ask_async(question: Elicitation) -> Any:
             patience = Deadline(1.5)
-            while patience.left():
+            while patience.seconds_left:
                 await anyio.lowlevel.checkpoint()
             return {"answer": answer}
 

@@ -26,7 +26,7 @@ from toolwire_dialects.compare.lock import (
     lock_offer,
     read,
 )
-from toolwire_schemas.published import validator
+from toolwire_schemas.published import load_validator
 
 TOOL: dict[str, Any] = {
     "name": "send",
@@ -164,7 +164,7 @@ def test_a_changed_text_has_no_effect_is_refused_or_passes(path: str, value: Any
     shown = {name: member for name, member in TOOL.items() if name in approved.replaced[place]}
     assert encode(approved.replaced[place]) == encode({**shown, "inputSchema": canonical_schema()})
     assert (approved.allowed, approved.refused) == ({place}, {})
-    (remark,) = approved.remarks("approved").values()
+    (remark,) = approved.write_remarks("approved").values()
     assert remark.startswith("the tool send: the approved text is shown; the server changed ")
 
     refused = check_tool(entry, "refuse")
@@ -172,7 +172,7 @@ def test_a_changed_text_has_no_effect_is_refused_or_passes(path: str, value: Any
 
     reported = check_tool(entry, "report")
     assert (reported.allowed, reported.replaced, reported.refused) == ({place}, {}, {})
-    (remark,) = reported.remarks("report").values()
+    (remark,) = reported.write_remarks("report").values()
     assert remark.startswith("the tool send: the new text is shown; the server changed ")
 
 
@@ -281,7 +281,7 @@ def test_many_differences_end_with_their_number() -> None:
 
 def test_a_remark_says_nothing_to_a_terminal() -> None:
     checked = check(lock_offer(tools()), tools({"name": "\x1b]0;title\x07", "inputSchema": {}}))
-    (remark,) = checked.remarks("approved").values()
+    (remark,) = checked.write_remarks("approved").values()
     assert remark == r"the tool \u001b]0;title\u0007 is refused: it is not in the lock"
 
 
@@ -334,7 +334,7 @@ def lock_or_none(entries: list[Any]) -> Any:
 def test_whatever_a_server_lists_has_a_lock_that_is_valid_and_allows_it(entries: list[Any]) -> None:
     lock = lock_offer(tools(*entries))
     assert read(str(lock).encode()) == lock
-    assert validator("tools-lock").is_valid(json.loads(str(lock)))
+    assert load_validator("tools-lock").is_valid(json.loads(str(lock)))
     checked = check(lock, tools(*entries))
     assert (len(checked.allowed), checked.refused, checked.differences) == (len(entries), {}, [])
 

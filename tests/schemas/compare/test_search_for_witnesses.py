@@ -88,7 +88,7 @@ def test_search_beyond_its_budget_raises() -> None:
 def test_comparison_beyond_its_budget_knows_of_no_equality() -> None:
     comparison = Comparison(Budget(0), is_described=False)
 
-    assert comparison.same(root(STRING), root({**STRING, "title": "T"})) is False
+    assert comparison.are_same(root(STRING), root({**STRING, "title": "T"})) is False
 
 
 def in_arrays(inner: Any, depth: int) -> Any:

@@ -26,5 +26,5 @@ from toolwire_schemas.json_schema.graph import SchemaGraph
 )
 def test_choices_have_a_value_and_a_label(schema: Any, choices: list[tuple[Any, str]]) -> None:
     graph = SchemaGraph({"a": schema, "$defs": {"Size": {"enum": ["S", "L"]}}})
-    found = list_choices(graph.node(schema).resolved)
+    found = list_choices(graph.get_node(schema).resolved)
     assert [(choice.value, choice.label) for choice in found] == choices

@@ -106,7 +106,7 @@ def test_tuples_of_all_drafts_are_alike(schema: Schema) -> None:
 def test_keywords_of_the_wrong_type_are_absent(schema: Schema) -> None:
     node = root(schema)
     assert (node.prefix_items, node.properties, node.required) == ((), {}, {})
-    assert (node.parts(), node.choices, node.title) == ([node], [], "")
+    assert (node.list_parts(), node.choices, node.title) == ([node], [], "")
     assert (node.pattern_properties, node.values, node.reference) == ({}, None, None)
 
 
@@ -163,14 +163,14 @@ def test_a_described_reference_resolves_to_the_definition_itself() -> None:
         }
     )
     places = graph.root.properties.values()
-    assert {place.resolved for place in places} == {graph.target("#/$defs/A")}
+    assert {place.resolved for place in places} == {graph.find_target("#/$defs/A")}
     assert [place.reference_name for place in places] == ["A", "", "", "Alias"]
 
 
 def test_circle_is_a_node_met_again() -> None:
     node = root({"properties": {"next": {"$ref": "#"}, "value": TEXT}})
     assert node.properties["next"].resolved is node
-    assert len(list(node.graph.nodes())) == 3
+    assert len(list(node.graph.iterate_nodes())) == 3
 
 
 @pytest.mark.parametrize(
@@ -300,7 +300,7 @@ def test_members_that_are_merged_twice_are_one_node() -> None:
 def test_alternatives_apply_with_what_is_next_to_them() -> None:
     shape = {"anyOf": [{"required": ["a"]}, {"required": ["b"]}], "description": "either"}
     node = root({"properties": {"a": TEXT}, **shape})
-    assert [node.of_variant(variant).schema for variant in node.variants] == [
+    assert [node.merge_variant(variant).schema for variant in node.variants] == [
         {"properties": {"a": TEXT}, "required": ["a"]},
         {"properties": {"a": TEXT}, "required": ["b"]},
     ]
@@ -309,7 +309,7 @@ def test_alternatives_apply_with_what_is_next_to_them() -> None:
 def test_alternative_of_the_type_next_to_it_is_itself() -> None:
     definition = {"type": "object", "properties": {"a": TEXT}}
     node = root({"type": "object", "anyOf": [{"$ref": "#/$defs/A"}], "$defs": {"A": definition}})
-    assert node.of_variant(node.variants[0]).schema is definition
+    assert node.merge_variant(node.variants[0]).schema is definition
 
 
 # --- exactly what a node says ---------------------------------------------------------------------
@@ -331,7 +331,7 @@ def test_target_is_what_references_alone_lead_to() -> None:
         "Nowhere": {"$ref": "#/$defs/none"},
     }
     graph = SchemaGraph({"$defs": definitions})
-    nodes = {name: graph.node(schema) for name, schema in definitions.items()}
+    nodes = {name: graph.get_node(schema) for name, schema in definitions.items()}
     assert nodes["A"].target is nodes["B"]
     assert nodes["B"].target is nodes["B"]
     assert nodes["Circle"].target is nodes["Circle"]
@@ -360,7 +360,7 @@ def test_nodes_under_a_keyword_have_their_names_or_places(word: str, names: list
         "enum": [1],
         "$defs": {"A": TEXT},
     }
-    under = root(schema).under(word)
+    under = root(schema).find_under(word)
     assert list(under) == names
     assert all(node.schema in (TEXT, NUMBER) for node in under.values())
 
@@ -384,7 +384,7 @@ class Judge:
 @given(schemas(), VALUES)
 def test_resolved_schema_accepts_all_that_the_schema_accepts(document: Any, value: Any) -> None:
     judge = Judge(document)
-    for node in SchemaGraph(document).nodes():
+    for node in SchemaGraph(document).iterate_nodes():
         if judge.accepts(node.schema, value):
             assert judge.accepts(node.resolved.schema, value) is not False
 
@@ -392,10 +392,10 @@ def test_resolved_schema_accepts_all_that_the_schema_accepts(document: Any, valu
 @given(schemas(), VALUES)
 def test_one_alternative_accepts_all_that_the_schema_accepts(document: Any, value: Any) -> None:
     judge = Judge(document)
-    for place in SchemaGraph(document).nodes():
+    for place in SchemaGraph(document).iterate_nodes():
         node = place.resolved
         if node.variants and judge.accepts(node.schema, value):
-            variants = [node.of_variant(variant).schema for variant in node.variants]
+            variants = [node.merge_variant(variant).schema for variant in node.variants]
             assert any(judge.accepts(schema, value) is not False for schema in variants)
 
 
@@ -403,9 +403,9 @@ def test_one_alternative_accepts_all_that_the_schema_accepts(document: Any, valu
 
 
 VISITS: dict[str, Callable[[SchemaGraph], object]] = {
-    "nodes": lambda graph: sum(1 for _ in graph.nodes()),
-    "resolved": lambda graph: [node.resolved for node in graph.nodes()],
-    "alternatives": lambda graph: graph.root.alternatives(),
+    "nodes": lambda graph: sum(1 for _ in graph.iterate_nodes()),
+    "resolved": lambda graph: [node.resolved for node in graph.iterate_nodes()],
+    "alternatives": lambda graph: graph.root.list_alternatives(),
 }
 
 
@@ -430,6 +430,6 @@ def test_merges_end_at_a_budget_for_the_whole_schema() -> None:
         part = {"$ref": f"#/$defs/D{number - 1}"}
         definitions[f"D{number}"] = {"minProperties": number, "allOf": [part]}
     graph = SchemaGraph({"$defs": definitions})
-    resolved = [node.resolved for node in graph.root.inside()]
+    resolved = [node.resolved for node in graph.root.list_inside()]
     assert resolved[10].schema == {"minProperties": 10}
     assert resolved[-1] is graph.anything

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from toolwire_schemas.json_schema.portable_regex import problem
+from toolwire_schemas.json_schema.portable_regex import find_problem
 
 CORPUS: list[dict[str, Any]] = json.loads(
     Path(__file__).with_name("patterns.json").read_text("utf-8")
@@ -41,7 +41,7 @@ def in_javascript(patterns: list[str]) -> list[bool]:
 @pytest.mark.filterwarnings("ignore:Possible:FutureWarning")
 @pytest.mark.parametrize("case", CORPUS, ids=lambda case: case["pattern"])
 def test_a_pattern_of_the_corpus_is_judged_as_the_corpus_says(case: dict[str, Any]) -> None:
-    assert (problem(case["pattern"]) is None) == case["ok"], problem(case["pattern"])
+    assert (find_problem(case["pattern"]) is None) == case["ok"], find_problem(case["pattern"])
 
 
 @pytest.mark.process
@@ -67,7 +67,7 @@ def test_javascript_agrees_with_the_corpus() -> None:
     )
 )
 def test_what_is_called_portable_compiles_in_javascript(patterns: list[str]) -> None:
-    portable = [pattern for pattern in patterns if problem(pattern) is None]
+    portable = [pattern for pattern in patterns if find_problem(pattern) is None]
     verdicts = in_javascript(portable)
     assert [
         pattern for pattern, verdict in zip(portable, verdicts, strict=True) if not verdict

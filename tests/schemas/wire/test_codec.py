@@ -35,7 +35,7 @@ def test_any_json_value_survives_both_ways(value: object) -> None:
 @pytest.fixture
 def without_orjson(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a process that has not imported orjson yet."""
-    monkeypatch.setattr(codec, "_dumps", codec._first_dumps)
+    monkeypatch.setattr(codec, "_dumps", codec._import_and_dump)
 
 
 @pytest.mark.usefixtures("without_orjson")
@@ -142,7 +142,7 @@ def test_a_long_flat_list_needs_no_orjson(monkeypatch: pytest.MonkeyPatch) -> No
     def refuse(value: object) -> bytes:
         raise AssertionError("orjson is not needed")
 
-    monkeypatch.setattr(codec, "_first_dumps", refuse)
+    monkeypatch.setattr(codec, "_import_and_dump", refuse)
     monkeypatch.setattr(codec, "_dumps", refuse)
     tools = [{"name": str(number), "inputSchema": {"type": "object"}} for number in range(300)]
     assert decode(encode_plain({"tools": tools})) == {"tools": tools}

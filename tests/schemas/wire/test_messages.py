@@ -20,10 +20,10 @@ def test_every_message_carries_its_id_as_it_is(id: Any, text: str) -> None:
     made = {
         messages.request(id, "ping"): start + ',"method":"ping"}',
         messages.request(id, "ping", {"a": 1}): start + ',"method":"ping","params":{"a":1}}',
-        messages.response(id, {"a": [None]}): start + ',"result":{"a":[null]}}',
-        messages.response(id, {"a": 1}, is_plain=True): start + ',"result":{"a":1}}',
-        messages.response_of_json(id, b"[1]"): start + ',"result":[1]}',
-        messages.error(id, -7, "odd"): start + ',"error":{"code":-7,"message":"odd"}}',
+        messages.encode_response(id, {"a": [None]}): start + ',"result":{"a":[null]}}',
+        messages.encode_response(id, {"a": 1}, is_plain=True): start + ',"result":{"a":1}}',
+        messages.encode_response_of_json(id, b"[1]"): start + ',"result":[1]}',
+        messages.encode_error(id, -7, "odd"): start + ',"error":{"code":-7,"message":"odd"}}',
     }
 
     for message, expected in made.items():
@@ -33,17 +33,17 @@ def test_every_message_carries_its_id_as_it_is(id: Any, text: str) -> None:
 @pytest.mark.parametrize(
     ("message", "expected"),
     [
-        (messages.notification("n"), {"method": "n"}),
-        (messages.notification("n", {}), {"method": "n", "params": {}}),
-        (messages.notification("n", []), {"method": "n", "params": []}),
+        (messages.encode_notification("n"), {"method": "n"}),
+        (messages.encode_notification("n", {}), {"method": "n", "params": {}}),
+        (messages.encode_notification("n", []), {"method": "n", "params": []}),
         (messages.request(1, "m", {}), {"id": 1, "method": "m", "params": {}}),
-        (messages.error(None, -7, "x"), {"id": None, "error": {"code": -7, "message": "x"}}),
+        (messages.encode_error(None, -7, "x"), {"id": None, "error": {"code": -7, "message": "x"}}),
         (
-            messages.error(1, -7, "x", {"more": None}),
+            messages.encode_error(1, -7, "x", {"more": None}),
             {"id": 1, "error": {"code": -7, "message": "x", "data": {"more": None}}},
         ),
         (
-            messages.error(1, -7, "x", 0),
+            messages.encode_error(1, -7, "x", 0),
             {"id": 1, "error": {"code": -7, "message": "x", "data": 0}},
         ),
     ],
@@ -66,10 +66,10 @@ def test_a_result_that_is_no_json_is_an_error_and_a_lone_surrogate_is_replaced(
     is_plain: bool,
 ) -> None:
     with pytest.raises(EncodingError):
-        messages.response(1, {"a": float("nan")}, is_plain=is_plain)
+        messages.encode_response(1, {"a": float("nan")}, is_plain=is_plain)
 
     replaced: list[str] = []
-    message = messages.response(1, {"a": "x\ud800"}, replaced, is_plain=is_plain)
+    message = messages.encode_response(1, {"a": "x\ud800"}, replaced, is_plain=is_plain)
     assert decode(message)["result"] == {"a": "x\ufffd"}
     assert len(replaced) == 1
 
@@ -112,7 +112,7 @@ def test_the_default_limit_is_64_mebibytes() -> None:
 def test_a_short_response_that_waits_takes_little_more_memory_than_its_length() -> None:
     tracemalloc.start()
     try:
-        waiting = [messages.response(number, {"sum": number}) for number in range(1000)]
+        waiting = [messages.encode_response(number, {"sum": number}) for number in range(1000)]
         taken, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

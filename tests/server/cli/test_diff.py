@@ -16,7 +16,7 @@ from support.command_line import forgotten_imports
 from toolwire.cli import main as cli
 from toolwire.cli.commands.diff import choose_kind
 from toolwire.loading.targets import load
-from toolwire_schemas.published import validator
+from toolwire_schemas.published import load_validator
 
 OLD = '''
 from typing import Literal
@@ -111,7 +111,7 @@ def test_two_servers_are_compared_as_json_that_is_as_published(
     commands = [shlex.join([*SERVE, file]) for file in ("old.py", "new.py")]
     run = Run(capsys, *commands, "--json")
     report = json.loads(run.out)
-    validator("tool-changes").validate(report)
+    load_validator("tool-changes").validate(report)
     found = {
         (change["tool"], change["place"], change["change"], change["level"])
         for change in report["changes"]
@@ -134,7 +134,7 @@ def test_of_many_changes_every_report_ends_with_their_number(
     assert "arguments.m99" in run.out
     assert "arguments.m100" not in run.out
     if option == ("--json",):
-        validator("tool-changes").validate(json.loads(run.out))
+        load_validator("tool-changes").validate(json.loads(run.out))
     else:
         assert "250 changes break users" in run.out
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from support.command_line import CommandLine
-from toolwire_schemas.published import validator
+from toolwire_schemas.published import load_validator
 
 pytestmark = pytest.mark.process
 
@@ -39,7 +39,7 @@ def test_a_lock_is_written_once_and_then_compared(
     first = command_line("lock", "tools.lock.json", "tools.py")
     assert (first.returncode, first.stdout) == (0, "Locked 1 tool in tools.lock.json.\n")
     text = (tmp_path / "tools.lock.json").read_text()
-    assert validator("tools-lock").is_valid(json.loads(text))
+    assert load_validator("tools-lock").is_valid(json.loads(text))
     again = command_line("lock", "tools.lock.json", "tools.py")
     assert (again.returncode, again.stdout) == (0, "tools.lock.json is up to date: 1 tool.\n")
     assert (tmp_path / "tools.lock.json").read_text() == text

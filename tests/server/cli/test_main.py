@@ -657,6 +657,6 @@ def test_a_target_that_cannot_be_loaded_is_a_red_error_too(
 ) -> None:
     stream = replace_stderr(monkeypatch, is_terminal=True)
 
-    OwnStderr().line(line)
+    OwnStderr().write_line(line)
 
     assert stream.getvalue() == shown

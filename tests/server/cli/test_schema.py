@@ -10,17 +10,22 @@ import pytest
 from jsonschema import Draft202012Validator
 from support.command_line import CommandLine
 from toolwire_schemas.cases import load_cases
-from toolwire_schemas.published import iterate_files_to_export, names, text, validator
+from toolwire_schemas.published import (
+    iterate_files_to_export,
+    list_names,
+    load_validator,
+    read_text,
+)
 
 
 def test_the_list_has_a_line_for_each_schema(command_line: CommandLine) -> None:
     first, *rows = command_line("schema", "list").stdout.splitlines()
     assert first.split("  ")[0] == "schema"
-    assert [row.split()[0] for row in rows if not row.startswith(" ")] == list(names())
+    assert [row.split()[0] for row in rows if not row.startswith(" ")] == list(list_names())
 
 
 def test_a_schema_is_shown_as_it_stands_in_its_file(command_line: CommandLine) -> None:
-    assert command_line("schema", "show", "tool").stdout == text("tool")
+    assert command_line("schema", "show", "tool").stdout == read_text("tool")
 
 
 def test_all_files_are_written_to_a_folder_and_can_be_used_from_there(
@@ -31,8 +36,8 @@ def test_all_files_are_written_to_a_folder_and_can_be_used_from_there(
         path.name: path.read_text("utf-8") for path in (tmp_path / "new" / "folder").iterdir()
     }
     assert done.stdout == f"Wrote {len(written)} files to {Path('new/folder')}.\n"
-    assert set(written) == {"toolwire.d.ts", *(f"{name}.schema.json" for name in names())}
-    assert written["tool.schema.json"] == text("tool")
+    assert set(written) == {"toolwire.d.ts", *(f"{name}.schema.json" for name in list_names())}
+    assert written["tool.schema.json"] == read_text("tool")
 
 
 def test_a_bundle_is_one_document_that_needs_nothing_else(command_line: CommandLine) -> None:
@@ -41,7 +46,7 @@ def test_a_bundle_is_one_document_that_needs_nothing_else(command_line: CommandL
     )
     assert judge.is_valid({"tools": [{"name": "now", "inputSchema": {"type": "object"}}]})
     assert not judge.is_valid({"tools": [{"name": "now"}]})
-    assert list(json.loads(command_line("schema", "bundle").stdout)["$defs"]) == list(names())
+    assert list(json.loads(command_line("schema", "bundle").stdout)["$defs"]) == list(list_names())
 
 
 @pytest.mark.process
@@ -124,7 +129,7 @@ def test_a_model_that_knows_certain_tools_is_held_to_a_schema_of_its_replies(
         (False, {"type": "ASK", "content": "Which?"}),
     ):
         assert judge.is_valid(reply) == strict.is_valid({"reply": reply}) == fits, reply
-        assert validator("react-reply").is_valid(reply) or not fits
+        assert load_validator("react-reply").is_valid(reply) or not fits
     assert judge.is_valid({**calls, "params": {"a": 1}})
     assert strict.schema["type"] == "object"
     command = [sys.executable, "-m", "toolwire", "serve", "tools.py"]

@@ -130,13 +130,13 @@ def test_colour_is_for_terminals_and_for_those_who_want_it(monkeypatch: pytest.M
     monkeypatch.setenv("TERM", "xterm")
     streams = {"terminal": Terminal(), "pipe": io.StringIO()}
     for stream in streams.values():
-        Output(stream).line(emphasize(BOLD, "x"))
+        Output(stream).write_line(emphasize(BOLD, "x"))
     assert {name: stream.getvalue() for name, stream in streams.items()} == {
         "terminal": "\x1b[1mx\x1b[0m\n",
         "pipe": "x\n",
     }
     monkeypatch.setenv("NO_COLOR", "1")
-    Output(without := Terminal()).line(emphasize(BOLD, "x"))
+    Output(without := Terminal()).write_line(emphasize(BOLD, "x"))
     assert without.getvalue() == "x\n"
 
 

@@ -13,7 +13,7 @@ from toolwire.errors import UsageError
 from toolwire.inspect.history import CallHistory
 from toolwire.inspect.saved_calls import SavedCall, find_call, read_calls, write_call
 from toolwire_client.errors import ClientError
-from toolwire_schemas.published import validator
+from toolwire_schemas.published import load_validator
 
 
 def add_calls(history: CallHistory, count: int, text: str = "") -> None:
@@ -59,7 +59,7 @@ def test_saved_calls_are_read_replaced_and_removed(tmp_path: Path) -> None:
     write_call("a b", coffee, file)
     assert read_calls(file) == {"tea": tea, "a b": coffee}
     assert find_call("a b", file) == coffee
-    assert validator("saved-calls").is_valid(json.loads(file.read_text("utf-8")))
+    assert load_validator("saved-calls").is_valid(json.loads(file.read_text("utf-8")))
     write_call("tea", None, file)
     assert list(read_calls(file)) == ["a b"]
     assert [path.name for path in file.parent.iterdir()] == ["calls.json"]

@@ -44,10 +44,10 @@ def test_lines_over_the_limit_of_a_second_are_left_out_and_counted(
 ) -> None:
     stderr = ForeignStderr("git")
     for number in range(MAX_LINES + extra):
-        stderr.line(str(number))
+        stderr.write_line(str(number))
     clock.now += 1.0
 
-    stderr.line("next")
+    stderr.write_line("next")
 
     expected = [f"git: {number}" for number in range(MAX_LINES)]
     if extra:
@@ -75,7 +75,7 @@ def test_what_a_line_has_over_its_limit_is_left_out_and_counted(
 ) -> None:
     line = "x" * MAX_LINE_CHARACTERS
 
-    ForeignStderr("git").line(line + "y" * extra)
+    ForeignStderr("git").write_line(line + "y" * extra)
 
     end = f" … ({extra} more characters)" if extra else ""
     assert capsys.readouterr().err == f"git: {line}{end}\n"

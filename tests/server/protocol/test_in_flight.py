@@ -23,7 +23,7 @@ from toolwire_schemas.wire.messages import (
     INVALID_REQUEST,
     META_SERVER_INFO,
     OVERLOADED,
-    response,
+    encode_response,
 )
 from toolwire_tools import ArgumentsError, Cancelled, ToolError, make_tool
 
@@ -397,7 +397,7 @@ def result_of(text_bytes: int, *, is_error: bool = False) -> dict[str, Any]:
     return {"content": [{"type": "text", "text": "x" * text_bytes}], "isError": is_error}
 
 
-ENVELOPE_BYTES = len(response(7, result_of(0)))
+ENVELOPE_BYTES = len(encode_response(7, result_of(0)))
 
 
 @pytest.mark.parametrize(("more", "is_whole"), [(-1, True), (0, True), (1, False)])

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.server_process import MODERN, answers, call, protocol_of, request, served
 from toolwire import Server
 from toolwire.protocol.result_size.cut_text import beginning
-from toolwire_schemas.published import validator
+from toolwire_schemas.published import load_validator
 from toolwire_schemas.wire.codec import encode
 from toolwire_tools import Audio, File, Image, Text, tool_api
 
@@ -238,7 +238,7 @@ def test_the_parts_that_a_client_reads_are_the_whole_text(piece: str, era: dict[
     assert links[0]["uri"] in texts(result)[0]
     assert len(encode(answer)) <= 10_000
     revision = "2026-07-28" if era else "2025-11-25"
-    assert validator(f"messages-{revision}").is_valid(answer)
+    assert load_validator(f"messages-{revision}").is_valid(answer)
 
 
 def test_a_picture_is_read_by_its_link() -> None:

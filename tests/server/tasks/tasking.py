@@ -10,7 +10,7 @@ from typing import Any
 
 from support.server_process import MODERN
 from toolwire import Server
-from toolwire_schemas.published import validator
+from toolwire_schemas.published import load_validator
 
 EXTENSION = "io.modelcontextprotocol/tasks"
 CAPABILITIES = {"elicitation": {"form": {}}, "extensions": {EXTENSION: {}}}
@@ -62,7 +62,7 @@ class Client:
 
             found = self._arrived.wait_for(find, SECONDS)
             assert found is not None, self.messages
-        problems = list(validator(f"{self._schema}#/$defs/server-message").iter_errors(found))
+        problems = list(load_validator(f"{self._schema}#/$defs/server-message").iter_errors(found))
         assert not problems, (found, problems)
         return found
 

@@ -22,7 +22,7 @@ from toolwire_client import Client, RequestFailed, connect
 from toolwire_client.async_client import ClientSettings
 from toolwire_client.connecting import PendingConnection
 from toolwire_client.transport.child_process import ServerProcess
-from toolwire_schemas.published import validator
+from toolwire_schemas.published import load_validator
 from toolwire_schemas.wire.messages import LEGACY_VERSIONS
 
 pytestmark = pytest.mark.process
@@ -366,7 +366,7 @@ def test_a_copy_does_not_overwrite_its_recording(tmp_path: Path) -> None:
 @pytest.mark.parametrize("era", ["legacy", "modern"])
 def test_every_line_fits_the_published_schema(tmp_path: Path, era: Any) -> None:
     path = recorded(tmp_path, era, outcomes, on_ask=lambda _: {"answer": "Ada"})
-    judge = validator("recording-entry")
+    judge = load_validator("recording-entry")
     lines = path.read_text().splitlines()
     assert [
         list(judge.iter_errors(json.loads(line)))

@@ -16,7 +16,7 @@ from toolwire.wrapping.exchanges import read_exchanges
 from toolwire.wrapping.recording import RecordedLine
 from toolwire.wrapping.replaying import Replay
 from toolwire.wrapping.shapes import Shapes, copy_shapes
-from toolwire_schemas.published import validator
+from toolwire_schemas.published import load_validator
 
 SCHEMA = {
     "type": "object",
@@ -170,7 +170,7 @@ ENTRIES = st.one_of(
 @given(st.lists(ENTRIES, min_size=1, max_size=4))
 def test_no_text_and_no_number_of_a_recording_is_in_its_copy(entries: list[RecordedLine]) -> None:
     lines = copy_shapes(entries).splitlines()
-    judge = validator("recording-entry")
+    judge = load_validator("recording-entry")
     for line in lines:
         copied = json.loads(line)
         assert MARK not in line.decode()

@@ -393,13 +393,13 @@ def test_a_wait_is_neither_shorter_than_asked_nor_longer_than_agreed(
 ) -> None:
     retries = Retries(attempts=20, max_seconds=8, max_asked_seconds=30)
     problem = WebError("no", is_passing=True, asked_wait_seconds=asked)
-    seconds = retries.seconds_before(attempt, problem, lambda: chance)
+    seconds = retries.choose_wait_seconds(attempt, problem, lambda: chance)
     if attempt > 20 or (asked or 0) > 30:
         assert seconds is None
     else:
         assert seconds is not None
         assert (asked or 0) <= seconds <= (30.5 if asked is not None else 8)
-    assert retries.seconds_before(attempt, WebError("no"), lambda: chance) is None
+    assert retries.choose_wait_seconds(attempt, WebError("no"), lambda: chance) is None
 
 
 @given(st.text(max_size=40) | st.floats().map(str))

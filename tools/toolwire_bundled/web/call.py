@@ -68,7 +68,7 @@ class Call:
     @property
     def seconds_left(self) -> float:
         """How long it may still take, at least 0."""
-        return self._deadline.left() or 0.0
+        return self._deadline.seconds_left or 0.0
 
     def say(self, message: str) -> None:
         """Report progress to the caller."""

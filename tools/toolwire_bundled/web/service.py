@@ -170,7 +170,7 @@ class Service:
         asked = failure.asked_wait_seconds
         if asked is not None:
             pace.hold(call, min(asked, _MAX_HOLD_SECONDS))
-        seconds = self._retries.seconds_before(attempt, failure, call.watch.chance)
+        seconds = self._retries.choose_wait_seconds(attempt, failure, call.watch.chance)
         if seconds is None or seconds > call.seconds_left:
             raise failure
         # The failure says already how long the service wants it to take; a second number would only

@@ -142,7 +142,7 @@ def _read_metadata(hint: Any, names: Any) -> tuple[Any, ...]:
 def _list_choices(place: SchemaNode) -> list[str]:
     """Return the values that *place* lists, as texts."""
     texts = []
-    for node in place.alternatives():
+    for node in place.list_alternatives():
         values = list(node.values or ())
         if node.values is None and "boolean" in node.types:
             values = [True, False]

@@ -153,7 +153,7 @@ def _show_arguments(schema: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _takes_any_text(field: SchemaNode) -> bool:
-    for node in field.alternatives():
+    for node in field.list_alternatives():
         if node.types == ("string",) and node.keywords.keys().isdisjoint(_LIMITS):
             return True
     return False

@@ -109,7 +109,7 @@ class _PortableWriter:
             if schema is True:
                 return {}
             return schema
-        node = self._graph.node(schema)
+        node = self._graph.get_node(schema)
         if node.reference is not None:
             return self._write_reference(node, node.reference)
         written = {word: value for word, value in schema.items() if word not in _LEFT_OUT}

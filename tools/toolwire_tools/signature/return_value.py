@@ -240,7 +240,7 @@ def from_hint(hint: Any, names: Names, *, is_generator: bool) -> Returns:
     if definitions:
         from toolwire_schemas.json_schema.graph import SchemaGraph  # few types have definitions
 
-        schema = SchemaGraph(definitions).node(schema).target.schema
+        schema = SchemaGraph(definitions).get_node(schema).target.schema
     if schema.get("type") == "object":
         return Returns("structured", {**schema, **definitions}, shape=shape)
     is_tuple = (get_origin(bared) or bared) is tuple

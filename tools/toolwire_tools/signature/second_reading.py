@@ -115,7 +115,7 @@ def _with_whole_numbers(value: Any, places: list[SchemaNode]) -> Any:
         return value
     nodes: dict[SchemaNode, None] = {}
     for wanted in places:
-        nodes |= dict.fromkeys(node for node in wanted.alternatives() if not node.choices)
+        nodes |= dict.fromkeys(node for node in wanted.list_alternatives() if not node.choices)
     if isinstance(value, float):
         if _is_whole(value) and _wants_integer(nodes):
             return int(value)

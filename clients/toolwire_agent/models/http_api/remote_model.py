@@ -225,7 +225,7 @@ class RemoteModel:
                 ):
                     request, attempt = msgspec.structs.replace(request, max_tokens=fewer), 1
                     continue
-                seconds = self._retries.seconds_before(attempt + 1, error)
+                seconds = self._retries.choose_wait_seconds(attempt + 1, error)
                 if seconds is None or time.monotonic() - start + seconds >= self._limits.total:
                     raise
                 if was_passed_on and not _restart(on_text):

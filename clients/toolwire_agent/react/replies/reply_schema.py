@@ -179,7 +179,7 @@ class _Definitions:
         def move_inner(schema: Any) -> Any:
             if not isinstance(schema, dict):
                 return schema
-            return self._move(node.graph.node(schema), owner)
+            return self._move(node.graph.get_node(schema), owner)
 
         rest = node.besides_reference
         kept = {word: value for word, value in rest.items() if word not in _OF_ROOTS}

@@ -94,7 +94,7 @@ def run(words: Words) -> int:
     is_ours = is_own_server(words, command)
     on_ask = ask_user(before=line.clear)
     with connect_to(command, is_ours=is_ours, limit=limit, on_ask=on_ask) as client:
-        tools = client.list_tools(timeout_seconds=limit.left())
+        tools = client.list_tools(timeout_seconds=limit.seconds_left)
         tool = _take_tool(rest, tools, targets)
         arguments = saved | values.read(rest, tool.input_schema)
         try:
@@ -108,7 +108,7 @@ def run(words: Words) -> int:
                 answer = task.result()
             else:
                 answer = client.call_tool(
-                    tool.name, arguments, on_progress=line, timeout_seconds=limit.left()
+                    tool.name, arguments, on_progress=line, timeout_seconds=limit.seconds_left
                 )
         finally:
             line.clear()
@@ -143,7 +143,7 @@ def _start_task(
     """Call the tool *name* as a task; until the server has answered, *line* shows the progress."""
     from toolwire_client import NoTasks
 
-    left = limit.left()
+    left = limit.seconds_left
     try:
         return client.call_tool(name, arguments, on_progress=line, timeout_seconds=left, task=True)
     except NoTasks:

@@ -157,7 +157,7 @@ def _generate(words: Words) -> str:
         return read_runtime(language)
     limit = make_limit(words)
     with make_client(words, targets, limit=limit) as client:
-        entries = [tool.raw for tool in client.list_tools(timeout_seconds=limit.left())]
+        entries = [tool.raw for tool in client.list_tools(timeout_seconds=limit.seconds_left)]
     loading = format_loading_options(words.options)
     command = words.command or ["toolwire", "serve", *loading, *targets]
     again = ["toolwire", "client", language]

@@ -149,7 +149,7 @@ def _read_tools(name: str, kind: Kind, limit: Deadline) -> list[Any]:
     check_remote(command)
     try:
         with connect_to(command, is_ours=kind == "target", limit=limit) as client:
-            return client.list_entries(timeout_seconds=limit.left())
+            return client.list_entries(timeout_seconds=limit.seconds_left)
     except Failed as failure:  # 1 is for changes
         sentence = str(failure)
         raise Failed(sentence and f"{name}: {sentence}", 2) from None

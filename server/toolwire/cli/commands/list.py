@@ -120,7 +120,7 @@ def _list_tools(words: Words) -> int:
     env = _NAMING_TYPES if is_table else None
     others = {}
     with make_client(words, words.words, limit=limit, env=env) as client:
-        tools = [tool.raw for tool in client.list_tools(timeout_seconds=limit.left())]
+        tools = [tool.raw for tool in client.list_tools(timeout_seconds=limit.seconds_left)]
         if is_table:
             others = _try_others(client, limit)
     if is_table:
@@ -198,9 +198,11 @@ def _try_others(client: Client, limit: Deadline) -> dict[str, list[Entry]]:
 
 def _fetch_others(client: Client, what: str, limit: Deadline) -> list[Entry]:
     if what == "prompts":
-        return [prompt.raw for prompt in client.list_prompts(timeout_seconds=limit.left())]
-    entries = [each.raw for each in client.list_resources(timeout_seconds=limit.left())]
-    entries += [each.raw for each in client.list_resource_templates(timeout_seconds=limit.left())]
+        return [prompt.raw for prompt in client.list_prompts(timeout_seconds=limit.seconds_left)]
+    entries = [each.raw for each in client.list_resources(timeout_seconds=limit.seconds_left)]
+    entries += [
+        each.raw for each in client.list_resource_templates(timeout_seconds=limit.seconds_left)
+    ]
     return entries
 
 
@@ -251,7 +253,7 @@ def _count_tokens(words: Words) -> int:
 
     limit = make_limit(words)
     with make_client(words, words.words, limit=limit) as client:
-        tools = [tool.raw for tool in client.list_tools(timeout_seconds=limit.left())]
+        tools = [tool.raw for tool in client.list_tools(timeout_seconds=limit.seconds_left)]
     counts = count_tokens(tools, list_prefixes(words.options))
     if "json" in words.options:
         print_data(format_json(as_data(counts)))
@@ -345,7 +347,7 @@ def _lint(words: Words) -> int:
 
     limit = make_limit(words)
     with make_client(words, words.words, limit=limit) as client:
-        entries = client.list_entries(timeout_seconds=limit.left())
+        entries = client.list_entries(timeout_seconds=limit.seconds_left)
     findings = audit(entries)
     if "json" in words.options:
         print_data(format_json(findings))

@@ -175,7 +175,7 @@ def _list_mounted(client: Client, limit: Deadline) -> _Found:
     for method, kind in LIST_METHODS.items():
         is_first = not entries
         params = {"_meta": {META_REPORT: is_first}}
-        result = client.request(method, params, timeout_seconds=limit.left())
+        result = client.request(method, params, timeout_seconds=limit.seconds_left)
         entries[cast("Kind", kind)] = result[kind]
         if is_first:
             reports = msgspec.convert(result["_meta"][META_REPORT], list[ServerReport])
@@ -195,7 +195,7 @@ def _keep_entries(old: Lock | None, found: _Found) -> Offer:
     entries: dict[Kind, list[Any]] = {}
     for kind in KEYS:
         entries[kind] = list(found.offer.entries.get(kind, ()))
-        for entry in old.entries(kind).values():
+        for entry in old.list_entries(kind).values():
             if find_owner(old, kind, entry, prefixes) in failed:
                 entries[kind].append(entry)
     return Offer(entries, found.offer.instructions)
@@ -218,13 +218,15 @@ def _find_owners(old: Lock | None, found: _Found) -> dict[str, str]:
 def _list_everything(client: Client, limit: Deadline) -> Offer:
     from toolwire_dialects.compare.lock import Offer
 
-    entries: dict[Kind, list[Any]] = {"tools": client.list_entries(timeout_seconds=limit.left())}
+    entries: dict[Kind, list[Any]] = {
+        "tools": client.list_entries(timeout_seconds=limit.seconds_left)
+    }
     if "prompts" in client.capabilities:
-        prompts = client.list_prompts(timeout_seconds=limit.left())
+        prompts = client.list_prompts(timeout_seconds=limit.seconds_left)
         entries["prompts"] = [prompt.raw for prompt in prompts]
     if "resources" in client.capabilities:
-        resources = client.list_resources(timeout_seconds=limit.left())
-        templates = client.list_resource_templates(timeout_seconds=limit.left())
+        resources = client.list_resources(timeout_seconds=limit.seconds_left)
+        templates = client.list_resource_templates(timeout_seconds=limit.seconds_left)
         entries["resources"] = [resource.raw for resource in resources]
         entries["resourceTemplates"] = [template.raw for template in templates]
     return Offer(entries, client.instructions or "")

@@ -15,9 +15,9 @@ from toolwire_schemas.published import (
     UnknownSchema,
     bundle,
     iterate_files_to_export,
+    list_names,
     load,
-    names,
-    text,
+    read_text,
 )
 
 from ...errors import UsageError
@@ -90,7 +90,7 @@ def _answer(words: Words) -> str:
             case "list", []:
                 return _list_schemas()
             case "show", [name]:
-                return text(name).rstrip()
+                return read_text(name).rstrip()
             case "export", [folder]:
                 return _export(Path(folder), with_cases="cases" in words.options)
             case "bundle", _:
@@ -104,7 +104,8 @@ def _answer(words: Words) -> str:
 
 def _list_schemas() -> str:
     rows = [
-        (name, re.split(r"[.:] ", load(name)["description"])[0].rstrip(".")) for name in names()
+        (name, re.split(r"[.:] ", load(name)["description"])[0].rstrip("."))
+        for name in list_names()
     ]
     return remove_emphasis(format_table(("schema", "what it describes"), rows))
 

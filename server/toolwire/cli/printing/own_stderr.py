@@ -13,7 +13,7 @@ class OwnStderr(ForeignStderr):
     command.
     """
 
-    def _write_line(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         from ...log import LEVELS  # most servers write nothing
 
         sentence = text.removeprefix(_PREFIX)
@@ -22,4 +22,4 @@ class OwnStderr(ForeignStderr):
         if is_failure:
             print_failure(sentence)
         else:
-            super()._write_line(text)
+            super()._print(text)

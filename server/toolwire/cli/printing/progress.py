@@ -22,12 +22,12 @@ class ProgressLine:
         from .layout import cut, find_width  # most calls report no progress
 
         text = format_progress(done, total, message).replace("\n", " ")
-        self._output.status(cut(text, find_width() - 1))
+        self._output.show_status(cut(text, find_width() - 1))
 
     def clear(self) -> None:
         """Take the bar away."""
         if self._is_terminal:
-            self._output.status()
+            self._output.show_status()
 
 
 def format_progress(done: float, total: float | None, message: str | None) -> str:

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 
 def print_data(text: str) -> None:
     """Write *text* to standard output: data that another program may read."""
-    Output(sys.stdout).data(text)
+    Output(sys.stdout).write_data(text)
 
 
 def print_report(text: str) -> None:
     """Write *text*, with its emphasis, to standard output: a report for a reader."""
-    Output(sys.stdout).line(text)
+    Output(sys.stdout).write_line(text)
 
 
 def print_remark(sentence: str) -> None:
@@ -41,7 +41,7 @@ def print_failure(sentence: str) -> None:
 
 def print_error(text: str) -> None:
     """Write *text* to standard error."""
-    Output(sys.stderr).line(text)
+    Output(sys.stderr).write_line(text)
 
 
 def format_json(value: Any) -> str:

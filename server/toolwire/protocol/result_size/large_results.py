@@ -94,11 +94,11 @@ class LargeResults:
         if is_error_wanted or is_method or call.id is None or "content" not in result:
             return None
         frame = {**result, "content": [], "structuredContent": 0}
-        empty = messages.response(call.id, frame, is_plain=True)
+        empty = messages.encode_response(call.id, frame, is_plain=True)
         smaller = self._cut_result(call.entry, result, limit.words, limit.room - len(empty))
         if smaller is None:
             return None
-        message = messages.response(call.id, smaller, is_plain=True)
+        message = messages.encode_response(call.id, smaller, is_plain=True)
         if len(message) > limit.room:  # the size of links is an estimate
             return None
         return message

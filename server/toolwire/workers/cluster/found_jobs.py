@@ -124,7 +124,7 @@ class FoundJob:
     def _refuse(self, id: Any) -> None:
         """Answer a question of the tool: the client that could ask its user has gone."""
         assert self._transport is not None
-        self._transport.send(messages.response(id, {"action": "cancel"}) + b"\n")
+        self._transport.send(messages.encode_response(id, {"action": "cancel"}) + b"\n")
 
 
 def _make_outcome(message: dict[str, Any], is_modern: bool) -> JobOutcome:

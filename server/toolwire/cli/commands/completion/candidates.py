@@ -278,7 +278,7 @@ def _list_arguments(tool: ToolDescription, typed: Sequence[str], last: str) -> C
 
 def _merge_properties(root: SchemaNode) -> dict[str, SchemaNode]:
     merged: dict[str, SchemaNode] = {}
-    for node in root.alternatives():
+    for node in root.list_alternatives():
         merged |= node.properties
     return merged
 
@@ -286,7 +286,7 @@ def _merge_properties(root: SchemaNode) -> dict[str, SchemaNode]:
 def _list_known_values(node: SchemaNode) -> list[str]:
     """Return the only texts that *node* takes, if it names them."""
     found: list[Any] = []
-    for alternative in node.alternatives():
+    for alternative in node.list_alternatives():
         found += alternative.values or ()
         if "boolean" in alternative.types:
             found += [False, True]

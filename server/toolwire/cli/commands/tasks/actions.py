@@ -48,11 +48,11 @@ def get_task(task_id: str, targets: list[str], words: Words) -> int:
     line = ProgressLine(sys.stderr)
     with _open_task(task_id, targets, words, limit, line) as task:
         if "no_wait" in words.options:
-            status = task.read_status(timeout_seconds=limit.left())
+            status = task.read_status(timeout_seconds=limit.seconds_left)
             _print_status(status, as_json="json" in words.options)
             return 0
         try:
-            result = task.result(limit.left(), on_progress=line)
+            result = task.result(limit.seconds_left, on_progress=line)
         finally:
             line.clear()
     print_result(result, words.options)
@@ -63,8 +63,8 @@ def cancel_task(task_id: str, targets: list[str], words: Words) -> int:
     """Ask the server of a task to cancel it."""
     limit = make_limit(words)
     with _open_task(task_id, targets, words, limit, ProgressLine(sys.stderr)) as task:
-        task.cancel(timeout_seconds=limit.left())
-        status = task.read_status(timeout_seconds=limit.left())
+        task.cancel(timeout_seconds=limit.seconds_left)
+        status = task.read_status(timeout_seconds=limit.seconds_left)
     _print_status(status, as_json="json" in words.options)
     return 0
 

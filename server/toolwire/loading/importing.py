@@ -33,46 +33,29 @@ def import_file(path: str) -> ModuleType:
         LoadError: if there is no such file, or importing it failed; its traceback is on stderr by
             then.
     """
-    if not os.path.isfile(path):
-        from .diagnostics.not_found import explain_missing_file
+    if not os.path.isfile(path) or not path.endswith(".py"):
+        from .diagnostics.not_found import explain_unusable_file
 
-        raise LoadError(explain_missing_file(path))
-    if not path.endswith(".py"):
-        raise LoadError(
-            f"{path} is not a Python file: its name must end in .py (or .yaml, if it describes"
-            " tools)"
-        )
+        raise LoadError(explain_unusable_file(path))
     path = os.path.realpath(path)
     with open(path, "rb") as source:  # 20 µs
         if b"# /// script" in source.read():
             from .dependencies import provide_packages
 
             provide_packages(path, add_to_path)
-    package, root = _find_package(path)
-    add_to_path(os.path.dirname(path))
-    if package:
-        add_to_path(root)
-        return run_user_code(path, lambda: importlib.import_module(package))
+    folder = os.path.dirname(path)
+    add_users_folder(folder)
+    if os.path.isfile(os.path.join(folder, "__init__.py")):
+        from .packaged_files import find_package
+
+        package, root = find_package(path)
+        if package:
+            add_users_folder(root, package)
+            return run_user_code(path, lambda: importlib.import_module(package))
     name = _free_name(path)
     if name in sys.modules:
         return sys.modules[name]
     return run_user_code(path, lambda: _execute(name, path))
-
-
-def _find_package(path: str) -> tuple[str, str]:
-    """Return the dotted name of a file inside a package ("" without a package), and the folder that
-    holds the package.
-    """
-    folder, base = os.path.split(path)
-    is_package = base == "__init__.py"
-    parts = [] if is_package else [base[:-3]]
-    while os.path.isfile(os.path.join(folder, "__init__.py")):
-        folder, name = os.path.split(folder)
-        parts.insert(0, name)
-    is_in_package = is_package or len(parts) > 1
-    if is_in_package and all(part.isidentifier() for part in parts):
-        return ".".join(parts), folder
-    return "", folder
 
 
 def _free_name(path: str) -> str:
@@ -82,12 +65,9 @@ def _free_name(path: str) -> str:
         known = _find_file(own, path)
         if known is not None and os.path.realpath(known) == path:
             return own
-    taken = [name for name in sys.modules if name.startswith("toolwire_target_")]
-    for name in taken:
-        if getattr(sys.modules[name], "__file__", None) == path:
-            return name
-    readable = "".join(letter if letter.isalnum() else "_" for letter in own)
-    return f"toolwire_target_{len(taken)}_{readable}"
+    from .taken_names import choose_other_name
+
+    return choose_other_name(path)
 
 
 def _find_file(name: str, default: str) -> str | None:
@@ -120,6 +100,33 @@ def _execute(name: str, path: str) -> ModuleType:
     return sys.modules.get(name, module)
 
 
+def add_users_folder(folder: str, target: str = "") -> None:
+    """Let the user's modules in *folder* be imported, but never in place of installed packages,
+    unless one is the *target*, a dotted name.
+    """
+    if folder in sys.path:
+        return
+    for entry in filter(_has_installed, sys.path):
+        taken = _list_names(folder) & _list_names(entry)
+        if not taken:
+            continue
+        from .taken_names import shadows_installed
+
+        if shadows_installed(folder, taken - {target.partition(".")[0]}):
+            sys.path.append(folder)
+            return
+    add_to_path(folder)
+
+
+def _list_names(folder: str) -> set[str]:
+    """Return the names of all that could be modules in *folder*."""
+    try:
+        files = os.listdir(folder)
+    except OSError:  # imports from it fail, too
+        return set()
+    return {file.removesuffix(".py") for file in files if file != "__pycache__"}
+
+
 def add_to_path(folder: str) -> None:
     """Let modules in *folder* be imported: before installed ones, but never in place of the
     standard library.
@@ -127,10 +134,14 @@ def add_to_path(folder: str) -> None:
     if folder in sys.path:
         return
     for place, entry in enumerate(sys.path):
-        if os.path.basename(entry) in ("site-packages", "dist-packages"):
+        if _has_installed(entry):
             sys.path.insert(place, folder)
             return
     sys.path.append(folder)
+
+
+def _has_installed(entry: str) -> bool:
+    return os.path.basename(entry) in ("site-packages", "dist-packages")
 
 
 def run_user_code(what: str, action: Callable[[], T]) -> T:

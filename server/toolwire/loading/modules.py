@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.extensions import find_extensions
 
 from ..errors import LoadError
-from .importing import add_to_path, import_file, run_user_code
+from .importing import add_users_folder, import_file, run_user_code
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -30,7 +30,7 @@ def find_module_or_installed(name: str) -> Any:
         entry = find_extensions(kind="tools").get(name)
         if entry is not None:
             return run_user_code(name, entry.load)
-    add_to_path(os.getcwd())
+    add_users_folder(os.getcwd(), name)
     if _exists(name):
         return _import(name)
     entry = find_extensions(kind="tools").get(name)
@@ -82,7 +82,7 @@ def import_beside(folder: str, name: str) -> ModuleType:
     path = os.path.join(folder, *name.split(".")) + ".py"
     if os.path.isfile(path):
         return import_file(path)
-    add_to_path(folder)
+    add_users_folder(folder, name)
     if not _exists(name):
         raise ModuleNotFoundError(f"no module {name!r}", name=name)
     return _import(name)

@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import json
 import os
 import pickle
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
@@ -120,6 +122,94 @@ def test_a_file_named_like_a_standard_module_shadows_nothing(
     import random
 
     assert hasattr(random, "randint")
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str], None]:
+    """Return a function that installs a package, whose `where` is "installed", from a folder if one
+    is given. Another package, `junk`, belongs to no distribution of that name.
+    """
+    folder = tmp_path / "lib" / "site-packages"
+    folder.mkdir(parents=True)
+    monkeypatch.setattr(sys, "path", [str(folder), *sys.path])
+
+    def install(name: str, source: str = "") -> None:
+        information = folder / f"{name}-1.0.dist-info"
+        information.mkdir()
+        (information / "METADATA").write_text(
+            f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n"
+        )
+        if source:
+            origin = {"url": f"file://{source}", "dir_info": {}}
+            (information / "direct_url.json").write_text(json.dumps(origin))
+        (folder / name).mkdir()
+        (folder / name / "__init__.py").write_text('where = "installed"')
+        (folder / "junk").mkdir(exist_ok=True)
+        (folder / "junk" / "__init__.py").write_text('where = "installed by mistake"')
+
+    return install
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "where"),
+    [("goods", "", "installed"), ("goods", "/project", "here"), ("junk_maker", "", "here")],
+)
+@pytest.mark.parametrize("ending", [".py", "/__init__.py"])
+def test_modules_next_to_a_file_shadow_no_packages_of_others(
+    write: Callable[[str, str], str],
+    installed: Callable[[str, str], None],
+    capfd: pytest.CaptureFixture[str],
+    name: str,
+    source: str,
+    where: str,
+    ending: str,
+) -> None:
+    installed(name, source)
+    write(f"goods{ending}", "where = 'here'")
+    write("junk.py", "where = 'here'")
+    write("helper.py", "where = 'here'")
+    file = write(
+        "shop.py",
+        "import goods, helper, junk\ndef find(): return [goods.where, helper.where]",
+    )
+    (tool,) = load([file])
+    assert tool.entry.function() == [where, "here"]
+    assert ("goods in " in capfd.readouterr().err) is (where == "installed")
+
+
+def test_a_package_that_is_served_comes_before_the_installed_one(
+    write: Callable[[str, str], str], installed: Callable[[str, str], None]
+) -> None:
+    installed("goods", "")
+    write("goods/__init__.py", "where = 'here'")
+    file = write("goods/prices.py", "import goods\ndef find() -> str: return goods.where")
+    (tool,) = load([file])
+    assert tool.entry.function() == "here"
+
+
+@pytest.mark.process
+def test_a_folder_named_anyio_breaks_no_async_tool(write: Callable[[str, str], str]) -> None:
+    write("anyio/__init__.py", "")
+    file = write("tools.py", "import anyio\nasync def wait() -> None: await anyio.sleep(0)")
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "wait"}}
+    done = subprocess.run(
+        [sys.executable, "-m", "toolwire", "serve", file],
+        input=json.dumps(call) + "\n",
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=True,
+    )
+    assert json.loads(done.stdout)["result"]["structuredContent"] == {"result": None}
+
+
+def test_a_file_named_like_an_installed_package_shadows_nothing(
+    write: Callable[[str, str], str], installed: Callable[[str, str], None]
+) -> None:
+    installed("goods", "")
+    file = write("goods.py", "import goods\ndef find() -> str: return goods.where")
+    (tool,) = load([file])
+    assert tool.entry.function() == "installed"
 
 
 def test_two_files_of_one_name_are_two_modules(write: Callable[[str, str], str]) -> None:

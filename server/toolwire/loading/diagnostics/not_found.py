@@ -18,6 +18,15 @@ _ENDINGS = (".py", ".yaml", ".yml")
 """Of the files that can be targets."""
 
 
+def explain_unusable_file(path: str) -> str:
+    """Return a clause that says why *path* is not a Python file."""
+    if not os.path.isfile(path):
+        return explain_missing_file(path)
+    return (
+        f"{path} is not a Python file: its name must end in .py (or .yaml, if it describes tools)"
+    )
+
+
 def explain_missing_file(path: str) -> str:
     """Return a clause that says there is no file at *path*, with similar ones."""
     folder, base = os.path.split(path)

@@ -1,15 +1,19 @@
 """The arguments of calls that a server wants repeated in HTTP headers. No I/O.
 
 A property of a tool's input schema says so by `x-mcp-header`: its value is sent as
-`Mcp-Param-<name>`, too (MCP 2026-07-28, transports, custom headers).
+`Mcp-Param-<name>`, too. Tools with invalid annotations must be left out of the list (MCP
+2026-07-28, transports, custom headers).
 """
 
 from __future__ import annotations
 
+import logging
 import re
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+from toolwire_schemas.json_schema.subschemas import walk
+from toolwire_schemas.output import make_printable
 
 from .http_messages import UNREADABLE, encode_value
 
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
     from .http_messages import Outgoing
 
 _ANNOTATION = "x-mcp-header"
+_LOG = logging.getLogger("toolwire_client")
 _TOKEN = re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 _TYPES = ("string", "integer", "boolean")
 """Those that have one text in all languages; the specification allows no other."""
@@ -30,12 +35,8 @@ class _Tool(msgspec.Struct, rename="camel"):
     input_schema: Any = None
 
 
-class _Tools(msgspec.Struct):
-    tools: list[_Tool]
-
-
-class _ToolList(msgspec.Struct):
-    result: _Tools
+_Members = dict[str, msgspec.Raw]
+"""An object whose members stay as they were written: numbers keep their digits."""
 
 
 class _Params(msgspec.Struct):
@@ -52,20 +53,46 @@ class ParameterHeaders:
 
     def __init__(self) -> None:
         self._names: dict[str, Names] = {}
+        self._reported: set[str] = set()
 
-    def read_list(self, line: bytes) -> None:
-        """Learn from the response to `tools/list` in *line*."""
+    def read_list(self, line: bytes) -> bytes:
+        """Learn from the response to `tools/list` in *line*; return it without the tools whose
+        annotations are invalid. The log names each once.
+        """
         if not self._names and _ANNOTATION.encode() not in line:  # as nearly always
-            return
+            return line
         try:
-            listed = msgspec.json.decode(line, type=_ToolList).result.tools
-        except UNREADABLE:
-            return
-        for tool in listed:
+            response = msgspec.json.decode(line, type=_Members)
+            result = msgspec.json.decode(response["result"], type=_Members)
+            tools = msgspec.json.decode(result["tools"], type=list[msgspec.Raw])
+            listed = msgspec.json.decode(result["tools"], type=list[_Tool])
+        except (*UNREADABLE, KeyError):
+            return line
+        kept, dropped = [], set()
+        for tool, source in zip(listed, tools, strict=True):
             names = find_names(tool.input_schema)
             self._names.pop(tool.name, None)
+            if names is None:
+                dropped.add(tool.name)
+                continue
+            kept.append(source)
             if names:
                 self._names[tool.name] = names
+        if not dropped:
+            return line
+        self._report(dropped)
+        result["tools"] = msgspec.Raw(msgspec.json.encode(kept))
+        response["result"] = msgspec.Raw(msgspec.json.encode(result))
+        return msgspec.json.encode(response)
+
+    def _report(self, dropped: set[str]) -> None:
+        if dropped <= self._reported:
+            return
+        self._reported = dropped  # not all that a server has ever sent
+        names = make_printable(", ".join(sorted(dropped)))
+        _LOG.warning(
+            "left out tools of the server whose %s annotations are invalid: %s", _ANNOTATION, names
+        )
 
     def make_headers(self, message: Outgoing) -> dict[str, str]:
         """Return the headers for the arguments of the call in *message*."""
@@ -83,27 +110,37 @@ class ParameterHeaders:
         return headers
 
 
-def find_names(schema: Any) -> Names:
-    """Return the headers that a tool with this input *schema* wants: those of properties, and of
-    properties of these. It wants none if two have one name.
+def find_names(schema: Any) -> Names | None:
+    """Return the headers that a tool with this input *schema* wants; `None` if an annotation is
+    invalid: only properties, and properties of these, may have one, and no two the same name.
     """
-    names: Names = {}
-    _collect_names(schema, (), names)
+    if not isinstance(schema, dict):
+        return {}
+    annotated = sum(_ANNOTATION in part for _, part in walk(schema, ""))
+    if not annotated:
+        return {}
+    names = _collect_names(schema)
     distinct = {name.lower() for name in names.values()}
-    return names if len(distinct) == len(names) else {}
+    return names if len(distinct) == annotated else None
 
 
-def _collect_names(schema: Any, path: tuple[str, ...], names: Names) -> None:
-    properties = schema.get("properties") if isinstance(schema, dict) else None
-    if not isinstance(properties, dict):
-        return
-    for key, inner in properties.items():
-        if not isinstance(inner, dict):
+def _collect_names(schema: dict[str, Any]) -> Names:
+    """Return the valid names of headers in *schema*."""
+    names: Names = {}
+    waiting: list[tuple[tuple[str, ...], dict[str, Any]]] = [((), schema)]
+    while waiting:  # schemas of others may be deep
+        path, outer = waiting.pop()
+        properties = outer.get("properties")
+        if not isinstance(properties, dict):
             continue
-        name = inner.get(_ANNOTATION)
-        if isinstance(name, str) and _TOKEN.fullmatch(name) and inner.get("type") in _TYPES:
-            names[*path, key] = name
-        _collect_names(inner, (*path, key), names)
+        for key, inner in properties.items():
+            if not isinstance(inner, dict):
+                continue
+            name = inner.get(_ANNOTATION)
+            if isinstance(name, str) and _TOKEN.fullmatch(name) and inner.get("type") in _TYPES:
+                names[*path, key] = name
+            waiting.append(((*path, key), inner))
+    return names
 
 
 def _find_argument(arguments: Any, path: tuple[str, ...]) -> Any:

@@ -331,7 +331,7 @@ class StreamableHttp:
     ) -> None:
         line = incoming.line
         if message.is_modern and message.method == "tools/list":
-            self._http.parameters.read_list(line)
+            line = self._http.parameters.read_list(line)
         is_refused = is_refused or incoming.answers is None
         if incoming.answers in awaited:
             awaited.discard(incoming.answers)

@@ -92,6 +92,16 @@ def test_arguments_are_repeated_in_the_headers_that_a_listed_tool_wants(
     assert {name.lower(): value for name, value in repeated.items()} == {"mcp-param-left": "1"}
 
 
+@pytest.mark.parametrize(("era", "count"), [("modern", 0), ("legacy", 1)])
+def test_tool_with_an_invalid_header_is_left_out_of_a_modern_list(
+    monkeypatch: pytest.MonkeyPatch, era: Literal["modern", "legacy"], count: int
+) -> None:
+    invalid = {"type": "number", "x-mcp-header": "Left"}
+    monkeypatch.setitem(ADD["inputSchema"], "properties", {"a": invalid})
+    with RemoteStandIn(era=era) as server, connect(server.url) as client:
+        assert len(client.list_tools()) == count
+
+
 def test_server_of_the_older_transport_is_named_as_one() -> None:
     with (
         RemoteStandIn(rule=lambda _: status(405)) as server,

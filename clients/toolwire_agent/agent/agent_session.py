@@ -5,17 +5,14 @@ from __future__ import annotations
 import time
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from typing import TYPE_CHECKING, Any, overload
 
 import anyio
 import msgspec
-from toolwire_client.waiting.event_loop import gather
 from toolwire_schemas.language import say
 
 from ..models.model import keep_open
 from .events import (
-    CallFinished,
     Ended,
     Outcome,
     QuestionAsked,
@@ -26,6 +23,7 @@ from .events import (
     ToolsListed,
     make_outcome,
 )
+from .open_calls import OpenCalls
 from .result_type import ResultType
 from .steps import AskModel, AskUser, CallTools, RecordEvent
 from .transcripts.transcript import BrokenTranscript
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from .effects import Effects
     from .events import T
     from .run_state import RunState
-    from .steps import CallTool, Step
+    from .steps import Step
 
 
 class Clock:
@@ -298,28 +296,17 @@ class AgentSession:
         return event
 
     async def _call_tools(self, step: CallTools) -> None:
-        """Call the tools, and record their results in the order of the calls, each as soon as those
-        before it.
-        """
-        calls = _CallsInOrder(step, self._record_event)
-
-        async def call(number: int, tool_call: CallTool) -> None:
-            result = await self._effects.call(
-                self._state, tool_call, partial(calls.record_during, number)
-            )
-            calls.finish(number, result)
-
+        """Call the tools and record their results."""
+        calls = OpenCalls(self._effects, self._state, self._record_event)
         try:
             # A scope of its own, so that `cancel_call` leaves the run alone.
             with anyio.CancelScope() as self._call:
-                await gather([partial(call, *each) for each in step.calls.items()])
+                await calls.run(step)
         finally:
             self._call = None
             left = calls.close()
-        for number in left:
-            cancelled = CallFinished(success=False, result=self._state.say_to_model("cancelled"))
-            result = calls.results.get(number, cancelled)
-            self._record_event(msgspec.structs.replace(result, call=number))
+        for event in left:
+            self._record_event(event)
 
     async def _list_changed_tools(self) -> ToolsListed | None:
         """Return the tools if they have changed; nothing if the run is cancelled before all of them
@@ -347,32 +334,6 @@ class AgentSession:
         self.events.append(event)
         self._state.apply(event)
         return event
-
-
-class _CallsInOrder:
-    """Records the results of calls that run side by side in the order of the calls."""
-
-    def __init__(self, step: CallTools, record: Callable[[Recorded], object]) -> None:
-        self.results: dict[int, Recorded] = {}
-        self._waiting = list(step.calls)
-        self._record = record
-
-    def record_during(self, number: int, event: Recorded) -> None:
-        """Record *event* of a call that runs; an abandoned thread may still report one later."""
-        if number in self._waiting:
-            self._record(msgspec.structs.replace(event, call=number))
-
-    def finish(self, number: int, result: Recorded) -> None:
-        """Record *result* as soon as the calls before it have theirs."""
-        self.results[number] = result
-        while self._waiting and self._waiting[0] in self.results:
-            first = self._waiting.pop(0)
-            self._record(msgspec.structs.replace(self.results[first], call=first))
-
-    def close(self) -> list[int]:
-        """Record nothing more, and return the calls whose results are not recorded."""
-        left, self._waiting = self._waiting, []
-        return left
 
 
 def _describe_other_protocol(first: Recorded, begin: Started) -> str:

@@ -9,7 +9,9 @@ a run that was interrupted between the two goes on with the same event.
 
 Calls of one reply have numbers, from 0. Those that only read are announced and started at once
 (`_ahead`, then `open`), and their results wait (`_finished`) until those of the calls before them
-have been reported to the model: the history is the same as if they had run one after another.
+have been reported to the model: the history is the same as if they had run one after another. A
+call that has become a task may take hours, so it does not hold up the others (`_later`): those
+that need no approval start one after the other, as if the task had ended.
 """
 
 from __future__ import annotations
@@ -78,6 +80,7 @@ class RunState:
         self._is_repeated = False  # of one that was interrupted
         # The other calls of its reply.
         self._ahead: dict[int, Action] = {}
+        self._later: dict[int, Action] = {}  # that have not started
         self._last_announced = 0
         self._finished: dict[int, events.CallFinished] = {}
         self._open_forms: Counter[int] = Counter()
@@ -86,6 +89,11 @@ class RunState:
     def can_go_on(self) -> bool:
         """Whether the last question has an open step."""
         return self._due is not None or self.conversation.turn not in ("question", "stopped")
+
+    @property
+    def has_calls_ahead(self) -> bool:
+        """Whether calls may start now that wait for no other call."""
+        return bool(self._ahead)
 
     def say_to_model(self, kind: str, **details: str | int) -> str:
         """Return a sentence for the model in its language: `say` has those for people."""
@@ -159,6 +167,7 @@ class RunState:
         # result, so the model receives one.
         match self.conversation.turn:
             case "action_result":
+                self._tasks = {}  # the calls of the next reply have the same numbers
                 self._remember_interruption()
                 self.conversation.add_result(self.explain_undone("left"), success=False)
             case "user_response":
@@ -184,17 +193,19 @@ class RunState:
             self.spending.add_reply(reply.usage)
         self._finished = {}
         self._make_pending(0)
+        self._later = self.conversation.list_valid_actions()
         self._ahead = self._find_calls_ahead()
         self._due = self._make_event_for(decision)
 
     def _find_calls_ahead(self) -> dict[int, Action]:
         """Return the calls of the last reply that are made before the others, by their numbers."""
-        actions = self.conversation.list_valid_actions()
         # A single call takes the usual way, with its events in the usual order.
-        if len(actions) < 2:
+        if len(self._later) < 2:
             return {}
         return {
-            number: action for number, action in actions.items() if self._is_only_reading(action)
+            number: action
+            for number, action in self._later.items()
+            if self._is_only_reading(action)
         }
 
     def _apply_refused_reply(self, event: events.ReplyRefused) -> None:
@@ -227,6 +238,7 @@ class RunState:
 
     def _apply_task(self, event: events.TaskStarted) -> None:
         self._tasks[event.call] = event.task
+        self._release_later_call()
 
     def _apply_form(self, event: events.ToolAsked) -> None:
         self._open_forms[event.call] += 1
@@ -262,6 +274,7 @@ class RunState:
         self._last_announced = event.call
 
     def _apply_call(self, event: events.CallStarted) -> None:
+        self._later.pop(event.call, None)
         pending = self.conversation.pending
         if isinstance(pending, Action):
             self.open[event.call] = self._ahead.pop(event.call, pending)
@@ -283,6 +296,7 @@ class RunState:
         self._finished[call] = event
         if call == self._number:
             self._due = self._report_result()
+        self._release_later_call()
 
     def _apply_answer(self, event: events.UserAnswered) -> None:
         self.spending.end_wait()
@@ -299,6 +313,7 @@ class RunState:
         self.has_ended = False
         self._is_resumed = True
         self._remember_interruption()
+        self._release_later_call()
         # The question is asked again: another process has no user who has seen it.
         pending = self.conversation.pending
         if isinstance(pending, Ask) and self._due is None:
@@ -339,14 +354,31 @@ class RunState:
         self._has_result |= finished.success
         return self._take_next_call()
 
+    def _release_later_call(self) -> None:
+        """Let the next call start, if all before it have become tasks or have ended, and it needs
+        no approval.
+        """
+        number = self._number
+        while number in self._tasks or number in self._finished:
+            number += 1
+        if number == self._number:  # it takes the usual way
+            return
+        action = self._later.get(number)
+        if action is not None and self._needs_no_user(action):
+            self._ahead[number] = action
+
     def _is_only_reading(self, action: Action) -> bool:
         """Whether nothing depends on when the call is made, and it needs no approval."""
         annotations = self._annotations.get(action.tool, {})
         is_trusted = action.tool in self._trust
         return (
-            is_trusted
-            and annotations.get("readOnlyHint") is True
-            and isinstance(self._judge(action), Allow)
+            is_trusted and annotations.get("readOnlyHint") is True and self._needs_no_user(action)
+        )
+
+    def _needs_no_user(self, action: Action) -> bool:
+        """Whether the call needs no approval, and is no repetition of an interrupted one."""
+        return (
+            isinstance(self._judge(action), Allow)
             and not self._may_be_done(action)
             and not self._has_hidden_param(action)
         )

@@ -6,8 +6,8 @@ import logging
 import sys
 import threading
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Iterable, Sequence
+from contextlib import asynccontextmanager, suppress
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -19,6 +19,7 @@ from .base import Inbox, Waiting, run_in_daemon_thread
 from .within import run_within
 
 if TYPE_CHECKING:
+    from anyio.abc import TaskGroup
     from toolwire_schemas.deadline import Deadline
 
     from .base import OpenElicitation
@@ -79,10 +80,17 @@ class OnEventLoop(Waiting):
 
 async def gather(works: Iterable[Callable[[], Coroutine[Any, Any, None]]]) -> None:
     """Run all *works* concurrently and wait for all; an error of one cancels the others."""
+    async with open_task_group() as tasks:
+        for work in works:
+            tasks.start_soon(work)
+
+
+@asynccontextmanager
+async def open_task_group() -> AsyncGenerator[TaskGroup, None]:
+    """Yield a task group, which raises the first error of a task instead of a group of errors."""
     try:
         async with anyio.create_task_group() as tasks:
-            for work in works:
-                tasks.start_soon(work)
+            yield tasks
     except BaseExceptionGroup as group:
         error: BaseException = group.subgroup(Exception) or group
         while isinstance(error, BaseExceptionGroup):

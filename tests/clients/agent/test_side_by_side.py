@@ -4,7 +4,6 @@ other.
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import signal
@@ -16,6 +15,7 @@ from typing import Any
 import anyio
 import pytest
 from support.agent_scripts import BACKENDS, EVERYTHING, check_transcript, kinds, of, play, replayed
+from support.native_replies import replies, results
 from support.server_process import PATIENCE_SECONDS
 from toolwire_agent.agent import Agent, Approvals, Budgets, Clock, Refuse, load
 from toolwire_agent.agent.events import (
@@ -26,7 +26,7 @@ from toolwire_agent.agent.events import (
     ToolAsked,
 )
 from toolwire_agent.models import ScriptedModel
-from toolwire_agent.react import ModelReply, NativeProtocol, ToolCall
+from toolwire_agent.react import ModelReply, NativeProtocol
 from toolwire_agent.run_page import run_markdown
 from toolwire_client import connect
 from toolwire_tools import AsyncContext, tool_api
@@ -68,19 +68,6 @@ def write(text: str) -> str:
     return text
 '''
 TRUSTING = Approvals(trust_hints=True, allow=("write",))
-
-
-def replies(*calls: tuple[str, dict[str, Any]], then: str = "Done.") -> list[ModelReply]:
-    made = tuple(
-        ToolCall(id=f"c{n}", name=name, arguments=params) for n, (name, params) in enumerate(calls)
-    )
-    return [ModelReply(tool_calls=made), ModelReply(text=then)]
-
-
-def results(model: ScriptedModel) -> list[tuple[str, Any]]:
-    """The results that the model has received, in order, by the ids of the calls."""
-    told = [message for message in model.asked[-1].messages if message["role"] == "tool"]
-    return [(message["tool_call_id"], json.loads(message["content"])["result"]) for message in told]
 
 
 @pytest.fixture

@@ -19,11 +19,19 @@ from support.agent_scripts import (
     play,
     replayed,
 )
+from support.native_replies import replies, results
 from support.task_server import LEGACY, Message, TaskServer, completed, working
 from toolwire_agent import Toolbox
-from toolwire_agent.agent import Agent, Outcome, load
-from toolwire_agent.agent.events import ApprovalAsked, CallFinished, TaskStarted, ToolProgress
+from toolwire_agent.agent import Agent, Approvals, Outcome, load
+from toolwire_agent.agent.events import (
+    ApprovalAsked,
+    CallFinished,
+    CallStarted,
+    TaskStarted,
+    ToolProgress,
+)
 from toolwire_agent.models import ScriptedModel
+from toolwire_agent.react import ModelReply, NativeProtocol
 from toolwire_client import NoTasks
 
 QUESTION = "Do it!"
@@ -151,3 +159,132 @@ def test_task_that_a_tool_of_this_process_waits_for_is_not_that_of_its_call() ->
         outcome: Outcome = play("asyncio", lambda: agent.answer(QUESTION))
     assert [event.result for event in of(CallFinished, outcome.transcript)] == ["done"]
     assert of(TaskStarted, outcome.transcript) == []
+
+
+class Changeable(TaskServer):
+    """Its task ends only after *awaited* calls of the tool `change`, which is no task."""
+
+    def __init__(self, awaited: int) -> None:
+        super().__init__(working())
+        self.awaited = awaited
+        self.changes: list[str] = []
+
+    def list_tools(self, request: Message) -> None:
+        schema = {"type": "object"}
+        tools = [{"name": name, "inputSchema": schema} for name in ("work", "change")]
+        self.answer(request, tools=tools)
+
+    def call(self, request: Message) -> None:
+        if request["params"]["name"] == "work":
+            super().call(request)
+            return
+        self.changes.append(request["params"]["arguments"]["to"])
+        self.answer(request, content=[{"type": "text", "text": self.changes[-1]}])
+
+    def get(self, request: Message) -> None:
+        if len(self.changes) >= self.awaited:
+            self.states = [completed()]
+        super().get(request)
+
+
+CALL_EVENTS = CallStarted | TaskStarted | CallFinished
+CALLS = (("work", {}), ("change", {"to": "a"}), ("change", {"to": "b"}))
+NATIVE: dict[str, Any] = {"protocol": NativeProtocol(), "approval": EVERYTHING}
+
+
+def run_calls(
+    server: TaskServer,
+    model: ScriptedModel,
+    *,
+    backend: str = "asyncio",
+    transcript: Path | None = None,
+    question: str | None = QUESTION,
+    **settings: Any,
+) -> Outcome:
+    """Answer *question*, or without one go on with the run in *transcript*."""
+
+    async def scenario() -> Outcome:
+        async with server.connect() as client:
+            agent = Agent(model, [client], transcript=transcript, **{**NATIVE, **settings})
+            if transcript is not None and transcript.exists():
+                return await agent.resume(transcript).answer(question)
+            return await agent.answer(QUESTION)
+
+    outcome: Outcome = play(backend, scenario)
+    return outcome
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_further_calls_of_a_reply_are_made_while_one_is_a_task(backend: str) -> None:
+    model = ScriptedModel(replies(*CALLS))
+    outcome = run_calls(Changeable(awaited=2), model, backend=backend)
+    assert results(model) == [("c0", "done"), ("c1", "a"), ("c2", "b")]
+    calls = [event for event in outcome.transcript if isinstance(event, CALL_EVENTS)]
+    order = [(type(event).__name__, event.call) for event in calls]
+    assert order[:5] == [
+        ("CallStarted", 0),
+        ("TaskStarted", 0),
+        ("CallStarted", 1),
+        ("CallFinished", 1),
+        ("CallStarted", 2),
+    ]
+    # The task ends when the server has got the last call.
+    assert sorted(order[5:]) == [("CallFinished", 0), ("CallFinished", 2)]
+    check_transcript(outcome.transcript)
+    again = play(backend, lambda: replayed(outcome.transcript, **NATIVE))
+    assert again == outcome.transcript
+
+
+@pytest.mark.parametrize(
+    ("last", "call", "made"), [(TaskStarted, 0, ["a", "b"]), (CallFinished, 1, ["b"])]
+)
+def test_run_killed_with_an_open_task_goes_on_with_the_further_calls(
+    tmp_path: Path, last: type, call: int, made: list[str]
+) -> None:
+    path = tmp_path / "run.jsonl"
+    run_calls(Changeable(awaited=2), ScriptedModel(replies(*CALLS)), transcript=path)
+    events = load(path)
+    places = [
+        place
+        for place, event in enumerate(events)
+        if isinstance(event, last) and getattr(event, "call", None) == call
+    ]
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    path.write_text("".join(lines[: places[0] + 1]), encoding="utf-8")
+
+    server, model = Changeable(awaited=len(made)), ScriptedModel([ModelReply(text="Done.")])
+    outcome = run_calls(server, model, transcript=path, question=None)
+    assert results(model) == [("c0", "done"), ("c1", "a"), ("c2", "b")]
+    assert server.changes == made
+    assert of(ApprovalAsked, outcome.transcript) == []
+    check_transcript(load(path))
+    assert play("asyncio", lambda: replayed(load(path), **NATIVE)) == tuple(load(path))
+
+
+def test_call_that_needs_approval_waits_for_the_task_before_it() -> None:
+    server, seen = Changeable(awaited=0), list[str]()
+
+    def allow(request: Any) -> bool:
+        seen.append(str(server.states[0]["status"]))
+        return True
+
+    model = ScriptedModel(replies(*CALLS))
+    run_calls(server, model, approval=Approvals(allow=("work",), ask=allow))
+    assert results(model) == [("c0", "done"), ("c1", "a"), ("c2", "b")]
+    assert seen == ["completed", "completed"]
+
+
+def test_task_of_an_earlier_question_is_not_waited_for_by_the_next(interrupted: Path) -> None:
+    server = TaskServer(working(), completed())
+
+    async def scenario() -> Outcome:
+        async with server.connect() as client:
+            model = ScriptedModel([act("work"), final("other")])
+            agent = Agent(model, [client], approval=EVERYTHING, transcript=interrupted)
+            return await agent.resume(interrupted).answer("Something else?")
+
+    outcome: Outcome = play("asyncio", scenario)
+    assert outcome.result == "other"
+    assert server.list_requests("tasks/get") == []
+    assert server.list_requests("tools/call") == []  # the same call might do its work twice
+    check_transcript(load(interrupted))

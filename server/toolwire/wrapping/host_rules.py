@@ -129,6 +129,17 @@ def _declare_size(tool: Tool) -> Tool:
     return Tool(replace(tool.entry, shown={**shown, "_meta": meta}), tool.handler)
 
 
+def offer_tasks(tool: Tool) -> Tool:
+    """Return *tool* so that a host of MCP 2025-11-25 may ask this server for tasks of its calls."""
+    shown: Any = tool.describe()
+    if tool.kind != "tools" or not isinstance(shown, dict):
+        return tool
+    execution = {**get_object(shown, "execution"), "taskSupport": "optional"}
+    options = replace(tool.entry.options, task="auto")
+    entry = replace(tool.entry, options=options, shown={**shown, "execution": execution})
+    return Tool(entry, tool.handler)
+
+
 def adapt(tool: Tool, name: str, shown: Any, *, is_single: bool = False) -> Tool:
     """Return *tool*, called *name* in the catalog, whose list shows *shown*.
 

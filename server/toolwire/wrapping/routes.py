@@ -56,6 +56,8 @@ class Peers(msgspec.Struct, frozen=True):
     has_legacy_host: bool
     """Whether the host has sent `initialize`: only such hosts take requests."""
     has_legacy_server: bool
+    has_tasks: bool = False
+    """Whether the wrapped server makes calls tasks of MCP 2025-11-25."""
     can_ask: bool = False
     """Whether the wrapped server may ask the user for a form through our client, which asks the
     host in turn.
@@ -105,15 +107,15 @@ Table = Mapping[str, Route | RouteRule]
 
 
 def _pass_calls_as_tasks(head: Head, peers: Peers) -> Route:
-    """Let the wrapped server run calls as tasks of MCP 2025-11-25: its list says which can be."""
-    return Route.PASS if "task" in head.members else Route.ANSWER
+    """Let a wrapped server with tasks run calls as such: its list says which can be."""
+    return Route.PASS if peers.has_tasks and "task" in head.members else Route.ANSWER
 
 
 def _pass_tasks(head: Head, peers: Peers) -> Route:
     """Pass requests about tasks of the wrapped server. Those of later revisions are ours: our
     client declares no tasks, and calls that take long become tasks of this server.
     """
-    return Route.PASS if peers.has_legacy_host else Route.ANSWER
+    return Route.PASS if peers.has_tasks and peers.has_legacy_host else Route.ANSWER
 
 
 def _pass_between_legacy_peers(head: Head, peers: Peers) -> Route:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import msgspec
 from toolwire_client.async_client import OWN_NAME, ClientSettings
 from toolwire_client.errors import BrokenRules, RequestFailed
+from toolwire_client.protocol.tasks import has_tasks
 from toolwire_client.remote import as_process
 from toolwire_client.transport.child_process import ServerProcess
 from toolwire_schemas.output import make_printable
@@ -25,7 +26,7 @@ from ..mounting.foreign_stderr import ForeignStderr
 from ..mounting.mount import Mount
 from ..protocol.catalog import Catalog
 from .entry_rules import RepairedEntries, UnchangedTools
-from .host_rules import fix_tools
+from .host_rules import fix_tools, offer_tasks
 from .recording import Recorder
 from .routes import FIRST_ID
 
@@ -56,7 +57,8 @@ class WrapSettings(msgspec.Struct, frozen=True, kw_only=True):
     refuses tools, *recording* gets the traffic with the server, and *search* chooses which tools
     its list shows; `None` for all. *list_cache* is when lists of the last start may answer, and
     *options* are those of the command line. *launch* returns a transport to the server if it is
-    one of a shared process. A message of the server has at most *max_message_bytes*.
+    one of a shared process. A message of the server has at most *max_message_bytes*. If the server
+    has no tasks, *offers_tasks* lets its tools be tasks of the wrap for hosts that ask for them.
     """
 
     command: Sequence[str]
@@ -69,6 +71,7 @@ class WrapSettings(msgspec.Struct, frozen=True, kw_only=True):
     options: dict[str, Any] = {}
     launch: Callable[[], Transport] | None = None
     max_message_bytes: int = DEFAULT_MAX_MESSAGE_BYTES
+    offers_tasks: bool = False
 
 
 def shorten_command(command: Sequence[str]) -> str:
@@ -240,7 +243,10 @@ class WrappedServer:
         settings, refused = self._settings, self._mount.lists.refused
         self._counts["lock"] = max(self._counts["lock"], len(refused))
         tools = fix_tools(self._mount.lists.tools, settings.host, settings.without, self._counts)
-        capabilities = running.handshake.capabilities
+        handshake = running.handshake
+        capabilities = handshake.capabilities
+        if settings.offers_tasks and not has_tasks(handshake.version, capabilities):
+            tools = map(offer_tasks, tools)
         if settings.search is None:
             catalog = WrappedCatalog(tools, capabilities)
         else:

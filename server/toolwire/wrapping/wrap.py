@@ -21,6 +21,7 @@ from shutil import which
 from typing import TYPE_CHECKING
 
 from toolwire_client.protocol.events import LogEntry
+from toolwire_client.protocol.tasks import has_tasks
 from toolwire_client.waiting.base import run_in_daemon_thread
 from toolwire_schemas.output import make_printable
 from toolwire_schemas.wire import messages
@@ -159,8 +160,15 @@ class Wrap:
         return ServerState.RUNNING if running.connection.end is None else ServerState.ENDED
 
     def _list_peers(self, running: Running | None) -> Peers:
-        is_legacy = running is not None and not running.connection.protocol.is_modern
-        return Peers(self._declaration.is_legacy, is_legacy)
+        has_legacy_host = self._declaration.is_legacy
+        if running is None or running.connection.protocol.is_modern:
+            return Peers(has_legacy_host, has_legacy_server=False)
+        handshake = running.handshake
+        return Peers(
+            has_legacy_host,
+            has_legacy_server=True,
+            has_tasks=has_tasks(handshake.version, handshake.capabilities),
+        )
 
     def _pass_to_server(self, frame: bytes, head: Head, running: Running) -> None:
         if head.method == "logging/setLevel":
@@ -300,7 +308,8 @@ class Wrap:
             return False
         head = read_head(frame)
         is_legacy = self._declaration.is_legacy
-        route = route_from_server(head, Peers(is_legacy, not protocol.is_modern, protocol.can_ask))
+        peers = Peers(is_legacy, not protocol.is_modern, can_ask=protocol.can_ask)
+        route = route_from_server(head, peers)
         if note_passing(head, route, self._of_server, self._of_host):
             is_notification = bool(head.method) and head.request_id is None
             self._host.pass_on(frame, is_legacy=is_legacy, may_drop=is_notification)

@@ -215,6 +215,23 @@ def test_mounted_server_of_2025_11_25_runs_a_tool_as_the_task_that_it_demands() 
     assert failed["error"] == {"code": -32603, "message": "burnt"}
 
 
+class LegacyHost:
+    """A host of MCP 2025-11-25 after its handshake."""
+
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._ids = iter(range(10_000))
+        capabilities = {"elicitation": {}}
+        self.ask("initialize", protocolVersion="2025-11-25", capabilities=capabilities)
+        process.send(request("notifications/initialized", id=...))
+
+    def ask(self, method: str, **params: Any) -> Any:
+        """Return the result of a request."""
+        id = next(self._ids)
+        self._process.send(request(method, params, id))
+        return receive(self._process, lambda message: message.get("id") == id)["result"]
+
+
 def receive(process: Process, wanted: Any) -> Any:
     """Return the first message that is *wanted*; others are of no interest."""
     while True:
@@ -223,28 +240,39 @@ def receive(process: Process, wanted: Any) -> Any:
             return message
 
 
+def test_wrapped_server_without_tasks_has_those_of_the_wrap(tmp_path: Path) -> None:
+    server = str(Path(__file__).parents[2] / "support" / "strange_server.py")
+    options = ("--task-after", "0", "--task-store", str(tmp_path / "tasks.db"))
+    with running("-m", "toolwire", "wrap", *options, "--", sys.executable, server) as process:
+        legacy = LegacyHost(process)
+        listed = {tool["name"]: tool for tool in legacy.ask("tools/list")["tools"]}
+        asked = legacy.ask("tools/call", name="echo", arguments={"n": 1}, task={})["task"]
+        result = legacy.ask("tasks/result", taskId=asked["taskId"])
+        tasks = legacy.ask("tasks/list")["tasks"]
+        modern = Host(process)  # the form follows each message
+        done = modern.until(modern.call("echo", n=2), "completed")
+
+    assert listed["echo"]["execution"] == {"taskSupport": "optional"}
+    assert '"arguments": {"n": 1}' in result["content"][0]["text"]
+    assert [each["taskId"] for each in tasks] == [asked["taskId"]]
+    assert '"arguments": {"n": 2}' in done["result"]["content"][0]["text"]
+    assert (tmp_path / "tasks.db").exists()
+
+
 def test_tasks_of_a_wrapped_server_pass_through_the_wrap(tmp_path: Path) -> None:
     (tmp_path / "others.py").write_text(TOOLS.format(where=""), "utf-8")
     command = [sys.executable, "-m", "toolwire", "serve", str(tmp_path / "others.py")]
     with running("-m", "toolwire", "wrap", "--", *command) as process:
-
-        def ask(id: int, method: str, **params: Any) -> Any:
-            process.send(request(method, params, id))
-            answer = receive(process, lambda message: message.get("id") == id)
-            return answer["result"]
-
-        capabilities = {"elicitation": {}}
-        ask(0, "initialize", protocolVersion="2025-11-25", capabilities=capabilities)
-        process.send(request("notifications/initialized", id=...))
-        [report, _] = ask(1, "tools/list")["tools"]
-        task = ask(2, "tools/call", name="report", arguments={}, task={})["task"]["taskId"]
+        ask = LegacyHost(process).ask
+        [report, _] = ask("tools/list")["tools"]
+        task = ask("tools/call", name="report", arguments={}, task={})["task"]["taskId"]
         asked = receive(process, lambda message: message.get("method") == "elicitation/create")
         process.send({"jsonrpc": "2.0", "id": asked["id"], "result": ACCEPT})
-        result = ask(3, "tasks/result", taskId=task)
+        result = ask("tasks/result", taskId=task)
         path = str(tmp_path / "runs")
-        other = ask(4, "tools/call", name="hang", arguments={"path": path}, task={})["task"]
-        cancelled = ask(5, "tasks/cancel", taskId=other["taskId"])
-        listed = ask(6, "tasks/list")["tasks"]
+        other = ask("tools/call", name="hang", arguments={"path": path}, task={})["task"]
+        cancelled = ask("tasks/cancel", taskId=other["taskId"])
+        listed = ask("tasks/list")["tasks"]
 
     assert report["execution"] == {"taskSupport": "optional"}
     assert result["content"][0]["text"] == "True"

@@ -40,8 +40,8 @@ PASS, ANSWER, FOLLOW, WAIT = Route.PASS, Route.ANSWER, Route.FOLLOW, Route.WAIT
 TABLE = make_host_table(
     ["tools/call", "tools/list", "ping", "logging/setLevel", "notifications/cancelled"]
 )
-ALL_PEERS = [Peers(*flags) for flags in product([False, True], repeat=3)]
-LEGACY = Peers(has_legacy_host=True, has_legacy_server=True)
+ALL_PEERS = [Peers(*flags) for flags in product([False, True], repeat=4)]
+LEGACY = Peers(has_legacy_host=True, has_legacy_server=True, has_tasks=True)
 RESPONSE = Head(id=1)
 NO_MESSAGE = Head(method="")
 
@@ -64,7 +64,6 @@ def notification(method: str, **params: Any) -> Head:
         (request("custom"), PASS),
         (notification("notifications/custom"), PASS),
         (notification("notifications/progress", progressToken=1), PASS),
-        (request("tools/call", name="a", task={}), PASS),
         (request("tools/call", name="a"), ANSWER),
         (request("tools/list"), ANSWER),
         (request("ping"), ANSWER),
@@ -77,6 +76,16 @@ def test_a_message_of_the_host_to_a_server_that_runs(
     head: Head, route: Route, peers: Peers
 ) -> None:
     assert route_from_host(TABLE, head, peers, ServerState.RUNNING) is route
+
+
+@pytest.mark.parametrize("peers", ALL_PEERS)
+def test_tasks_of_a_server_without_tasks_are_ours(peers: Peers) -> None:
+    def route(head: Head) -> Route:
+        return route_from_host(TABLE, head, peers, ServerState.RUNNING)
+
+    are_theirs = peers.has_tasks and peers.has_legacy_host
+    assert route(request("tasks/get", taskId="t")) is (PASS if are_theirs else ANSWER)
+    assert route(request("tools/call", name="a", task={})) is (PASS if peers.has_tasks else ANSWER)
 
 
 @pytest.mark.parametrize("peers", ALL_PEERS)

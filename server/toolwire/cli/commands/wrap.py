@@ -89,6 +89,7 @@ COMMAND = Command(
         ),
         *(OF_SETTINGS[name] for name in ("show", "show_tokens", "pin", "sandbox", "trust_hints")),
         LIST_CACHE,
+        *(OF_SETTINGS[name] for name in ("task_after_seconds", "task_store")),
         SHARE,
         SHARE_ENV,
         Option(
@@ -109,6 +110,7 @@ COMMAND = Command(
         "toolwire wrap --for gemini --without restart -- uvx some-mcp-server",
         "toolwire wrap --show auto --pin 'read_*' -- npx -y some-mcp-server",
         "toolwire wrap --share -- npx -y some-mcp-server",
+        "toolwire wrap --task-after 5 --task-store tasks.db -- npx -y some-mcp-server",
         "toolwire wrap --lock server.lock.json --record server.jsonl -- npx -y some-mcp-server",
     ),
     limits=(
@@ -116,6 +118,9 @@ COMMAND = Command(
         "max_message_bytes",
         "max_result_bytes",
         "max_result_tokens",
+        "max_tasks",
+        "max_task_bytes",
+        "task_ttl_seconds",
         *OF_PROGRAMS,
     ),
 )
@@ -162,6 +167,7 @@ def read_settings(words: Words) -> tuple[WrapSettings, Settings]:
         list_cache=options.get("list_cache", "late"),
         options=options,
         max_message_bytes=settings.max_message_bytes,
+        offers_tasks="task_after" in options,
     )
     return wrapped, settings
 

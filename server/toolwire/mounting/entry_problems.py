@@ -13,7 +13,7 @@ from toolwire_client.protocol.results import (
     describe_entry,
 )
 from toolwire_dialects.lint.audit import check_members
-from toolwire_schemas.wire.codec import EncodingError, encode
+from toolwire_schemas.wire.codec import EncodingError, encode_plain
 
 from .mounted_entry import find_key
 
@@ -32,7 +32,7 @@ def find_problem(entry: Any, kind: str, keys: set[tuple[str, str]]) -> str | Non
     Hosts on the TypeScript SDK would refuse the whole list for it.
     """
     try:
-        encode([[[entry]]])  # as deep as it is in a response
+        encode_plain([[[entry]]])  # as deep as it is in a response
         describe_entry(entry, *_KINDS[kind])
     except (BrokenRules, EncodingError) as error:
         return str(error)

@@ -67,7 +67,8 @@ class Mount:
     *changed* is called, on any thread, when its lists were read and differ. *sessions* get its log
     messages of no call. *kind* is how messages call it, *rules* are for the entries of its lists,
     *send* runs the calls of its tools instead of `call`, and *on_output* gets lines of its output
-    that are no messages, instead of the log.
+    that are no messages, instead of the log. *on_close* is called after the end of the server, for
+    good.
     """
 
     def __init__(
@@ -83,12 +84,14 @@ class Mount:
         rules: EntryRules | None = None,
         send: Forward | None = None,
         on_output: Callable[[str], None] | None = None,
+        on_close: Callable[[], None] = lambda: None,
     ) -> None:
         self.name = name
         self.prefix = prefix
         self.title = f"the {kind} server {name}"
         """What messages call it."""
         self._on_output = on_output or self._log_output
+        self._on_close = on_close
         self._problems = ProblemLog()
         self.lists = MountLists(
             self.title,
@@ -172,6 +175,7 @@ class Mount:
     def close(self) -> None:
         """End the server, for good."""
         run(self.client.close())
+        self._on_close()
 
     def _start(self, capabilities: Capabilities) -> Running:
         client, end = self.client, self.client.end

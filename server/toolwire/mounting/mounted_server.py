@@ -197,6 +197,11 @@ class MountedServer:
         if mount is not None:
             mount.close()
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether an idle process is to end, and still runs."""
+        return self._closing is not None and not self._closing.done()
+
     def wait_for_end(self) -> None:
         """Wait until an idle process, if there was one, has ended: two at once could disagree."""
         closing = self._closing

@@ -192,11 +192,10 @@ class Mounts:
         cwd: str | None,
     ) -> Mount:
         """Return what starts the server *mounted* and talks to it."""
-        from toolwire_client.async_client import ClientSettings
         from toolwire_client.remote import as_process
 
         from ..guarded_process import start_guarded
-        from .mount import Mount
+        from .early_start import EarlyStart
 
         environment = _make_environment(env, inherit_env=inherit_env)
         environment[_DEPTH] = str(int(os.environ.get(_DEPTH, 0)) + 1)
@@ -208,9 +207,17 @@ class Mounts:
             show_stderr=mounted.stderr,
         )
 
+        processes = EarlyStart(launch)
+        if not mounted.is_ending:
+            processes.start()
+
+        from toolwire_client.async_client import ClientSettings
+
+        from .mount import Mount
+
         def launch_alone() -> Transport:
             mounted.wait_for_end()
-            return launch()
+            return processes.take()
 
         settings = ClientSettings(launch=launch_alone, max_message_bytes=self._max_message_bytes)
         return Mount(
@@ -221,6 +228,7 @@ class Mounts:
             self._sessions,
             mounted.lock,
             send=mounted.call,
+            on_close=processes.close,
         )
 
     def _make_idle_limit(self, seconds: float | None) -> IdleLimit | None:

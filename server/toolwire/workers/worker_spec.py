@@ -130,7 +130,7 @@ def make_command(spec: WorkerSpec, cgroup: str, group: ChildGroup) -> list[str]:
     fork = f"subreaper.fork_below_subreaper({group.child_end}, {cgroup!a})"
     guard = f"subreaper.EXISTS and {fork}; "
     code = (
-        f"{subreaper.LOAD}{guard}import sys; sys.path[:] = {path!a}; sys.argv[:] = {sys.argv!a}; "
+        f"{subreaper.LOAD}{guard}sys.path[:] = {path!a}; sys.argv[:] = {sys.argv!a}; "
         "from toolwire.quick_msgspec import import_msgspec; import_msgspec(); "
         f"from toolwire.worker import main; main({msgspec.to_builtins(spec)!a}, {cgroup!a})"
     )

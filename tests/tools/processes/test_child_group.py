@@ -176,3 +176,13 @@ def test_no_group_outlives_its_owner(
     start = START.format(kind=kind.__name__)
     script = BACKGROUND.format(path=path) + " wait"
     check_end_with_owner(path, start, script, copies=copies, end=end)
+
+
+def test_subreaper_imports_little_before_its_child_starts() -> None:
+    program = f"{subreaper.LOAD}print(*sorted(sys.modules))"
+    command = [sys.executable, "-I", "-S", "-c", program]
+
+    imported = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+
+    assert {"subreaper", "typing", "contextlib", "re"} & set(imported) == set()
+    assert "signal" in imported

@@ -179,7 +179,7 @@ class ReapedGroup(ChildGroup):
         """As `ChildGroup.wrap_command`."""
         locale = environment.get("LC_CTYPE")
         run = f"subreaper.exec_below_subreaper({self.child_end}, sys.argv[1:], {locale!a})"
-        code = f"{subreaper.LOAD}import sys; {run}"
+        code = f"{subreaper.LOAD}{run}"
         return [sys.executable, "-I", "-S", "-c", code, *command]
 
     def terminate(self) -> None:

@@ -10,8 +10,9 @@ The first process of a container is parent to all orphans in it, and has to reap
 tell an orphan from a child that some tool will wait for. So the first process stays, and the server
 is its child.
 
-This file is loaded by its path, before anything else is imported: its imports stay in memory as
-long as the worker.
+This file is loaded by its path, before anything else is imported: every server that is started
+waits for its imports, and they stay in memory as long as the worker. `typing` and `contextlib`
+alone would take longer than the start of Python.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import NoReturn
 
 OUT_OF_MEMORY = 109
 """The exit status of a worker that was killed for lack of memory. No known program uses it."""
@@ -34,9 +35,9 @@ EXISTS = sys.platform == "linux"
 _ONLY_ON_LINUX = "only Linux has subreapers"
 
 LOAD = (
-    "from importlib.util import module_from_spec, spec_from_file_location; spec ="
-    f" spec_from_file_location('subreaper', {__file__!a}); subreaper = module_from_spec(spec);"
-    " spec.loader.exec_module(subreaper); "
+    "import sys; from importlib.machinery import SourceFileLoader;"
+    f" subreaper = type(sys)('subreaper'); subreaper.__file__ = {__file__!a};"
+    " SourceFileLoader('subreaper', subreaper.__file__).exec_module(subreaper); "
 )
 """Statements that import this file as `subreaper` by its path."""
 
@@ -96,13 +97,17 @@ def _guard(worker: int, life: int, cgroup: str) -> NoReturn:
     if cgroup:
         _write(f"{cgroup}/cgroup.kill", "1")
     killed = _end_descendants()
-    with suppress(OSError):  # it is a pipe, or the server is gone
+    try:
         os.write(life, b"%d" % killed)
+    except OSError:  # it is a pipe, or the server is gone
+        pass
     is_killed = os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL
     if cgroup and is_killed and _was_too_large(cgroup):
         status = OUT_OF_MEMORY << 8
-    with suppress(OSError):
+    try:
         os.rmdir(cgroup)
+    except OSError:
+        pass
     _end_as(status)
 
 
@@ -165,24 +170,30 @@ def _wait(worker: int, life: int) -> int:
                 return status
         number = signal.SIGIO if poll.poll(0) else signal.sigwait(signals)
         if number == signal.SIGUSR1:
-            with suppress(ProcessLookupError):
+            try:
                 os.killpg(worker, signal.SIGTERM)
+            except ProcessLookupError:
+                pass
         elif number != signal.SIGCHLD:
             os.kill(worker, signal.SIGKILL)
-            with suppress(ChildProcessError):
+            try:
                 os.waitid(os.P_PID, worker, os.WEXITED | os.WNOWAIT)
+            except ChildProcessError:
+                pass
 
 
 def _reap() -> Iterator[tuple[int, int]]:
     """Yield the children that have ended, with their statuses."""
     if sys.platform != "linux":
         raise OSError(_ONLY_ON_LINUX)
-    with suppress(ChildProcessError):
-        while True:
+    while True:
+        try:
             process, status = os.waitpid(-1, os.WNOHANG)
-            if process == 0:
-                return
-            yield process, status
+        except ChildProcessError:
+            return
+        if process == 0:
+            return
+        yield process, status
 
 
 def _end_descendants() -> int:
@@ -195,9 +206,11 @@ def _end_descendants() -> int:
     killed = set[int]()
     while _has_children() and time.monotonic() < latest:
         for process in find_descendants(os.getpid()):
-            with suppress(OSError):
+            try:
                 os.kill(process, signal.SIGKILL)
-                killed.add(process)
+            except OSError:
+                continue
+            killed.add(process)
         signal.sigtimedwait({signal.SIGCHLD}, 0.05)
     return len(killed)
 
@@ -220,9 +233,13 @@ def find_descendants(ancestor: int) -> list[int]:
     """
     children: dict[int, list[int]] = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
-        with suppress(OSError), open(f"/proc/{name}/stat", "rb") as file:
-            parent = int(file.read().rpartition(b")")[2].split()[1])
-            children.setdefault(parent, []).append(int(name))
+        try:
+            with open(f"/proc/{name}/stat", "rb") as file:
+                status = file.read()
+        except OSError:  # it has ended
+            continue
+        parent = int(status.rpartition(b")")[2].split()[1])
+        children.setdefault(parent, []).append(int(name))
     found = list(children.get(ancestor, ()))
     for process in found:  # which grows
         found += children.get(process, ())
@@ -266,12 +283,17 @@ def _was_too_large(cgroup: str) -> bool:
 
 
 def _write(path: str, text: str) -> None:
-    with suppress(OSError), open(path, "w", encoding="ascii") as file:
-        file.write(text)
+    try:
+        with open(path, "w", encoding="ascii") as file:
+            file.write(text)
+    except OSError:
+        pass
 
 
 def _call_prctl(option: int, value: int) -> None:
-    with suppress(ImportError, OSError, AttributeError):
+    try:
         import ctypes
 
         ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+    except (ImportError, OSError, AttributeError):
+        pass

@@ -5,6 +5,7 @@ needed.
 from __future__ import annotations
 
 import os
+import sys
 from glob import glob
 from typing import TYPE_CHECKING, Protocol
 
@@ -69,6 +70,12 @@ def explain_no_tools(tools: Sequence[Tool], targets: Sequence[str]) -> str:
     """Return why nothing is left of the *tools* that *targets* offer."""
     if not tools:
         places = ", ".join(targets)
+        if "toolwire_compat.fastmcp" in sys.modules:
+            return (
+                f"the server in {places} has no tools, resources or prompts: register functions"
+                " with @mcp.tool(), or those of a low-level Server with @server.list_tools() and"
+                " @server.call_tool()"
+            )
         return (
             f"no tools to serve in {places}: define public functions there, or decorate some with"
             " @tool_api"

@@ -238,7 +238,7 @@ def value_for(schema: dict[str, Any], root: dict[str, Any] | None = None) -> Any
             members = schema.get("properties", {})
             return {name: value_for(members[name], root) for name in schema.get("required", ())}
         case "integer" | "number":
-            return max(schema.get("minimum", 2), 2)
+            return min(max(schema.get("minimum", 2), 2), schema.get("maximum", 2))
         case "boolean":
             return True
         case "array":

@@ -47,6 +47,13 @@ def test_missing_package_is_not_blamed_for_another_failure(
     assert ("1 / 0" in shown, "fastmcp" in shown) == (True, False)
 
 
+@pytest.mark.parametrize("made", ["mcp.server.fastmcp import FastMCP", "mcp.server import Server"])
+def test_empty_server_is_no_file_without_functions(write: Callable[..., str], made: str) -> None:
+    file = write(f"from {made} as Made\nserver = Made('empty')\n")
+    with pytest.raises(LoadError, match=f"^the server in {file} has no tools, .*@mcp.tool()"):
+        load([file])
+
+
 def called(path: str, name: str, caller: Any = None, **arguments: Any) -> dict[str, Any]:
     tool = {tool.name: tool for tool in load([path])}[name]
     return tool.call(arguments, caller or RecordingCaller())
@@ -195,6 +202,8 @@ def profile() -> Profile: return Profile("Ada")
 @mcp.tool
 def untyped() -> Untyped: return Untyped()
 @mcp.tool
+def missing() -> int | None: return None
+@mcp.tool
 def blocks() -> list[TextContent | ImageContent]:
     return [types.TextContent(type="text", text="x"), ImageContent(type="image", data="AA==", mimeType="image/png")]
 @mcp.tool
@@ -238,6 +247,7 @@ PNG = {"type": "image", "data": "AA==", "mimeType": "image/png"}
                 "structuredContent": {"name": "Ada"},
             },
         ),
+        ("missing", {"content": [], "structuredContent": {"result": None}}),
         ("untyped", {"content": [{"type": "text", "text": "an untyped thing"}]}),
         ("blocks", {"content": [TEXT, PNG]}),
         ("picture", {"content": [{**PNG, "data": "iVBORw0KGgo="}]}),

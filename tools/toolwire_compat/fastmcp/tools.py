@@ -321,6 +321,8 @@ def _present(
         if returns.kind != "undeclared" or is_data:
             raise
         return {"content": [{"type": "text", "text": str(value)}], "isError": False}
+    if value is None:  # FastMCP and the SDK show no text for it
+        result = {**result, "content": []}
     if structured is False:
         result.pop("structuredContent", None)
     return result

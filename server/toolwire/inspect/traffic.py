@@ -117,7 +117,7 @@ class Traffic(Entries, Output):
     def _keep(self, line: bytes) -> None:
         self._soon(partial(self._feed.add, "message", entry=msgspec.Raw(line)))
 
-    def line(self, text: str) -> None:
+    def write_line(self, text: str) -> None:
         """Add a line of the server's stderr."""
         shown = self._redactor.text(text)
         self._soon(partial(self._feed.add, "stderr", text=shown))

@@ -38,6 +38,7 @@ from ..wrapping.recording import Recorder
 from .edits import Edits, reload_command, wait_for_edit
 from .form_nodes import FormNode, write_form
 from .history import CallHistory
+from .mounted_servers import list_known, watch_mounts
 from .saved_calls import FILE, SavedCall, read_calls, write_call
 from .snippets import snippets
 from .traffic import Feed, Traffic
@@ -107,18 +108,40 @@ class InspectedServer:
         try:
             async with AsyncClient(self._settings, OnEventLoop()) as client:
                 self._client = client
-                server = {**client.server_info, "revision": client.version, "pid": client.pid}
-                while client.end is None:
-                    self._changed = anyio.Event()
-                    self._tell("ready", await self._read_lists(client), server)
-                    await self._changed.wait()
-                    await anyio.sleep(_PAUSE_SECONDS)
-            self._tell("ended", str(client.end))
+                async with anyio.create_task_group() as tasks:
+                    if self._state["servers"]:
+                        self._report_mounts(None)
+                        tasks.start_soon(watch_mounts, client, self._report_mounts)
+                    end = await self._follow(client)
+                    tasks.cancel_scope.cancel()
+            self._tell("ended", end)
         except (ClientError, OSError) as error:
             self._tell("ended", str(error))
         if self._state["reloads"]:
             await wait_for_edit(self._state["reloads"])
             await self.restart()
+
+    async def _follow(self, client: AsyncClient) -> str:
+        """Read the lists whenever they change, until the server ends; return why it did."""
+        server = {**client.server_info, "revision": client.version, "pid": client.pid}
+        try:
+            while client.end is None:
+                self._changed = anyio.Event()
+                self._tell("ready", await self._read_lists(client), server)
+                await self._changed.wait()
+                await anyio.sleep(_PAUSE_SECONDS)
+        except ClientError as error:
+            return str(error)
+        return str(client.end)
+
+    def _report_mounts(self, reports: list[Object] | None) -> None:
+        """Show which mounted servers have listed nothing, and why; with no *reports*, all start."""
+        if reports is None:
+            unlisted = [{"prefix": prefix, "problem": ""} for prefix in self._state["servers"]]
+        else:
+            unlisted = [each for each in reports if each["problem"] or each["is_starting"]]
+        self._state["unlisted"] = unlisted
+        self._changed.set()
 
     def _read_stderr(self, line: str) -> None:
         if self._state["reloads"] and self._edits.read(line):
@@ -183,9 +206,7 @@ class InspectedServer:
     async def _read_lists(self, client: AsyncClient) -> str:
         """Read all lists into the state, and return what is wrong with them."""
         lists, problems = dict[str, list[Any]](), []
-        reads: dict[str, Any] = {"tools": client.list_entries, "resources": client.list_resources}
-        reads |= {"templates": client.list_resource_templates, "prompts": client.list_prompts}
-        for name, read in reads.items():
+        for name, read in _choose_readers(client, has_mounts=bool(self._state["servers"])).items():
             try:
                 lists[name] = [
                     getattr(entry, "raw", entry)
@@ -386,6 +407,23 @@ class InspectedServer:
             process.kill()
             with anyio.CancelScope(shield=True):
                 await anyio.to_thread.run_sync(process.close)
+
+
+def _choose_readers(client: AsyncClient, *, has_mounts: bool) -> dict[str, Callable[..., Any]]:
+    """Return what reads each list of the state."""
+    if not has_mounts:
+        return {
+            "tools": client.list_entries,
+            "resources": client.list_resources,
+            "templates": client.list_resource_templates,
+            "prompts": client.list_prompts,
+        }
+    return {
+        "tools": partial(list_known, client, "tools/list", "tools"),
+        "resources": partial(list_known, client, "resources/list", "resources"),
+        "templates": partial(list_known, client, "resources/templates/list", "resourceTemplates"),
+        "prompts": partial(list_known, client, "prompts/list", "prompts"),
+    }
 
 
 def _write_forms(tools: list[Object]) -> list[list[FormNode | None]]:

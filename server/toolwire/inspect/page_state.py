@@ -17,6 +17,6 @@ def make_state(state: dict[str, Any]) -> dict[str, Any]:
         "edit": None,
         "replay": "",
     }
-    of_tools = ("tools", "forms", "tokens", "findings", "servers")
+    of_tools = ("tools", "forms", "tokens", "findings", "servers", "unlisted")
     lists: dict[str, Any] = {name: [] for name in (*of_tools, "resources", "templates", "prompts")}
     return {**nothing, **lists, **state}

@@ -50,7 +50,8 @@ CHANGE_PATIENCE_SECONDS = 1.0
 
 META_REPORT = "toolwire/mounted"
 """Under `_meta` of a request for a list. If it is true, the request waits for all servers, and
-`_meta` of the result has a `ServerReport` of each; else it waits for none.
+`_meta` of the result has a `ServerReport` of each; a number is the most seconds that it waits. Else
+it waits for none.
 """
 
 MAX_STARTS = 8
@@ -64,12 +65,13 @@ _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 class ServerReport(msgspec.Struct, frozen=True):
     """A mounted server in the answer to `META_REPORT`: why its lists are not complete, "" if they
-    are, and the keys of its resources and templates.
+    are or it is starting, and the keys of its resources and templates.
     """
 
     name: str
     prefix: str
     problem: str = ""
+    is_starting: bool = False
     resources: list[str] = []
 
 
@@ -411,7 +413,9 @@ class Mounts:
         reports = None
         wants_report = (call.meta or {}).get(META_REPORT)
         if wants_report:
-            reports = self._report(call, mounts)
+            is_limited = wants_report is not True and isinstance(wants_report, int | float)
+            seconds = min(wants_report, LIST_PATIENCE_SECONDS) if is_limited else None
+            reports = self._report(call, mounts, seconds)
         elif wants_report is None:
             self._complete(call, mounts, LIST_PATIENCE_SECONDS)
         self._note_listed(method, call.host)
@@ -420,12 +424,17 @@ class Mounts:
             page = {**page, "_meta": {META_REPORT: reports}}
         return {**page, **UNCACHED} if call.origin.modern else page
 
-    def _report(self, call: Call, mounts: list[MountedServer]) -> list[dict[str, Any]]:
-        """Start all of *mounts*, and return a `ServerReport` of each."""
+    def _report(
+        self, call: Call, mounts: list[MountedServer], seconds: float | None
+    ) -> list[dict[str, Any]]:
+        """Start all of *mounts*, and return a `ServerReport` of each, after *seconds* at most for
+        each group that starts.
+        """
         for start in range(0, len(mounts), MAX_STARTS):
             group = mounts[start : start + MAX_STARTS]
-            self._complete(call, group, None, is_known=lambda mount: mount.is_read)
-        return [msgspec.to_builtins(_report_server(mount)) for mount in mounts]
+            self._complete(call, group, seconds, is_known=lambda mount: mount.is_read)
+        may_start = seconds is not None
+        return [msgspec.to_builtins(_report_server(mount, may_start)) for mount in mounts]
 
     def _find_mounts(self, name: Any) -> list[MountedServer]:
         """Return the servers that may have something called *name*; all if there is no name."""
@@ -485,15 +494,19 @@ def make_prefix(name: str) -> str:
     return _NOT_IN_A_NAME.sub("_", name).strip("_")
 
 
-def _report_server(mount: MountedServer) -> ServerReport:
+def _report_server(mount: MountedServer, may_start: bool) -> ServerReport:
+    """Return the report of *mount*; one without an end is starting, if it *may_start* still."""
     if not mount.is_read:
         reason = mount.end
+        if reason is None and may_start:
+            return ServerReport(mount.name, mount.prefix, is_starting=True)
         problem = f"{mount.title} does not run"
         if reason is not None:
             problem += f": {reason.reason}"
         return ServerReport(mount.name, mount.prefix, make_printable(problem))
     resources = [tool.name for tool in mount.tools if tool.kind not in ("tools", "prompts")]
-    return ServerReport(mount.name, mount.prefix, "; ".join(mount.unread), resources)
+    problem = "; ".join(mount.unread)
+    return ServerReport(mount.name, mount.prefix, problem, resources=resources)
 
 
 def _name_in(params: dict[str, Any]) -> Any:

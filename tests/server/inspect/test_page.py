@@ -35,6 +35,23 @@ def test_the_state_has_the_server_and_its_tools_with_findings(tmp_path: Path) ->
         assert finding["concerns"] == "every model"
 
 
+def test_mounted_server_that_does_not_start_keeps_no_list_waiting(tmp_path: Path) -> None:
+    sleeping = tmp_path / "sleeps.py"
+    sleeping.write_text("import time\ntime.sleep(1000)\n")
+    (tmp_path / "tools.py").write_text("def add(a: int) -> int: return a\n")
+    commands = {"slow": f"{sys.executable} {sleeping}", "bad": f"{sys.executable} {tmp_path}"}
+    mounts = [word for name in commands for word in ("--mount", f"{name}={commands[name]}")]
+    with inspected(str(tmp_path / "tools.py"), *mounts) as (page, _):
+        state = page.ready()
+        wait_until(lambda: any(each["problem"] for each in page.get("state")["unlisted"]))
+        slow, bad = page.get("state")["unlisted"]
+
+    assert (state["status"], state["problem"]) == ("ready", "")
+    assert [tool["name"] for tool in state["tools"]] == ["add"]
+    assert (slow["prefix"], slow["problem"]) == ("slow", "")
+    assert bad["problem"].startswith("the mounted server bad does not run: the server ended")
+
+
 def test_the_title_of_mounted_servers_is_their_file(tmp_path: Path) -> None:
     config = tmp_path / "mcp.json"
     server = {"command": sys.executable, "args": ["-m", "toolwire", "serve", "math"]}

@@ -9,11 +9,12 @@ import { parse, write } from "./json.js";
  * @import { Prompt, RecordingEntry, Resource, ResourceTemplate, Tool } from "toolwire"
  * @typedef {"starting" | "ready" | "ended"} Status
  * @typedef {Record<"tool" | "where" | "problem" | "remedy" | "severity" | "concerns", string>} Finding
+ * @typedef {{ prefix: string, problem: string }} Unlisted A mounted server without lists; it starts if it has no problem.
  * @typedef {{ name: string, version: string, revision: string, pid?: number | null }} Server
  * @typedef {{ title: string, replay: string, command: string[] | null, target: string | null, views: string[],
  *   status: Status,
  *   problem: string, server: Server | null, tools: Tool[], forms: FormNodes[],
- *   findings: Finding[], tokens: number[], servers: string[],
+ *   findings: Finding[], tokens: number[], servers: string[], unlisted: Unlisted[],
  *   resources: Resource[], templates: ResourceTemplate[], prompts: Prompt[], edit: Edit | null }} State
  *   The forms are those of the tools.
  * @typedef {{ type: "message", entry: RecordingEntry } | { type: "stderr", at: string, text: string }

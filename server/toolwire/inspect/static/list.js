@@ -3,6 +3,7 @@ import { byId, hint, make, put, visible } from "./dom.js";
 import { member, write } from "./json.js";
 
 /**
+ * @import { Unlisted } from "./api.js"
  * @import { Item } from "./tools.js"
  * @typedef {{ texts: [string, number][], text: string }} Words Texts with how much a match counts, and all of them.
  */
@@ -23,6 +24,7 @@ const known = new WeakMap();
 /** The groups that the user has opened or closed. @type {Map<string, boolean>} */
 const openings = new Map();
 let items = /** @type {Item[]} */ ([]);
+let unlisted = /** @type {Unlisted[]} */ ([]);
 let chosen = "";
 
 /** @param {Item} item @returns {Words} */
@@ -125,16 +127,28 @@ export function drawList(all, current, focused = document.activeElement?.getAttr
     const heading = make("h2", {}, `${kind}s `, hint(matches.length));
     return [heading, ...grouped(matches.slice(0, MOST_LISTED), kind), more];
   });
-  put(list, ...drawn, !drawn.length && make("p", { class: "empty" }, "No tools, resources or prompts."));
+  const missing = unlisted.filter(({ prefix }) => !server.value || prefix === server.value).map(({ prefix, problem }) => {
+    const says = problem ? `✗ ${problem}` : `⋯ the mounted server ${prefix} is starting`;
+    return make("p", { class: problem ? "unlisted bad" : "unlisted" }, visible(says, 500));
+  });
+  put(list, ...missing, ...drawn, !drawn.length && make("p", { class: "empty" }, "No tools, resources or prompts."));
   list.parentElement.scrollTop = place;
   for (const row of list.querySelectorAll("a")) if (row.getAttribute("href") === focused) row.focus();
 }
 
-/** The servers of which one can be chosen. @param {string[]} names The beginnings of the names of their tools. */
-export function showServers(names) {
+/**
+ * The servers of which one can be chosen, by the beginnings of the names of their tools.
+ * @param {string[]} names @param {Unlisted[]} missing
+ */
+export function showServers(names, missing) {
   const now = server.value;
+  unlisted = missing;
   server.hidden = names.length < 2;
-  const options = names.map((name) => make("option", { value: name }, name.replace(/_$/, "")));
+  const options = names.map((name) => {
+    const one = missing.find(({ prefix }) => prefix === name);
+    const state = one && (one.problem ? " – failed" : " – starting");
+    return make("option", { value: name }, name.replace(/_$/, ""), state);
+  });
   put(server, make("option", { value: "" }, `all ${names.length} servers`), ...options);
   server.value = names.includes(now) ? now : "";
 }

@@ -45,7 +45,7 @@ function show(/** @type {State} */ state) {
       return { kind, href, one, findings, request, tokens, server, before: before?.panel && before };
     }),
   );
-  showServers(state.servers);
+  showServers(state.servers, state.unlisted);
   for (const item of items) if (item.before) item.panel = panelOf(item);
   choose(chosen);
   edits.take(state.edit, items);

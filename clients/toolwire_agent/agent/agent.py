@@ -63,8 +63,9 @@ class Agent:
     the messages before each request and returns those to send, for models with a short context.
     With `show="search"` the model finds tools by a search and calls them by name, except those
     whose names match a pattern of *pin*; `auto` does so if the list takes more than *show_tokens*
-    (estimated), by default a twentieth of the context, or 10,000 if its size is unknown, but never
-    with `SmallProtocol`. With `show="code"` it writes programs that call the tools, in a sandbox.
+    (estimated), by default a twentieth of the context, or 10,000 if its size is unknown. With
+    `SmallProtocol` the words of the question are searched instead, and the list has what they find.
+    With `show="code"` the model writes programs that call the tools, in a sandbox.
     *name* and *description* describe the agent as a tool.
 
     Raises:
@@ -130,9 +131,10 @@ class Agent:
             from toolwire_bundled.programs.program import find_sandbox
 
             find_sandbox("auto")
-        if show == "auto" and isinstance(self._protocol, SmallProtocol):
-            show = "all"  # a small model takes what a search found for its answer
-        self._make_search = partial(ToolSearch, show, show_tokens, tuple(pin))
+        by_question = isinstance(self._protocol, SmallProtocol)
+        self._make_search = partial(
+            ToolSearch, show, show_tokens, tuple(pin), by_question=by_question
+        )
 
     # --- asking ---
 

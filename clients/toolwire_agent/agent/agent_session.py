@@ -229,7 +229,7 @@ class AgentSession:
         start = await self._make_start(opening)
         if start is not None:
             yield self._record_event(start)
-        tools = await self._list_changed_tools()
+        tools = await self._list_changed_tools(opening)
         if tools is not None:
             yield self._record_event(tools)
         if isinstance(opening, QuestionAsked):
@@ -308,13 +308,15 @@ class AgentSession:
         for event in left:
             self._record_event(event)
 
-    async def _list_changed_tools(self) -> ToolsListed | None:
-        """Return the tools if they have changed; nothing if the run is cancelled before all of them
-        are known.
+    async def _list_changed_tools(self, opening: QuestionAsked | Resumed) -> ToolsListed | None:
+        """Return the tools for the run that *opening* starts if they have changed; nothing if it is
+        cancelled before all of them are known.
         """
+        asked = [event for event in [*self.events, opening] if isinstance(event, QuestionAsked)]
+        questions = [event.content for event in reversed(asked)]
         with anyio.CancelScope() as self._scope:
             tools = await self._effects.list_tools(
-                self._state.spending.budgets.seconds, self._state.context_tokens
+                self._state.spending.budgets.seconds, self._state.context_tokens, questions
             )
             if self._tools is None or tools != msgspec.structs.replace(self._tools, at=tools.at):
                 self._tools = tools

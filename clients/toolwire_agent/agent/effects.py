@@ -29,7 +29,7 @@ from .steps import AskApproval, AskModel, AskUser
 from .trimming import trim_messages
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping
+    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
     from toolwire_client.protocol.results import CallResult
     from toolwire_client.session.elicitation import Elicitation
@@ -72,16 +72,18 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         return recorded
 
     async def list_tools(
-        self, seconds: float | None, context_tokens: int | None
+        self, seconds: float | None, context_tokens: int | None, questions: Sequence[str]
     ) -> events.ToolsListed:
-        """List the tools, within *seconds*, as far as a context of *context_tokens* takes them."""
+        """List the tools, within *seconds*, as far as a context of *context_tokens* takes them, for
+        the user's *questions*, the last one first.
+        """
         # A server that never answers must not use up all the time of a question.
         limit = min(seconds or LIST_SECONDS, LIST_SECONDS)
         entries = [tool.raw for tool in await self.toolbox.list_tools(timeout_seconds=limit)]
         box = self.toolbox
         sources = {entry["name"]: box.origin(entry["name"]).source for entry in entries}
         self.search.own_names = {name: box.origin(name).name for name in sources}
-        listing = self.search.choose(entries, sources, context_tokens)
+        listing = self.search.choose(entries, sources, context_tokens, questions)
         self._entries = {entry["name"]: entry for entry in listing.entries}
         self._warn_of_many([self._entries[name] for name in listing.shown or sources])
         trusts = {name: self._trust(name) for name in self._entries}

@@ -4,6 +4,9 @@ Strategy. The model gets a short list, and the conversation knows all tools: it 
 `call_tool` into the call of the tool that it names (see `Tools.open_call`), so that the checks of
 parameters, approvals, time limits and transcripts are those of that tool. A search is answered
 here, and reaches no server. With `show="code"` the other tool runs programs (programs.py).
+
+A small model takes the hits of a search for its answer. So for `SmallProtocol` the search is made
+here, with the words of the user's questions, and the list has what it finds.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ from toolwire_dialects.search.search_index import NoSearch, SearchableTool, Sear
 from toolwire_schemas import meta_tools
 from toolwire_schemas.tokens import estimate_list_tokens
 
+from ..react.small import MAX_SAMPLES
 from ..toolbox.local_tools import LOCAL
 from . import events
 
@@ -36,6 +40,9 @@ LEAST_TOKENS = 1_500
 
 _PARTS_OF_CONTEXT = 20
 
+_MAX_QUESTIONS = 3
+"""How many questions of a session choose tools: "and in Rome?" needs those of the one before."""
+
 
 class Listing(msgspec.Struct, frozen=True):
     """The entries of all tools, and the names of those *shown* to the model; none if all are.
@@ -52,15 +59,22 @@ class ToolSearch:
     """Decides what a model gets of a list of tools, and answers its searches.
 
     *max_tokens* is how many tokens a list may take with `show="auto"`; `None` for a twentieth of
-    the model's context. *pin* are patterns of the names of tools that stay in the list.
+    the model's context. *pin* are patterns of the names of tools that stay in the list. If the
+    model is not to search itself, the list has what the user's questions find (*by_question*).
     """
 
     def __init__(
-        self, show: Show = "auto", max_tokens: int | None = None, pin: Sequence[str] = ()
+        self,
+        show: Show = "auto",
+        max_tokens: int | None = None,
+        pin: Sequence[str] = (),
+        *,
+        by_question: bool = False,
     ) -> None:
         self._show = show
         self._max_tokens = max_tokens
         self._pin = tuple(pin)
+        self._by_question = by_question
         self._index = SearchIndex(())
         self._search_tool = ""
         self._call_tool = ""
@@ -72,19 +86,25 @@ class ToolSearch:
         """The names of its functions, by tool."""
 
     def choose(
-        self, entries: list[Entry], sources: Mapping[str, str], context_tokens: int | None
+        self,
+        entries: list[Entry],
+        sources: Mapping[str, str],
+        context_tokens: int | None,
+        questions: Sequence[str] = (),
     ) -> Listing:
         """Return what the model gets of *entries*; *sources* are the names of their servers, by
-        tool.
+        tool, and *questions* the user's, the last one first.
         """
         self._search_tool = self._call_tool = self.program_tool = ""
         if self._shows_all(entries, context_tokens):
             return Listing(entries)
         names = [entry["name"] for entry in entries]
-        self._search_tool = meta_tools.find_free_name("search_tools", names)
         self._index = SearchIndex(
             SearchableTool(entry, (), (sources.get(entry["name"], ""),)) for entry in entries
         )
+        if self._by_question and self._show != "code":
+            return Listing(entries, self._choose_by_question(names, questions))
+        self._search_tool = meta_tools.find_free_name("search_tools", names)
         groups = list(dict.fromkeys(sources.values()))
         pinned = [name for name in names if self._is_pinned(name)]
         if self._show == "code":
@@ -101,6 +121,20 @@ class ToolSearch:
         call = meta_tools.call_entry(self._call_tool, meta_tools.describe_call(self._search_tool))
         shown = [self._search_tool, self._call_tool, *pinned]
         return Listing([search, call, *entries], shown, self._call_tool)
+
+    def _choose_by_question(self, names: Sequence[str], questions: Sequence[str]) -> list[str]:
+        """Return the tools for *questions*: those pinned, those found, and then the first ones
+        of the list, until there are as many as a small model gets examples of.
+        """
+        chosen = dict.fromkeys(name for name in names if self._is_pinned(name))
+        size = max(MAX_SAMPLES, len(chosen) + meta_tools.DEFAULT_HITS)
+        try:
+            for question in questions[:_MAX_QUESTIONS]:
+                for hit in self._index.search(question, meta_tools.DEFAULT_HITS):
+                    chosen[hit.name] = None
+        except NoSearch:
+            return []  # which shows all
+        return list(dict.fromkeys([*chosen, *names]))[:size]
 
     def _make_program_entry(self, entries: Sequence[Entry], sources: Mapping[str, str]) -> Entry:
         """Return the entry of the tool that runs programs, and name their functions."""

@@ -44,7 +44,7 @@ from .structured import StructuredProtocol
 from .tool_lookup import Tools
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from .prompts import Language
     from .tool_lookup import Entry, Params, Schema
@@ -160,7 +160,7 @@ class Conversation:
         limits: Limits | None = None,
         roles: Mapping[str, str] | None = None,
         max_chars: int | None = None,
-        shown: Collection[str] = (),
+        shown: Sequence[str] = (),
         call_tool: str = "",
     ) -> None:
         self.tools = Tools(tools, shown=shown, call_tool=call_tool)

@@ -12,7 +12,7 @@ from toolwire_dialects.tool_entry import get_list, get_properties, list_required
 from toolwire_schemas.wire.codec import DecodingError, decode
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable, Sequence
 
     from toolwire_schemas.json_schema.error_text import Fault
 
@@ -40,22 +40,22 @@ A `command`, for instance, is mostly a shell's.
 class Tools:
     """Tools as `tools/list` describes them; their entries are not trusted to be valid.
 
-    `entries` and `names` are those of the tools *shown* to the model, by default all. The others
-    can be called, too, also by the tool *call_tool*.
+    `entries` and `names` are those of the tools *shown* to the model, in that order; by default
+    all. The others can be called, too, also by the tool *call_tool*.
 
     Raises:
         ValueError: if two tools share a name, or one has no name.
     """
 
     def __init__(
-        self, entries: Iterable[Entry], *, shown: Collection[str] = (), call_tool: str = ""
+        self, entries: Iterable[Entry], *, shown: Sequence[str] = (), call_tool: str = ""
     ) -> None:
         everything = tuple(entries)
         self.all_names = tuple(map(_name, everything))
         self._entries = dict(zip(self.all_names, everything, strict=True))
         names = self.all_names
         if shown:
-            names = tuple(name for name in names if name in shown)
+            names = tuple(name for name in shown if name in self._entries)
         self.names = names
         self.entries = tuple(self._entries[name] for name in names)
         self._call_tool = call_tool

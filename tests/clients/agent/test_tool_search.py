@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import anyio
 import pytest
-from support.agent_scripts import Tools, act, check_transcript, final, of, play, replayed
+from support.agent_scripts import Tools, act, ask, check_transcript, final, of, play, replayed
 from toolwire_agent.agent import Agent, Approvals, Recorded
 from toolwire_agent.agent.events import ActionChosen, CallFinished, Refused, ToolsListed
 from toolwire_agent.agent.tool_search import LEAST_TOKENS, ToolSearch
 from toolwire_agent.models import ScriptedModel
 from toolwire_agent.models.model import ModelReply, ToolCall
-from toolwire_agent.react import NativeProtocol, Protocol, SmallProtocol, StructuredProtocol
+from toolwire_agent.react import NativeProtocol, SmallProtocol
 from toolwire_schemas.tokens import estimate_list_tokens
 from toolwire_tools import make_tool, tool_api
 
@@ -222,15 +222,91 @@ def test_tokens_for_the_list_can_be_given() -> None:
     assert choose_shown(ToolSearch("auto", tokens - 1), listed, 1_000_000) != []
 
 
-@pytest.mark.parametrize(
-    ("protocol", "shown"),
-    [(SmallProtocol(), []), (StructuredProtocol(), ["search_tools", "call_tool"])],
-)
-def test_auto_leaves_the_list_to_a_small_model(protocol: Protocol, shown: list[str]) -> None:
-    done = run([final()], show="auto", show_tokens=1, protocol=protocol)
+def make_tools(*names: str) -> list[Any]:
+    def tool(a: int) -> int:
+        """Return a number."""
+        return a
+
+    return [make_tool(tool, name=name) for name in names]
+
+
+NUMBERED = tuple(f"tool_{number}" for number in range(20))
+
+
+@pytest.mark.parametrize("show", ["search", "auto"])
+def test_small_model_gets_the_tools_that_its_question_finds(show: str) -> None:
+    tools = make_tools(*NUMBERED, "weather_report", "play_chess")
+
+    done = run_questions(tools, ["Play chess.", "What is the weather?"], show=show, show_tokens=1)
+
+    first, second = of(ToolsListed, done.events)
+    assert first.shown == ["play_chess", *NUMBERED[:7]]
+    assert second.shown == ["weather_report", "play_chess", *NUMBERED[:6]]
+    prompts = [request.messages[0]["content"] for request in done.model.asked]
+    assert ["weather_report" in prompt for prompt in prompts] == [False, True]
+
+
+def run_questions(tools: list[Any], questions: list[str], **settings: Any) -> Run:
+    model = ScriptedModel([final("done")] * len(questions))
+    session = Agent(model, tools, protocol=SmallProtocol(), **settings).session()
+    for question in questions:
+        outcome = play("asyncio", lambda asked=question: session.answer(asked))
+    check_transcript(session.events)
+    return Run(outcome.result, session.events, model)
+
+
+def test_small_model_keeps_a_list_within_the_limit() -> None:
+    done = run_questions(make_tools(*NUMBERED), ["What is it?"], show="auto")
 
     (listed,) = of(ToolsListed, done.events)
-    assert listed.shown == shown
+    assert listed.shown == []
+
+
+def test_small_model_gets_all_pinned_tools_and_hits() -> None:
+    tools = make_tools("play_chess", *NUMBERED)
+
+    done = run_questions(tools, ["Play chess."], show="search", pin=["tool_?"])
+
+    (listed,) = of(ToolsListed, done.events)
+    assert listed.shown == [*NUMBERED[:10], "play_chess", *NUMBERED[10:14]]
+
+
+def test_small_model_may_call_a_tool_that_its_list_does_not_show() -> None:
+    tools = make_tools(*NUMBERED)
+
+    done = run([act("tool_19", a=7), final("7")], tools, protocol=SmallProtocol())
+
+    (finished,) = of(CallFinished, done.events)
+    assert (finished.success, finished.result) == (True, 7)
+
+
+def test_session_of_a_small_model_goes_on_with_the_tools_of_its_question() -> None:
+    tools = make_tools(*NUMBERED, "play_chess")
+    asking = Agent(
+        ScriptedModel([ask("Which colour?")]), tools, protocol=SmallProtocol(), show="search"
+    )
+    paused = play("asyncio", lambda: asking.answer("Play chess."))
+    model = ScriptedModel([final("done")])
+    agent = Agent(
+        model, tools, protocol=SmallProtocol(), show="search", on_ask=lambda question: "white"
+    )
+
+    session = agent.resume(paused.transcript)
+    outcome = play("asyncio", lambda: session.answer())
+
+    assert outcome.result == "done"
+    assert len(of(ToolsListed, session.events)) == 1
+    assert "play_chess" in model.asked[0].messages[0]["content"]
+
+
+@pytest.mark.parametrize(
+    "question", ["?!", "\x00", "x" * 1_000_000, "' OR 1=1; DROP TABLE tools; --"]
+)
+def test_question_without_a_hit_leaves_the_first_tools(question: str) -> None:
+    done = run_questions(make_tools(*NUMBERED), [question], show="search")
+
+    (listed,) = of(ToolsListed, done.events)
+    assert sorted(listed.shown) == sorted(NUMBERED[:8])
 
 
 def test_names_of_tools_are_left_to_them() -> None:

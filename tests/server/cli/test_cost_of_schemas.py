@@ -1,6 +1,4 @@
-"""A hundred times the schema takes a hundred times the work, by whichever command, and not ten
-thousand times.
-"""
+"""Ten times the schema takes ten times the work, by whichever command, and not a hundred times."""
 
 from __future__ import annotations
 
@@ -11,7 +9,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,7 +38,7 @@ CHECK = [
     "--only",
     "calls/*",
     "--fuzz",
-    "3",
+    "1",
     "--seed",
     "1",
     "--jobs",
@@ -70,7 +67,7 @@ class Work(NamedTuple):
     seconds: float
 
 
-LITTLE = Work(1_000_000, 0.1)
+LITTLE = Work(300_000, 0.03)
 """What grows to no more than this is not looked at: a budget of steps may end expensive work at any
 size.
 """
@@ -142,8 +139,10 @@ GROWTH = [
     *((command, kind) for command in WAYS_IN for kind in KINDS if kind != "mixed"),
     *((command, kind) for command in ("list --strict", "diff") for kind in ("union", "wide")),
 ]
-# `check --fuzz` calls each tool, so a thousand tools take minutes.
+# `check --fuzz` calls each tool, so a thousand tools take minutes, and so do the values of "mixed".
 GROWTH.remove(("check", "tools"))
+GROWTH.remove(("check", "mixed"))
+GROWTH.append(("check", "pattern"))
 
 
 @pytest.mark.parametrize(("command", "kind"), sorted(set(GROWTH)))
@@ -152,17 +151,14 @@ def test_ten_times_the_schema_takes_about_ten_times_the_work(
 ) -> None:
     main(words_of(command, "wide", 1))  # imports what it needs
     works = []
-    sizes = [1, 10, 100]
-    if command == "check":
-        sizes.remove(100)  # it generates values for a minute
-    for times in sizes:
+    for times in (3, 30):
         words = words_of(command, kind, times)
         works.append(work_of(lambda words=words: main(words)))
-    for before, after in pairwise(works):
-        assert after.calls <= 15 * max(before.calls, LITTLE.calls), works
-        # Loops that call nothing, and those within C, show only here; a quadratic one takes a
-        # hundred times as long.
-        assert after.seconds <= 30 * max(before.seconds, LITTLE.seconds), works
+    before, after = works
+    assert after.calls <= 15 * max(before.calls, LITTLE.calls), works
+    # Loops that call nothing, and those within C, show only here; a quadratic one takes a hundred
+    # times as long.
+    assert after.seconds <= 30 * max(before.seconds, LITTLE.seconds), works
 
 
 @pytest.mark.skipif(os.name != "posix", reason="only POSIX limits processor time")

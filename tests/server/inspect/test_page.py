@@ -531,12 +531,17 @@ def test_a_run_is_watched_live_and_stays_until_ctrl_c(tmp_path: Path) -> None:
         "arithmetic",
         "--approve",
         "all",
+        "--transcript",
+        str(tmp_path / "run.jsonl"),
     )
+    records = []
     with inspected(*words, "--inspect", command="ask") as (page, process):
         with page.open("GET", "events") as response:
             shown = ""
             while "answered" not in shown:
-                shown += Parsed(response.until(type="run")["html"]).text
+                event = response.until(type="run")
+                shown += Parsed(event["html"]).text
+                records.append(event["record"])
             assert "What is 6 * 7?" in shown
             assert "multiply" in shown
             assert process.stderr is not None
@@ -546,6 +551,9 @@ def test_a_run_is_watched_live_and_stays_until_ctrl_c(tmp_path: Path) -> None:
             assert process.wait(PATIENCE_SECONDS) == 0
         assert process.stdout is not None
         assert process.stdout.read() == "6 * 7 = 42\n"
+    lines = (tmp_path / "run.jsonl").read_text().splitlines()
+    assert [record["text"] for record in records] == lines
+    assert [record["line"] for record in records] == [*range(1, len(lines) + 1)]
 
 
 # --- hostile servers ---

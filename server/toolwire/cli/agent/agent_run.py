@@ -30,12 +30,12 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 
     from toolwire_agent.agent import AgentSession, Outcome, Recorded
-    from toolwire_agent.run_times import RunTimes
     from toolwire_agent.servers import Trusted
     from toolwire_client import AsyncClient
 
     from ...inspect.app import Page
     from ..options import Words
+    from .live_run import LiveRun
 
 CANCELLED = 130
 """The exit status after Ctrl-C, as in a shell."""
@@ -76,7 +76,7 @@ class AgentRun:
         )
         self._note = ""
         self._page: Page | None = None
-        self._times: RunTimes | None = None
+        self._live_run: LiveRun | None = None
 
     def run(self, work: Callable[[AgentRun], Awaitable[int]]) -> int:
         """Start everything, and return the result of *work*."""
@@ -96,13 +96,11 @@ class AgentRun:
             self._report_unmatched([tool["name"] for tool in event.tools])
         if self._page is None:
             return
-        from toolwire_agent.run_page import event_html
-        from toolwire_agent.run_times import RunTimes
+        from .live_run import LiveRun
 
-        if self._times is None:
-            self._times = RunTimes()
-        html = event_html(event, before)
-        self._page.feed.add("run", html=html, span=self._times.add(event))
+        if self._live_run is None:
+            self._live_run = LiveRun(self._page.feed, self._transcript)
+        self._live_run.show(self.session.events)
 
     def _report_unmatched(self, tools: list[str]) -> None:
         """Show which of `--allow` and `--deny` match none of the *tools*, once: later lists may
@@ -162,9 +160,14 @@ class AgentRun:
         from ..local_page import local_page
         from ..printing.terminal import print_error
 
+        title = self._transcript or "A run"
         return local_page(
-            Feed(), self._options, print_error, title="A run", views=["run", "time"], status="ready"
+            Feed(), self._options, print_error, title=title, views=["run", "time"], status="ready"
         )
+
+    @property
+    def _transcript(self) -> str | None:
+        return self._options.get("transcript", self._options.get("resume"))
 
     async def _start_servers(self, stack: AsyncExitStack) -> tuple[dict[str, AsyncClient], Trusted]:
         if self._servers.are_any:  # a package runner may have to fetch one first
@@ -195,7 +198,7 @@ class AgentRun:
             budgets=make_budgets(options, spent_seconds),
             approval=make_approvals(options, trusted, terminal.on_approval),
             on_ask=terminal.on_question,
-            transcript=options.get("transcript", options.get("resume")),
+            transcript=self._transcript,
             **{name: options[option] for name, option in SETTINGS.items() if option in options},
         )
         if "fork" in options:

@@ -3,15 +3,15 @@ import { alerted, button, byId, fragment, hint, make, put } from "./dom.js";
 import { member, parse, quoted, write } from "./json.js";
 
 /** @typedef {{ node: HTMLElement, at: number }} Step The number of its record, from 0. */
-/** @typedef {{ line: number, text: string }} RunRecord A line of the transcript. */
+/** @typedef {{ line: number | null, text: string }} RunRecord A line of the transcript; a run may have none. */
 
 const [list, bar] = ["events", "step"].map(byId);
 const shown = /** @type {Step[]} */ ([]);
 const records = /** @type {RunRecord[]} */ ([]);
 let chosen = -1;
-let file = "";
+let [file, isLive] = ["", false];
 
-/** Adds an event of a run; one of a file has its line. @param {{ html: string, record?: RunRecord | null }} event */
+/** Adds an event of a run. @param {{ html: string, record?: RunRecord | null }} event */
 function add({ html, record }) {
   if (record) records.push(record);
   const view = list.parentElement;
@@ -21,7 +21,7 @@ function add({ html, record }) {
     node.addEventListener("click", () => choose(index));
     list.append(node);
   }
-  if (isAtEnd && !record) view.scrollTop = view.scrollHeight;
+  if (isAtEnd && isLive) view.scrollTop = view.scrollHeight;
   if (record && chosen < 0) draw();
 }
 
@@ -41,11 +41,19 @@ function draw() {
   const previous = button("← Previous", () => choose(chosen - 1));
   const next = button("Next →", () => choose(chosen + 1));
   const place = make("div", { class: "forking" });
-  const fork = record && button("Fork here", () => showFork(place, file, record.line));
+  const fork = record && button("Fork here", () => forkAt(place, step.at));
   const isResult = record && member(parse(record.text), "type") === "CallFinished";
   const edit = step && isResult && button("Change the result", () => showChange(place, step.at));
   const words = step ? `step ${chosen + 1} of ${shown.length}` : `${shown.length} steps`;
-  put(bar, previous, next, hint(words, record && ` · line ${record.line}`), fork, edit, place);
+  put(bar, previous, next, hint(words, record?.line && ` · line ${record.line}`), fork, edit, place);
+}
+
+/** Without a transcript, the run is saved first. @param {Element} place @param {number} at */
+function forkAt(place, at) {
+  const line = records[at]?.line;
+  if (line) return showFork(place, file, line);
+  download("run.jsonl", records.map(({ text }) => `${text}\n`));
+  showFork(place, "run.jsonl", at + 1);
 }
 
 /**
@@ -69,7 +77,7 @@ function showChange(place, at) {
   const save = () => {
     try {
       const changed = { ...event, result: parse(field.value) };
-      const name = file.replace(/^.*[\\/]/, "").replace(/(\.jsonl)?$/, "-changed.jsonl");
+      const name = (records[at]?.line ? file : "run").replace(/^.*[\\/]/, "").replace(/(\.jsonl)?$/, "-changed.jsonl");
       download(name, records.map(({ text }, index) => `${index === at ? write(changed) : text}\n`));
       showFork(said, name, at + 1); // the new file has this session only
     } catch (error) {
@@ -93,4 +101,6 @@ list.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
   choose(chosen + by);
 });
 
-export const steps = { add, name: (/** @type {string} */ title) => (file = title) };
+const name = (/** @type {string} */ title, /** @type {boolean} */ goesOn) => ([file, isLive] = [title, goesOn]);
+
+export const steps = { add, name };

@@ -98,7 +98,6 @@ MOST_WORDS = 1800
 LONG_PAGES = {
     "commands.md": "what `--help` prints, one block for each command",
     "tools.md": "one section for each bundled tool, to look up",
-    "what-can-go-wrong.md": "tables of limits, to look up",
 }
 
 

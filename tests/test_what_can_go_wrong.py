@@ -1,5 +1,5 @@
-"""The page of limits: every test that it names exists, and it has every limit of the settings with
-its default.
+"""The pages of limits: every test that they name exists, and they have every limit of the settings
+with its default.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ import pytest
 from toolwire.settings import Settings
 
 ROOT = Path(__file__).parent.parent
-PAGE = (ROOT / "docs" / "what-can-go-wrong.md").read_text(encoding="utf-8")
+PAGES = ("what-can-go-wrong.md", "limits-of-tools.md", "limits-of-other-servers.md")
+LINES = "\n".join((ROOT / "docs" / page).read_text(encoding="utf-8") for page in PAGES)
 TESTS = "\n".join(file.read_text(encoding="utf-8") for file in (ROOT / "tests").rglob("test_*.py"))
 LIMITS = [name for name in Settings.__struct_fields__ if name.startswith("max_")]
 
 
-@pytest.mark.parametrize("name", sorted(set(re.findall(r"`(test_\w+)`", PAGE))))
+@pytest.mark.parametrize("name", sorted(set(re.findall(r"`(test_\w+)`", LINES))))
 def test_each_test_that_is_named_exists(name: str) -> None:
     assert f"def {name}(" in TESTS
 
@@ -32,5 +33,7 @@ def test_each_limit_is_there_with_its_default(limit: str) -> None:
         shown = f"{default // 2**20} MiB"
     else:
         shown = f"{default:,}"
-    [row] = [line for line in PAGE.splitlines() if f"| `{limit}` |" in line and "twice" not in line]
+    [row] = [
+        line for line in LINES.splitlines() if f"| `{limit}` |" in line and "twice" not in line
+    ]
     assert f"| {shown} |" in row

@@ -16,7 +16,7 @@ import msgspec
 from jsonrpcserver import async_dispatch_to_serializable, dispatch_to_serializable
 from jsonrpcserver.methods import global_methods
 from toolwire_tools import Entry, Tool
-from toolwire_tools.discovery import Offer
+from toolwire_tools.discovery import Offer, Skipped
 from toolwire_tools.schema.annotations import is_async
 
 from ..errors import RequestError
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
     from toolwire_tools import Caller
+
+_OF_MCP = ("initialize", "ping")
+"""Methods of MCP that programs may have, too; the others have a `/` in their names."""
 
 _offered_by: WeakKeyDictionary[Any, ModuleType] = WeakKeyDictionary()
 """The target that offers each function: the library has one table for all modules."""
@@ -44,7 +47,11 @@ def add_methods(module: ModuleType, offer: Offer) -> Offer:
     own = vars(module)
     tools = [tool for tool in offer.tools if tool.entry.function not in functions]
     skipped = [each for each in offer.skipped if own.get(each.name) not in functions]
-    tools += [make_method(name, function) for name, function in methods.items()]
+    for name, function in methods.items():
+        if name in _OF_MCP:
+            skipped.append(Skipped(name, "Toolwire answers this method of MCP itself"))
+            continue
+        tools.append(make_method(name, function))
     return Offer(tools, skipped)
 
 

@@ -163,6 +163,15 @@ def test_members_of_a_batch_may_be_methods_with_arrays_and_notifications(tmp_pat
     assert {each["id"]: each["result"] for each in answered} == {"a": 3, "b": "Hello, Ada"}
 
 
+def test_method_with_a_name_of_mcp_is_left_out_with_a_warning(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    tools = loaded(tmp_path, "\n".join((SOURCE, "@method", "def ping(): return Success('pong')")))
+
+    assert "ping" not in [tool.name for tool in tools]
+    assert "ping is not served: Toolwire answers this method of MCP" in capfd.readouterr().err
+
+
 def test_a_notification_of_a_method_gets_no_answer(tmp_path: Path) -> None:
     silent = {"jsonrpc": "2.0", "method": "greet", "params": ["Ada"]}
 

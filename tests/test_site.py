@@ -97,7 +97,6 @@ def test_the_gallery_has_every_picture() -> None:
 MOST_WORDS = 1800
 LONG_PAGES = {
     "commands.md": "what `--help` prints, one block for each command",
-    "tools.md": "one section for each bundled tool, to look up",
 }
 
 

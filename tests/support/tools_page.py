@@ -1,12 +1,12 @@
-"""Makes docs/tools.md from the bundled tools themselves:
-`python tests/support/tools_page.py > docs/tools.md`.
+"""Makes the pages of bundled tools in docs/ from the tools themselves:
+`python tests/support/tools_page.py`.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-import sys
+from pathlib import Path
 from typing import Any
 
 from toolwire.loading.bundled_targets import _make_constructor
@@ -16,6 +16,25 @@ from toolwire_tools import find_tools
 
 MADE_WITH = {"Files": {"writable": True}}
 """What shows all that a tool can do, where that is not what it is made with by itself."""
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+SUBJECTS = {
+    "tools-calculator.md": ("Calculator and clock", ("FinishAction", "Calculator", "Clock")),
+    "tools-files.md": ("Files", ("Files",)),
+    "tools-maps.md": ("Maps", ("BINGMap",)),
+    "tools-papers.md": ("Papers and authors", ("ArxivSearch", "GoogleScholar")),
+    "tools-python.md": (
+        "Python",
+        ("PythonInterpreter", "IPythonInterpreter", "CodeExecutor"),
+    ),
+    "tools-slides.md": ("Slides", ("PPT",)),
+    "tools-web.md": (
+        "The web",
+        ("WebBrowser", "WebSearch", "GoogleSearch", "BingBrowser"),
+    ),
+}
+"""The pages of tools, with their titles and tools; each tool has one page."""
 
 INTRODUCTION = """\
 # Bundled tools
@@ -32,19 +51,29 @@ These names have priority over files: a folder of the same name is served as `./
 """  # noqa: E501
 
 
-def page() -> str:
-    """Return the page."""
-    return "\n".join(
-        [INTRODUCTION, _overview(), *(_section(name, entry) for name, entry in BUNDLED.items())]
-    )
+def make_pages() -> dict[str, str]:
+    """Return the texts of all pages by their names, with the end of line that files have."""
+    pages = {"tools.md": f"{INTRODUCTION}\n{_overview()}"}
+    for file, (title, names) in SUBJECTS.items():
+        parts = [
+            f"# Bundled tools: {title}",
+            "How to serve and set them: [Bundled tools](tools.md).",
+        ]
+        parts += [_section(name, BUNDLED[name]) for name in names]
+        pages[file] = "\n\n".join(parts)
+    return {file: re.sub(r"\n{3,}", "\n\n", text).rstrip() + "\n" for file, text in pages.items()}
 
 
 def _overview() -> str:
-    rows = [
-        f"| [`{name}`](#{name.lower()}) | {entry.summary} | {_needs(name, entry)} |"
-        for name, entry in BUNDLED.items()
-    ]
-    return "\n".join(["| tool | what it does | needs |", "| --- | --- | --- |", *rows, ""])
+    lines = ["| tool | what it does | needs |", "| --- | --- | --- |"]
+    for name, entry in BUNDLED.items():
+        lines.append(f"| {_link(name)} | {entry.summary} | {_needs(name, entry)} |")
+    return "\n".join(lines)
+
+
+def _link(name: str) -> str:
+    [file] = [file for file, (_, names) in SUBJECTS.items() if name in names]
+    return f"[`{name}`]({file}#{name.lower()})"
 
 
 def _needs(name: str, entry: BundledTool) -> str:
@@ -59,7 +88,7 @@ def _section(name: str, entry: BundledTool) -> str:
     parts = [f"## {name}", about, _wants(entry), _settings(cls, name)]
     other = next((base.__name__ for base in cls.__mro__[1:] if base.__name__ in BUNDLED), None)
     if other and "run" not in vars(cls):
-        parts.append(f"Its tools are those of [`{other}`](#{other.lower()}).")
+        parts.append(f"Its tools are those of {_link(other)}.")
     else:
         parts += _tools(cls, name)
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -106,10 +135,6 @@ def _annotations(hints: dict[str, Any]) -> str:
     return f"*{', '.join(words)}*"
 
 
-def text() -> str:
-    """The page, with the end of line that files have."""
-    return re.sub(r"\n{3,}", "\n\n", page()).rstrip() + "\n"
-
-
 if __name__ == "__main__":
-    sys.stdout.write(text())
+    for file, text in make_pages().items():
+        (DOCS / file).write_text(text, "utf-8")

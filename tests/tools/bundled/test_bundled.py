@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import toolwire_bundled
 from support.server_process import Process, call, request, running
-from support.tools_page import MADE_WITH, text
+from support.tools_page import DOCS, MADE_WITH, make_pages
 from toolwire.cli import main as cli
 from toolwire.errors import LoadError
 from toolwire.loading import bundled_targets as bundled
@@ -206,10 +206,9 @@ def test_every_parameter_is_explained(tool: Any) -> None:
     ] == []
 
 
-def test_the_page_of_the_bundled_tools_is_current() -> None:
-    assert (ROOT / "docs" / "tools.md").read_text("utf-8") == text(), (
-        "python tests/support/tools_page.py > docs/tools.md"
-    )
+def test_the_pages_of_the_bundled_tools_are_current() -> None:
+    for file, text in make_pages().items():
+        assert (DOCS / file).read_text("utf-8") == text, "run: python tests/support/tools_page.py"
 
 
 def test_each_extra_is_one_of_the_distribution() -> None:

@@ -374,7 +374,7 @@ def format_cost(usage: Usage, price: Price) -> str:
     """Return what *usage* costs, in the currency of *price*."""
     if not usage.total_tokens:
         return say("cost unknown: the model reports no tokens")
-    return say("cost {cost:.6f}", cost=price.cost(usage))
+    return say("cost {cost:.6f}", cost=price.compute_cost(usage))
 
 
 def format_end(

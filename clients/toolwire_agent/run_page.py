@@ -11,16 +11,16 @@ from toolwire_client.pages.markup import (
     Html,
     block,
     cut,
-    duration,
     element,
     fold,
     format_count,
+    format_duration,
     join_html,
     pairs,
 )
-from toolwire_client.pages.page import page
-from toolwire_client.pages.result_html import text_html
-from toolwire_client.pages.tree import tree
+from toolwire_client.pages.page import write_page
+from toolwire_client.pages.result_html import write_text_html
+from toolwire_client.pages.tree import write_tree
 
 from . import presentation as shown
 from .agent import events
@@ -50,7 +50,7 @@ _ENDS_OF_WAITS = tuple(kind for kinds in _WAITS.values() for kind in kinds)
 # --- one event ---
 
 
-def event_html(
+def write_event_html(
     event: Recorded,
     before: Recorded | None = None,
     *,
@@ -68,11 +68,11 @@ def event_html(
     children: list[Child] = []
     if presentation.label:
         children.append(element("div", presentation.label, class_="label"))
-    seconds = _seconds_between(before, event)
+    seconds = _measure_seconds(before, event)
     if seconds and isinstance(event, _ENDS_OF_WAITS):
-        children.append(element("p", duration(seconds), class_="took"))
+        children.append(element("p", format_duration(seconds), class_="took"))
     for part in presentation.parts:
-        children.append(_part_html(part))
+        children.append(_write_part(part))
     children.append(inside)
     style: str = presentation.tone
     if is_copied:
@@ -80,36 +80,36 @@ def event_html(
     return element("li", children, class_=style)
 
 
-def _seconds_between(before: Recorded | None, event: Recorded) -> float:
+def _measure_seconds(before: Recorded | None, event: Recorded) -> float:
     if before is None or events.NEVER in (before.at, event.at):
         return 0.0
     return (event.at - before.at).total_seconds()
 
 
-def _part_html(part: shown.Part) -> Html | None:
+def _write_part(part: shown.Part) -> Html | None:
     return _PART_HTML[type(part)](part)
 
 
-def _paragraph(text: str, class_: str = "") -> Html | None:
+def _write_paragraph(text: str, class_: str = "") -> Html | None:
     if text:
         return element("p", cut(text, _MAX_CHARS), class_=f"text {class_}".strip())
     return None
 
 
-def _call_html(call: shown.Call) -> Html:
+def _write_call(call: shown.Call) -> Html:
     # A hostile reply may have any number of arguments.
     arguments = list(call.params.items())[:_MAX_PARAMS]
     tool = element("p", cut(call.tool, _MAX_TOOL_CHARS), class_="tool")
-    return join_html(tool, [tree(value, name) for name, value in arguments])
+    return join_html(tool, [write_tree(value, name) for name, value in arguments])
 
 
-def _value_html(part: shown.Value) -> Html:
+def _write_value(part: shown.Value) -> Html:
     if isinstance(part.value, str):
-        return text_html(part.value)
-    return tree(part.value)
+        return write_text_html(part.value)
+    return write_tree(part.value)
 
 
-def _block_html(part: shown.Block) -> Html:
+def _write_block(part: shown.Block) -> Html:
     text = block(part.text, _MAX_CHARS)
     if not part.caption:
         return text
@@ -117,20 +117,20 @@ def _block_html(part: shown.Block) -> Html:
 
 
 def _fold_part(part: shown.Folded) -> Html:
-    return fold(part.title, [_part_html(inner) for inner in part.parts])
+    return fold(part.title, [_write_part(inner) for inner in part.parts])
 
 
 _PART_HTML: dict[type[shown.Part], Callable[[Any], Html | None]] = {
-    shown.Thought: lambda part: _paragraph(part.text, "thought"),
-    shown.Text: lambda part: _paragraph(part.text, part.tone or ""),
-    shown.Quote: lambda part: _paragraph(part.text),
-    shown.Note: lambda part: _paragraph(part.text, "muted"),
-    shown.Call: _call_html,
-    shown.Value: _value_html,
-    shown.Answer: lambda part: text_html(part.text, "text/markdown"),
-    shown.Detail: lambda part: _paragraph(part.text, "muted"),
-    shown.Data: lambda part: tree(part.value, part.label),
-    shown.Block: _block_html,
+    shown.Thought: lambda part: _write_paragraph(part.text, "thought"),
+    shown.Text: lambda part: _write_paragraph(part.text, part.tone or ""),
+    shown.Quote: lambda part: _write_paragraph(part.text),
+    shown.Note: lambda part: _write_paragraph(part.text, "muted"),
+    shown.Call: _write_call,
+    shown.Value: _write_value,
+    shown.Answer: lambda part: write_text_html(part.text, "text/markdown"),
+    shown.Detail: lambda part: _write_paragraph(part.text, "muted"),
+    shown.Data: lambda part: write_tree(part.value, part.label),
+    shown.Block: _write_block,
     shown.Folded: _fold_part,
 }
 
@@ -138,16 +138,16 @@ _PART_HTML: dict[type[shown.Part], Callable[[Any], Html | None]] = {
 # --- a run ---
 
 
-def run_html(record: Run, related: Sequence[Run] = ()) -> Html:
+def write_run_html(record: Run, related: Sequence[Run] = ()) -> Html:
     """Return the events of a session as a timeline.
 
     Of the *related* sessions, those of agents that it called as tools are shown in these calls, and
     its forks where they leave it.
     """
-    return _timeline(record, list(related))
+    return _write_timeline(record, list(related))
 
 
-def _timeline(record: Run, left: list[Run], depth: int = 0) -> Html:
+def _write_timeline(record: Run, left: list[Run], depth: int = 0) -> Html:
     """Return the timeline of *record*, and take the runs that it shows from *left*: each is shown
     once.
     """
@@ -159,7 +159,7 @@ def _timeline(record: Run, left: list[Run], depth: int = 0) -> Html:
     before = None
     for place, event in enumerate(record[:_MAX_EVENTS]):
         is_copied = fork is not None and place < fork.events
-        items.append(event_html(event, before, inside=inside.get(place), is_copied=is_copied))
+        items.append(write_event_html(event, before, inside=inside.get(place), is_copied=is_copied))
         before = event
     if fork is not None:
         items.insert(fork.events, _fork_label(fork))
@@ -192,8 +192,8 @@ def _run_inside(run: Run, left: list[Run], depth: int) -> Html:
     kind, own_events = "run: ", run
     if fork is not None:
         kind, own_events = "fork: ", run[fork.events :]
-    title = element("strong", kind, cut(_last_question(run), 200))
-    return fold([title, " ", _format_status(run)], _timeline(own_events, left, depth + 1))
+    title = element("strong", kind, cut(_find_last_question(run), 200))
+    return fold([title, " ", _format_status(run)], _write_timeline(own_events, left, depth + 1))
 
 
 def _fork_label(fork: events.ForkOf) -> Html:
@@ -227,7 +227,7 @@ def _find_place(record: Run, run: Run) -> int | None:
 
 def _find_call(record: Run, run: Run) -> int | None:
     """Return the place of the end of the call whose arguments have the question of *run*."""
-    question = _last_question(run)
+    question = _find_last_question(run)
     if not question:
         return None
     asking: dict[int, Recorded] = {}
@@ -243,7 +243,7 @@ def _find_call(record: Run, run: Run) -> int | None:
     return None
 
 
-def _last_question(run: Run) -> str:
+def _find_last_question(run: Run) -> str:
     for event in reversed(run):
         if isinstance(event, events.QuestionAsked):
             return event.content
@@ -254,31 +254,31 @@ def _format_status(run: Run) -> str:
     if not run or not isinstance(run[-1], events.Ended):
         return "not ended"
     last = run[-1]
-    return shown.format_end(last, _seconds_between(_last_start(run), last))
+    return shown.format_end(last, _measure_seconds(_find_last_start(run), last))
 
 
-def _last_start(run: Run) -> Recorded | None:
+def _find_last_start(run: Run) -> Recorded | None:
     for event in reversed(run):
         if isinstance(event, events.QuestionAsked | events.Resumed):
             return event
     return None
 
 
-def run_page(record: Run, related: Sequence[Run] = ()) -> str:
-    """Return `run_html` as a page, with a summary."""
-    question = _last_question(record) or "A run without a question"
+def write_run_page(record: Run, related: Sequence[Run] = ()) -> str:
+    """Return `write_run_html` as a page, with a summary."""
+    question = _find_last_question(record) or "A run without a question"
     head = element(
         "header",
         element("p", "Run of an agent", class_="eyebrow"),
         element("h1", cut(question, 300)),
         element("p", _format_status(record), class_="lead"),
-        _summary(record),
+        _write_summary(record),
     )
-    timeline = element("section", element("h2", "Events"), run_html(record, related))
-    return page(question[:200], head, timeline)
+    timeline = element("section", element("h2", "Events"), write_run_html(record, related))
+    return write_page(question[:200], head, timeline)
 
 
-def _summary(record: Run) -> Html:
+def _write_summary(record: Run) -> Html:
     started = record[0] if record else None
     if not isinstance(started, events.Started):
         started = events.Started()
@@ -303,31 +303,34 @@ def _format_waits(record: Run) -> str:
         seconds = 0.0
         for before, event in pairwise(record):
             if isinstance(event, kinds):
-                seconds += _seconds_between(before, event)
+                seconds += _measure_seconds(before, event)
         if seconds:
-            sums.append(f"{duration(seconds)} {name}")
+            sums.append(f"{format_duration(seconds)} {name}")
     return ", ".join(sums)
 
 
 # --- Markdown ---
 
 
-def run_markdown(record: Run) -> str:
+def write_run_markdown(record: Run) -> str:
     """Return a run in short: the question, each call with its result, and the answer."""
-    parts = [f"### {as_code(_last_question(record) or 'A run')}", as_code(_format_status(record))]
+    parts = [
+        f"### {as_code(_find_last_question(record) or 'A run')}",
+        as_code(_format_status(record)),
+    ]
     calls: dict[int, str] = {}
     for event in record:
         match event:
             case events.CallStarted(call=number, tool=tool, params=params):
                 calls[number] = as_html(shown.format_call(tool, params))
             case events.CallFinished(call=number):
-                parts += _markdown_parts(event, calls.get(number, as_html("")))
+                parts += _write_markdown_parts(event, calls.get(number, as_html("")))
             case events.Ended():
-                parts += _markdown_parts(event, "")
+                parts += _write_markdown_parts(event, "")
     return join_within_limit(parts)
 
 
-def _markdown_parts(event: Recorded, call: str) -> list[str]:
+def _write_markdown_parts(event: Recorded, call: str) -> list[str]:
     presentation = shown.present(event)
     assert presentation is not None
     parts = []

@@ -27,7 +27,7 @@ def run_text(record: Sequence[Recorded]) -> str:
     return "\n".join(lines)
 
 
-def _result(event: events.CallFinished) -> tuple[str, str]:
+def _write_result(event: events.CallFinished) -> tuple[str, str]:
     name = "result" if event.success else "failure"
     if isinstance(event.result, str):
         return name, event.result
@@ -39,7 +39,7 @@ _PARTS: dict[type, Callable[[Any], tuple[str, str]]] = {
     events.QuestionAsked: lambda event: ("question", event.content),
     events.ActionChosen: lambda event: ("thought", event.thought),
     events.CallStarted: lambda event: ("call", shown.format_call(event.tool, event.params)),
-    events.CallFinished: _result,
+    events.CallFinished: _write_result,
     events.ReplyRefused: lambda event: ("reply refused", event.reason),
     events.Refused: lambda event: ("call refused", event.reason),
     events.ModelFailed: lambda event: ("model failed", event.reason),

@@ -137,7 +137,7 @@ def check(
         )
         verdicts = _mark_gaps_of_control(verdicts, facts, settings, start_control, check_control)
     return Report(
-        command=Redactor().value(list(command)),
+        command=Redactor().redact_value(list(command)),
         server=facts.name,
         revisions=facts.revisions,
         framings=list(facts.framings),

@@ -17,7 +17,7 @@ def as_junit(report: Report) -> str:
     """Return *report* as one test suite. Warnings and known gaps are skipped tests with
     messages.
     """
-    counts = report.counts()
+    counts = report.count_outcomes()
     attributes = {
         "name": f"toolwire check: {report.server or ' '.join(report.command)}",
         "tests": str(len(report.verdicts)),

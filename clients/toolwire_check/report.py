@@ -96,12 +96,12 @@ class Report(msgspec.Struct, frozen=True):
     sdk: str = ""
     costs: list[ToolCost] = []
 
-    def counts(self) -> dict[Outcome, int]:
+    def count_outcomes(self) -> dict[Outcome, int]:
         """Return the number of verdicts by outcome."""
         found = Counter(verdict.outcome for verdict in self.verdicts)
         return {outcome: found[outcome] for outcome in OUTCOMES}
 
-    def failures(self, severity: str = "must") -> list[Verdict]:
+    def list_failures(self, severity: str = "must") -> list[Verdict]:
         """Return the failures of this *severity* or a worse one, the worst first."""
         found = []
         for one in SEVERITIES[: SEVERITIES.index(severity) + 1]:
@@ -110,17 +110,17 @@ class Report(msgspec.Struct, frozen=True):
                     found.append(verdict)
         return found
 
-    def findings(self) -> list[list[Verdict]]:
+    def list_findings(self) -> list[list[Verdict]]:
         """Return failures and warnings, the worst first; those that differ only in revision and
         framing together.
         """
         groups: dict[tuple[str, str, str], list[Verdict]] = {}
-        for verdict in self.failures("advice"):
+        for verdict in self.list_failures("advice"):
             key = (verdict.case, verdict.outcome, verdict.expected)
             groups.setdefault(key, []).append(verdict)
         return list(groups.values())
 
-    def areas(self) -> dict[str, Counter[Outcome]]:
+    def count_by_area(self) -> dict[str, Counter[Outcome]]:
         """Return the number of verdicts by area and outcome."""
         areas: dict[str, Counter[Outcome]] = {}
         for verdict in self.verdicts:
@@ -128,7 +128,7 @@ class Report(msgspec.Struct, frozen=True):
             areas.setdefault(area, Counter())[verdict.outcome] += 1
         return areas
 
-    def reasons(self) -> dict[tuple[Outcome, str], list[str]]:
+    def collect_reasons(self) -> dict[tuple[Outcome, str], list[str]]:
         """Return the cases by outcome and reason, without those that the SDK causes."""
         found: dict[tuple[Outcome, str], list[str]] = {}
         for verdict in self.verdicts:
@@ -139,7 +139,7 @@ class Report(msgspec.Struct, frozen=True):
                 cases.append(verdict.case)
         return found
 
-    def of_sdk(self) -> Counter[str]:
+    def count_sdk_findings(self) -> Counter[str]:
         """Return the number of findings that the SDK causes, by the reason."""
         return Counter(verdict.reason for verdict in self.verdicts if verdict.sdk)
 
@@ -157,7 +157,7 @@ class Report(msgspec.Struct, frozen=True):
     def as_json(self) -> dict[str, Any]:
         """Return the report as `contract-report`, a published schema, describes it."""
         document: dict[str, Any] = msgspec.to_builtins(self)
-        document["counts"] = self.counts()
+        document["counts"] = self.count_outcomes()
         if self.seed is None:
             del document["seed"]
         if not self.sdk:

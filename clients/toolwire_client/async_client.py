@@ -34,11 +34,11 @@ from .protocol.results import (
     ResourceResult,
     ResourceTemplate,
     ToolDescription,
-    completion_values,
-    contents,
     describe,
     describe_entry,
-    prompt_messages,
+    read_completion_values,
+    read_contents,
+    read_prompt_messages,
 )
 from .protocol.tasks import TaskStatus, can_list_tasks, has_tasks, read_status
 from .session.connection import Connection
@@ -48,7 +48,7 @@ from .session.pending_call import AsyncPendingCall
 from .session.request import OnProgress, RequestHandle, complete
 from .session.task import AsyncTask
 from .session.task_wait import cancel_soon
-from .session.tool_list import CachedToolList, pages
+from .session.tool_list import CachedToolList, fetch_pages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -126,7 +126,7 @@ class ServerDetails(ABC):
     """The properties of a client that describe its server; the same for both kinds of client."""
 
     @abstractmethod
-    def _details(self) -> Running | None: ...
+    def _get_details(self) -> Running | None: ...
 
     @property
     @abstractmethod
@@ -143,7 +143,7 @@ class ServerDetails(ABC):
     @property
     def version(self) -> str | None:
         """The MCP revision spoken."""
-        running = self._details()
+        running = self._get_details()
         if running is None:
             return None
         return running.handshake.version
@@ -151,7 +151,7 @@ class ServerDetails(ABC):
     @property
     def server_info(self) -> dict[str, Any]:
         """The server's name and version, as it declares them."""
-        running = self._details()
+        running = self._get_details()
         if running is None:
             return {}
         return running.handshake.server_info
@@ -159,7 +159,7 @@ class ServerDetails(ABC):
     @property
     def capabilities(self) -> dict[str, Any]:
         """The capabilities that the server declares."""
-        running = self._details()
+        running = self._get_details()
         if running is None:
             return {}
         return running.handshake.capabilities
@@ -167,7 +167,7 @@ class ServerDetails(ABC):
     @property
     def instructions(self) -> str | None:
         """The server's instructions for its use."""
-        running = self._details()
+        running = self._get_details()
         if running is None:
             return None
         return running.handshake.instructions
@@ -175,10 +175,10 @@ class ServerDetails(ABC):
     @property
     def stderr(self) -> str:
         """The last lines the server wrote to its stderr."""
-        running = self._details()
+        running = self._get_details()
         if running is None:
             return ""
-        return running.connection.transport.stderr_tail()
+        return running.connection.transport.get_stderr_tail()
 
 
 class AsyncClient(ServerDetails):
@@ -196,7 +196,7 @@ class AsyncClient(ServerDetails):
         self._elicitation = ElicitationHandler(settings.on_ask, waiting)
         self._restarts = RestartPolicy(settings.restart)
         self._restart_turn = (
-            waiting.inbox()
+            waiting.make_inbox()
         )  # a lock with a deadline: the task that takes the one item restarts
         self._restart_turn.put(self)
         self._running: Running | None = None
@@ -217,10 +217,10 @@ class AsyncClient(ServerDetails):
         await self.close()
 
     def open(self) -> None:
-        """Let `ready` start the server, if the policy for restarts allows a start."""
+        """Let `ensure_running` start the server, if the policy for restarts allows a start."""
         self._closed = None
 
-    def _details(self) -> Running | None:
+    def _get_details(self) -> Running | None:
         return self._running
 
     @property
@@ -262,7 +262,7 @@ class AsyncClient(ServerDetails):
     async def list_entries(self, *, timeout_seconds: float | None = None) -> list[Any]:
         """Return the entries of `tools/list` as the server sent them, which may be any JSON."""
         deadline = Deadline(timeout_seconds)
-        running = await self.ready(deadline)
+        running = await self.ensure_running(deadline)
         if running.handshake.notifies_of_changes and running.connection.protocol.is_modern:
             running.tool_list.subscribe(running.connection)
         with self._open_request(running) as handle:
@@ -309,14 +309,14 @@ class AsyncClient(ServerDetails):
         none.
         """
         deadline = Deadline(timeout_seconds)
-        running = await self.ready(deadline)
+        running = await self.ensure_running(deadline)
         if not task:
             call = self._start_call(running, name, arguments, on_progress)
             return await call.finish(deadline)
         if not has_tasks(running.handshake.version, running.handshake.capabilities):
             raise NoTasks("the server has no tasks: call the tool without task=True")
         call = self._start_call(running, name, arguments, on_progress, as_task=True)
-        answer = await call.first_answer(deadline)
+        answer = await call.wait_for_first_answer(deadline)
         if isinstance(answer, TaskStatus):
             return AsyncTask(self._open_later, answer.id, tool=name, status=answer)
         ended = TaskStatus(id="", state="completed")
@@ -330,7 +330,9 @@ class AsyncClient(ServerDetails):
         on_progress: OnProgress | None = None,
     ) -> AsyncPendingCall:
         """Call a tool and return as soon as the request is sent."""
-        return self._start_call(await self.ready(Deadline(None)), name, arguments, on_progress)
+        return self._start_call(
+            await self.ensure_running(Deadline(None)), name, arguments, on_progress
+        )
 
     def task(self, task_id: str, *, tool: str = "") -> AsyncTask:
         """Return the task *task_id* of an earlier call, which may have been another client's that
@@ -366,11 +368,11 @@ class AsyncClient(ServerDetails):
         Raises what `request` raises, and `NoTasks` if the server has no such list.
         """
         deadline = Deadline(timeout_seconds)
-        running = await self.ready(deadline)
+        running = await self.ensure_running(deadline)
         if not can_list_tasks(running.handshake.version, running.handshake.capabilities):
             raise NoTasks("the server does not list its tasks, only MCP 2025-11-25 has such a list")
         with self._open_request(running) as handle:
-            entries, _ = await pages(handle, deadline, "tasks/list", "tasks")
+            entries, _ = await fetch_pages(handle, deadline, "tasks/list", "tasks")
         return [read_status(entry) for entry in entries]
 
     async def list_resources(
@@ -402,7 +404,7 @@ class AsyncClient(ServerDetails):
         timeout_seconds: float | None = None,
     ) -> ResourceResult:
         """Return what the resource *uri* holds."""
-        return contents(
+        return read_contents(
             await self._complete("resources/read", {"uri": uri}, on_progress, timeout_seconds)
         )
 
@@ -424,7 +426,7 @@ class AsyncClient(ServerDetails):
     ) -> PromptResult:
         """Return the messages of the prompt *name*. A value that is no text is given as JSON."""
         params = {"name": name, "arguments": dict(arguments or {})}
-        return prompt_messages(
+        return read_prompt_messages(
             await self._complete("prompts/get", params, on_progress, timeout_seconds)
         )
 
@@ -449,21 +451,21 @@ class AsyncClient(ServerDetails):
         params: dict[str, Any] = {"ref": ref, "argument": {"name": argument, "value": text}}
         if arguments:
             params["context"] = {"arguments": dict(arguments)}
-        return completion_values(
+        return read_completion_values(
             await self.request("completion/complete", params, timeout_seconds=timeout_seconds)
         )
 
     async def ping(self, *, timeout_seconds: float | None = None) -> float:
         """Return the seconds that the server takes to answer a `ping`."""
         deadline = Deadline(timeout_seconds)
-        running = await self.ready(deadline)
+        running = await self.ensure_running(deadline)
         method = "ping"
         if running.connection.protocol.is_modern:  # which has no `ping`
             method = "server/discover"
         start = time.perf_counter()
         with self._open_request(running) as handle:
             handle.begin(method)
-            await handle.result(deadline)
+            await handle.wait_for_result(deadline)
         return time.perf_counter() - start
 
     async def request(
@@ -484,9 +486,9 @@ class AsyncClient(ServerDetails):
             BrokenRules: if the response cannot be read.
         """
         deadline = Deadline(timeout_seconds)
-        with self._open_request(await self.ready(deadline), on_progress) as handle:
+        with self._open_request(await self.ensure_running(deadline), on_progress) as handle:
             handle.begin(method, params)
-            return await handle.result(deadline)
+            return await handle.wait_for_result(deadline)
 
     async def set_log_level(self, level: str, *, timeout_seconds: float | None = None) -> None:
         """Have the server send log messages of *level* or more severe ones to `on_log`; at first,
@@ -495,7 +497,7 @@ class AsyncClient(ServerDetails):
         Raises what `request` raises.
         """
         self.settings = msgspec.structs.replace(self.settings, log_level=level)
-        running = await self.ready(Deadline(timeout_seconds))
+        running = await self.ensure_running(Deadline(timeout_seconds))
         if running.connection.protocol.is_modern:  # the level is part of each request
             running.connection.protocol.set_log_level(level)
         else:
@@ -518,11 +520,11 @@ class AsyncClient(ServerDetails):
         timeout_seconds: float | None,
     ) -> list[Described]:
         deadline = Deadline(timeout_seconds)
-        running = await self.ready(deadline)
+        running = await self.ensure_running(deadline)
         if method.partition("/")[0] not in running.handshake.capabilities:
             return []
         with self._open_request(running) as handle:
-            entries, _ = await pages(handle, deadline, method, member)
+            entries, _ = await fetch_pages(handle, deadline, method, member)
         return [describe_entry(entry, kind, word) for entry in entries]
 
     async def _complete(
@@ -533,7 +535,7 @@ class AsyncClient(ServerDetails):
         timeout_seconds: float | None,
     ) -> Any:
         deadline = Deadline(timeout_seconds)
-        with self._open_request(await self.ready(deadline), on_progress) as handle:
+        with self._open_request(await self.ensure_running(deadline), on_progress) as handle:
             handle.begin(method, params)
             return await complete(handle, method, params, deadline)
 
@@ -561,7 +563,7 @@ class AsyncClient(ServerDetails):
     async def _open_later(
         self, deadline: Deadline, on_progress: OnProgress | None
     ) -> RequestHandle:
-        return self._open_request(await self.ready(deadline), on_progress)
+        return self._open_request(await self.ensure_running(deadline), on_progress)
 
     def _open_request(
         self, running: Running, on_progress: OnProgress | None = None
@@ -570,13 +572,13 @@ class AsyncClient(ServerDetails):
 
     # Starting
 
-    async def ready(self, deadline: Deadline) -> Running:
+    async def ensure_running(self, deadline: Deadline) -> Running:
         """Return the server, started or restarted if it does not run and the policy allows it."""
         if self._closed is not None:
-            raise self._closed.again()
+            raise self._closed.copy()
         if self._running is not None and self.end is None:
             return self._running
-        if await self._restart_turn.next(deadline.seconds_left) is None:
+        if await self._restart_turn.receive(deadline.seconds_left) is None:
             raise TimedOut(f"the server was not restarted {deadline}")
         try:
             return await self._restart(deadline)
@@ -591,7 +593,7 @@ class AsyncClient(ServerDetails):
         if pause is None or (left is not None and pause > left):
             if ended is None:
                 raise Closed(_NOT_OPEN)
-            raise ended.again()
+            raise ended.copy()
         if running is not None:
             await self._waiting.run_blocking_shielded(running.connection.close)
         await self._waiting.sleep(pause)
@@ -618,7 +620,7 @@ class AsyncClient(ServerDetails):
                 set_level = connection.protocol.request(
                     "logging/setLevel", {"level": settings.wanted_level}
                 )
-                connection.begin(set_level, self._waiting.inbox())
+                connection.begin(set_level, self._waiting.make_inbox())
         return Running(connection, handshake, tools)
 
     def _launch(self, tools: CachedToolList) -> Connection:

@@ -97,8 +97,8 @@ class Client(ServerDetails):
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def _details(self) -> Running | None:
-        return self._async._details()
+    def _get_details(self) -> Running | None:
+        return self._async._get_details()
 
     @property
     def pid(self) -> int | None:

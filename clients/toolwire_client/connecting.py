@@ -42,12 +42,12 @@ class PendingConnection:
                 " client, or async with connect(...) as client"
             )
 
-    def client(self, waiting: Waiting) -> AsyncClient:
+    def make_client(self, waiting: Waiting) -> AsyncClient:
         """Return a client that is not open yet and waits by *waiting*."""
         return AsyncClient(self._settings, waiting)
 
     def __enter__(self) -> Client:
-        self._client = self.client(Waiting())
+        self._client = self.make_client(Waiting())
         return Client(self._client).__enter__()
 
     def __exit__(self, *error: object) -> None:
@@ -58,7 +58,7 @@ class PendingConnection:
             OnEventLoop,
         )  # imports anyio, which the synchronous client does not need
 
-        self._client = self.client(OnEventLoop())
+        self._client = self.make_client(OnEventLoop())
         return await self._client.__aenter__()
 
     async def __aexit__(self, *error: object) -> None:

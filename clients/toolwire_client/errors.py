@@ -36,7 +36,7 @@ class ClientError(Exception):
         """The text, without what the server wrote last."""
         return str(self)
 
-    def again(self) -> Self:
+    def copy(self) -> Self:
         """Return a copy to raise, since each of several waiting callers needs a traceback of its
         own.
         """

@@ -66,11 +66,11 @@ class RemoteServer(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         _check_url(self.url)
-        for name, value in self._all_headers().items():
+        for name, value in self._make_headers().items():
             _check_header(name, value)
         if self.oauth and self.bearer_token is not None:
             raise BadConfiguration("a bearer token and OAuth exclude each other: give one of them")
-        has_credentials = self.oauth or bool(self._all_headers())
+        has_credentials = self.oauth or bool(self._make_headers())
         if has_credentials and not _is_private(self.url):
             raise BadConfiguration(
                 f"{self.url} is not encrypted, so it gets no token and no headers: use https://"
@@ -79,7 +79,7 @@ class RemoteServer(msgspec.Struct, frozen=True):
     def __repr__(self) -> str:  # headers may hold secrets, too
         return f"RemoteServer({self.url!r})"
 
-    def _all_headers(self) -> dict[str, str]:
+    def _make_headers(self) -> dict[str, str]:
         if self.bearer_token is None:
             return self.headers
         return {**self.headers, "Authorization": f"Bearer {self.bearer_token}"}
@@ -108,7 +108,7 @@ class RemoteServer(msgspec.Struct, frozen=True):
             make_auth = partial(UserPermission, self.url, may_ask=may_ask)
         return StreamableHttp(
             self.url,
-            self._all_headers(),
+            self._make_headers(),
             max_message_bytes=max_message_bytes,
             make_auth=make_auth,
         )

@@ -38,7 +38,7 @@ class Servers(dict[str, C]):
         self.errors = errors
 
     def __missing__(self, name: str) -> C:
-        raise self.errors[name].again() if name in self.errors else KeyError(name)
+        raise self.errors[name].copy() if name in self.errors else KeyError(name)
 
 
 class PendingServers:
@@ -74,7 +74,7 @@ class PendingServers:
     ) -> tuple[dict[str, AsyncClient], dict[str, ClientError]]:
         self._waiting = waiting
         self._clients = {
-            name: connection.client(waiting) for name, connection in self.connections.items()
+            name: connection.make_client(waiting) for name, connection in self.connections.items()
         }
         errors = dict(self.errors)
 

@@ -30,7 +30,7 @@ class LenientValidator:
         except CannotJudge as error:
             self.trouble = str(error)
 
-    def faults(self, value: Any, root: str) -> list[Fault]:
+    def find_faults(self, value: Any, root: str) -> list[Fault]:
         """Return the errors of *value*, which they call *root*; none if it cannot be validated."""
         from toolwire_schemas.json_schema.bounded_validator import CannotJudge
 
@@ -53,7 +53,7 @@ class LenientValidator:
         from toolwire_schemas.json_schema.bounded_validator import CannotJudge
         from toolwire_schemas.json_schema.lossless import read
 
-        faults = self.faults(value, root)
+        faults = self.find_faults(value, root)
         if not faults or self._validator is None:
             return value, faults
         try:

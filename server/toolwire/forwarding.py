@@ -323,7 +323,7 @@ class _Questions(ElicitationHandler):
             refuse_request(self._connection, elicitation, error)
             return None
 
-    async def responses(self, requests: Any, tool: str) -> dict[str, Any]:
+    async def collect_answers(self, requests: Any, tool: str) -> dict[str, Any]:
         """Return the client's answers to the `inputRequests` of a modern server, of whatever
         method.
         """
@@ -336,7 +336,7 @@ class _Questions(ElicitationHandler):
                     elicitations = self._call.host.elicitations()
                     responses[name] = elicitations.ask(self._call, params, name, method=method)
                 case _:  # a form, or nothing that can be asked, which raises
-                    responses |= await super().responses({name: request}, tool)
+                    responses |= await super().collect_answers({name: request}, tool)
         return responses
 
     def _withdraw(self) -> None:

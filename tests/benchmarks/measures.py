@@ -31,7 +31,7 @@ def basics(contender: Contender, *, scale: float) -> Numbers:
         ready.append(server.ready_seconds)
         times = one_at_a_time(server, int(CALLS_ONE_AT_A_TIME * scale))
         rate = pipelined(server, int(contender.pipelined_calls * scale))
-        memory = server.peak_memory_bytes()
+        memory = server.measure_peak_memory_bytes()
     return {
         "start_seconds": ready,
         "p50_seconds": [statistics.median(times)],

@@ -164,10 +164,10 @@ def test_output_of_a_tool_is_noise_and_no_fault_of_arguments() -> None:
         settings=LINES,
         fuzzing=Fuzzing(40, 1),
     )
-    assert [(found.case, found.outcome) for found in report.failures("advice")] == [
+    assert [(found.case, found.outcome) for found in report.list_failures("advice")] == [
         ("stdout/only-messages", "fail")
     ]
-    assert "warning: nothing to count" in report.failures()[0].came
+    assert "warning: nothing to count" in report.list_failures()[0].came
     assert "pass" in [
         found.outcome for found in report.verdicts if found.case == "fuzz/valid/count"
     ]

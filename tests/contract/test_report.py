@@ -51,7 +51,13 @@ def test_report_fits_its_published_schema() -> None:
 
 
 def test_report_counts_every_outcome() -> None:
-    assert ALL.counts() == {"pass": 1, "fail": 1, "warn": 1, "known gap": 1, "not applicable": 1}
+    assert ALL.count_outcomes() == {
+        "pass": 1,
+        "fail": 1,
+        "warn": 1,
+        "known gap": 1,
+        "not applicable": 1,
+    }
 
 
 def test_failures_depend_on_the_least_severity_that_counts() -> None:
@@ -61,10 +67,10 @@ def test_failures_depend_on_the_least_severity_that_counts() -> None:
         verdict("c", "warn", "advice"),
         verdict("d"),
     )
-    assert [one.case for one in bad.failures()] == ["a"]
-    assert [one.case for one in bad.failures("should")] == ["a", "b"]
-    assert [one.case for one in bad.failures("advice")] == ["a", "b", "c"]
-    assert ALL.failures("advice") == [
+    assert [one.case for one in bad.list_failures()] == ["a"]
+    assert [one.case for one in bad.list_failures("should")] == ["a", "b"]
+    assert [one.case for one in bad.list_failures("advice")] == ["a", "b", "c"]
+    assert ALL.list_failures("advice") == [
         one for one in ALL.verdicts if one.case in ("a/fails", "b/warns")
     ]
 
@@ -114,7 +120,7 @@ def test_known_gap_is_no_failure_and_has_its_reason() -> None:
     )
     assert [(one.outcome, one.reason) for one in verdicts] == [("known gap", "an old SDK")] * 2
     assert outdated == []
-    assert report(*verdicts).failures("advice") == []
+    assert report(*verdicts).list_failures("advice") == []
 
 
 def test_gap_may_be_limited_to_one_revision_or_framing() -> None:

@@ -65,7 +65,7 @@ def test_server_with_meta_tools_keeps_the_contract(tmp_path: Path, show: str) ->
         [sys.executable, "-m", "toolwire", "serve", str(tools), "--show", show],
         settings=CheckSettings(framings=("lines",)),
     )
-    assert report.failures("advice") == []
+    assert report.list_failures("advice") == []
 
 
 @pytest.fixture(scope="module")
@@ -176,7 +176,7 @@ def running_with(mark: str) -> list[str]:
 )
 def test_server_that_does_not_answer_is_one_failure(fault: str, came: str, mark: str) -> None:
     report = check_fault(fault, mark, "ids/*", start_seconds=20.0 if fault != "hangs" else 3.0)
-    assert [verdict.case for verdict in report.failures()] == ["lifecycle/answers"]
+    assert [verdict.case for verdict in report.list_failures()] == ["lifecycle/answers"]
     assert came in only(report, "lifecycle/answers").came
     assert '"id":"facts"' in only(report, "lifecycle/answers").exchange[0]
     assert only(report, "ids/zero").outcome == "not applicable"
@@ -201,7 +201,7 @@ def test_failure_that_needs_an_earlier_case_names_it(mark: str) -> None:
     found = only(report, "ids/unicode")
     assert (found.outcome, found.after) == ("fail", ["ids/zero"])
     assert found.came.endswith("; only after ids/zero in the same process: alone the case passes")
-    assert [verdict.case for verdict in report.failures()] == ["ids/unicode"]
+    assert [verdict.case for verdict in report.list_failures()] == ["ids/unicode"]
 
 
 def test_exchange_of_a_failure_starts_with_its_own_process(mark: str) -> None:
@@ -238,7 +238,7 @@ def test_breach_in_a_should_case_is_reported_by_that_case_only(
         "is cut off", mark, "ending/answers-first", "stdout/*", "jsonrpc/*", "lifecycle/ping"
     )
     assert any("(noise on stdout" in line for line in only(report, "ending/answers-first").exchange)
-    grave = [verdict.case for verdict in report.failures()]
+    grave = [verdict.case for verdict in report.list_failures()]
     assert (grave, only(report, "stdout/only-messages").outcome) == ([], "pass")
 
 
@@ -265,7 +265,7 @@ def test_server_that_stops_answering_is_restarted_for_the_next_case(mark: str) -
     outcomes = [verdict.outcome for verdict in report.verdicts]
     assert "fail" in outcomes
     assert "pass" in outcomes
-    assert "nothing in 1 s" in report.failures()[0].came
+    assert "nothing in 1 s" in report.list_failures()[0].came
     assert running_with(mark) == []
 
 

@@ -61,7 +61,7 @@ def test_what_a_server_is_known_to_lack_is_all_that_is_found(
     if server.name not in reports:
         missing(server.what)
     report = reports[server.name].result()
-    assert report.counts()["pass"] > 30
-    assert [f"{one.case}: {one.came}" for one in report.failures("advice")] == []
+    assert report.count_outcomes()["pass"] > 30
+    assert [f"{one.case}: {one.came}" for one in report.list_failures("advice")] == []
     assert report.outdated == []
     assert report.sdk == SDKS[server.sdk.split(".")[0]]

@@ -109,7 +109,7 @@ def busy_cores() -> Iterator[None]:
 
 
 def failures(report: Report) -> set[tuple[str, str]]:
-    return {(verdict.case, verdict.revision) for verdict in report.failures("must")}
+    return {(verdict.case, verdict.revision) for verdict in report.list_failures("must")}
 
 
 @pytest.mark.slow

@@ -96,5 +96,5 @@ def test_every_case_of_the_contract_kit_passes_in_each_mode(
 ) -> None:
     report = check(peers.serve("--show", show), settings=CheckSettings(calls=calls))
 
-    assert [f"{one.case}: {one.came}" for one in report.failures("should")] == []
-    assert report.counts()["pass"] > 200
+    assert [f"{one.case}: {one.came}" for one in report.list_failures("should")] == []
+    assert report.count_outcomes()["pass"] > 200

@@ -167,7 +167,7 @@ SERVERS = (
 
 def row(server: Server, report: Report) -> list[str]:
     """What the table says of *server*: its gaps are counted, known or not."""
-    counts = report.counts()
+    counts = report.count_outcomes()
     gaps = dict.fromkeys(("must", "should", "advice"), 0)
     for verdict in report.verdicts:
         if verdict.outcome in ("fail", "warn", "known gap"):
@@ -218,7 +218,7 @@ def main() -> int:
         # What is known of SDKs is read off the baselines, so those have it too.
         report = server.check(load_cases(), gaps=server.gaps(), fold_sdk=not options.record)
         rows.append(row(server, report))
-        found = report.failures("advice")
+        found = report.list_failures("advice")
         news += len(found) + len(report.outdated)
         for verdict in found:
             print(

@@ -39,7 +39,7 @@ class Times(Clock):
 
     now = 0.0
 
-    def seconds(self) -> float:
+    def read_seconds(self) -> float:
         self.now += 1
         return self.now
 

@@ -82,7 +82,7 @@ def forwarding_tool(name: str, client: AsyncClient) -> Tool:
     """Return a tool of the server that *client* has started."""
 
     async def send(arguments: Any, call: Call) -> dict[str, Any]:
-        connection = run(client.ready(Deadline(10))).connection
+        connection = run(client.ensure_running(Deadline(10))).connection
         return await forward(call, connection, {"name": name, "arguments": arguments})
 
     entry = Entry(kind="tools", name=name, parts=(name,), shown={"name": name})
@@ -111,7 +111,7 @@ def here(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
     pending = connect(
         command, era=request.param, inherit_env=True, on_ask=lambda _: NoAnswer.DISMISSED
     )
-    client = pending.client(BLOCKING)
+    client = pending.make_client(BLOCKING)
     run(client.__aenter__())
     with Server([forwarding_tool(name, client) for name in NAMES], max_workers=2) as server:
         yield server

@@ -30,7 +30,7 @@ def ask(
     """Open a client that waits in the way of *face*, play *scenario* with it, and close it."""
 
     async def main() -> Any:
-        async with opening.client(Waiting() if face == "threads" else OnEventLoop()) as client:
+        async with opening.make_client(Waiting() if face == "threads" else OnEventLoop()) as client:
             return await scenario(client)
 
     return run(main()) if face == "threads" else anyio.run(main, backend=face)

@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
 
 class Clock:
-    """The time: `seconds` since any moment, and the `date` at the start of each run."""
+    """The time: seconds since any moment, and the date at the start of each run."""
 
-    def seconds(self) -> float:
+    def read_seconds(self) -> float:
         """Return seconds that never go backwards."""
         return time.monotonic()
 
-    def date(self) -> datetime:
+    def read_date(self) -> datetime:
         """Return the date and time, in UTC."""
         return datetime.now(UTC)
 
@@ -120,10 +120,10 @@ class AgentSession:
         if not question.strip():
             raise ValueError("an empty question cannot be answered")
         if result_type is str:
-            return self._effects.watch(self._events(QuestionAsked(content=question), None))
+            return self._effects.watch(self._iterate_events(QuestionAsked(content=question), None))
         result = ResultType(result_type)
         asked = QuestionAsked(content=question, result_schema=result.schema)
-        return self._effects.watch(self._events(asked, result))
+        return self._effects.watch(self._iterate_events(asked, result))
 
     def go_on(self, *, result_type: object = str) -> AsyncGenerator[Recorded, None]:
         """Continue the last question, which waited for the user or was interrupted; yields as
@@ -140,7 +140,7 @@ class AgentSession:
         result = self._result
         if result_type is not str:
             result = ResultType(result_type)
-        return self._effects.watch(self._events(Resumed(), result))
+        return self._effects.watch(self._iterate_events(Resumed(), result))
 
     @overload
     async def answer(
@@ -166,7 +166,7 @@ class AgentSession:
                     outcome = make_outcome(event, self.events)
                     if self._result is None:
                         return outcome
-                    return self._result.outcome(outcome)
+                    return self._result.convert_outcome(outcome)
         raise AssertionError("every run ends with Ended")
 
     # --- ending it from outside ---
@@ -198,7 +198,7 @@ class AgentSession:
         elif isinstance(event, ToolsListed):
             self._tools = event
 
-    async def _events(
+    async def _iterate_events(
         self, opening: QuestionAsked | Resumed, result: ResultType | None
     ) -> AsyncGenerator[Recorded, None]:
         if self._is_running:
@@ -209,7 +209,7 @@ class AgentSession:
         self._cancelled = None
         self._result = result
         # Computed for each run: monotonic seconds may stop while the system sleeps.
-        self._start = self._clock.date() - timedelta(seconds=self._clock.seconds())
+        self._start = self._clock.read_date() - timedelta(seconds=self._clock.read_seconds())
         try:
             async with aclosing(self._record_run(opening)) as events:
                 async for event in events:
@@ -290,7 +290,7 @@ class AgentSession:
         """Return *event*, or a refusal if it is an answer without the requested type."""
         if self._result is None or not isinstance(event, Ended) or event.status != "answered":
             return event
-        fault = self._result.fault(event.result or "")
+        fault = self._result.find_fault(event.result or "")
         if fault:
             return ReplyRefused(reason=fault)
         return event
@@ -325,7 +325,7 @@ class AgentSession:
 
     def _record_event(self, event: Recorded, *, at: datetime | None = None) -> Recorded:
         """Record *event*, then apply it; only then is it yielded."""
-        now = self._start + timedelta(seconds=self._clock.seconds())
+        now = self._start + timedelta(seconds=self._clock.read_seconds())
         # A clock that was set back must not turn the order of the events.
         event = msgspec.structs.replace(event, at=at or max(self._state.spending.now, now))
         # On disk first: an effect must not happen without a trace.

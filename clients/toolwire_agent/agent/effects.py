@@ -15,7 +15,7 @@ import msgspec
 from toolwire_client.errors import ClientError, ServerGone, TimedOut
 from toolwire_client.session.elicitation import ElicitationObserver, elicitation_observer
 from toolwire_client.validation import join_errors
-from toolwire_client.waiting.event_loop import here
+from toolwire_client.waiting.event_loop import bind_to_loop
 from toolwire_schemas.language import say, use_language
 
 from ..models.errors import ContextExceeded, ModelError
@@ -81,8 +81,8 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         limit = min(seconds or LIST_SECONDS, LIST_SECONDS)
         entries = [tool.raw for tool in await self.toolbox.list_tools(timeout_seconds=limit)]
         box = self.toolbox
-        sources = {entry["name"]: box.origin(entry["name"]).source for entry in entries}
-        self.search.own_names = {name: box.origin(name).name for name in sources}
+        sources = {entry["name"]: box.find_origin(entry["name"]).source for entry in entries}
+        self.search.own_names = {name: box.find_origin(name).name for name in sources}
         listing = self.search.choose(entries, sources, context_tokens, questions)
         self._entries = {entry["name"]: entry for entry in listing.entries}
         self._warn_of_many([self._entries[name] for name in listing.shown or sources])
@@ -99,7 +99,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         """Return how far *tool* is trusted; a search runs in this process."""
         if self.search.is_own(tool):
             return self.approvals.trust("", is_local=True)
-        source = self.toolbox.origin(tool).source
+        source = self.toolbox.find_origin(tool).source
         return self.approvals.trust(source, is_local=self.toolbox.is_local(tool))
 
     def _warn_of_many(self, entries: list[dict[str, Any]]) -> None:
@@ -212,7 +212,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             return self.search.answer(tool, step.action.params)
         report = self._make_live_reporter(partial(events.ToolProgress, tool))
         has_task = step.task is None and not self._runs_here(tool)
-        token = elicitation_observer.set(_Witness(here(aside), has_task=has_task))
+        token = elicitation_observer.set(_Witness(bind_to_loop(aside), has_task=has_task))
         try:
             with use_language(state.conversation.protocol.language.name):  # tools of this process
                 result = await self._call(step, seconds, report)
@@ -267,7 +267,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             self.search.program_names,
             seconds=seconds,
             aside=aside,
-            observer=_Witness(here(aside), has_task=False),
+            observer=_Witness(bind_to_loop(aside), has_task=False),
             report=self._make_live_reporter(partial(events.ToolProgress, action.tool)),
         )
         finished = await program.run()
@@ -281,7 +281,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         seconds = self._find_max_seconds(tool)
         return await self.toolbox.call_tool(tool, params, timeout_seconds=seconds)
 
-    def entry_of(self, tool: str) -> dict[str, Any]:
+    def find_entry(self, tool: str) -> dict[str, Any]:
         """Return the entry of *tool*, which is listed."""
         return self._entries[tool]
 
@@ -310,7 +310,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         """
         if self.on_live is None:
             return None
-        report = here(self.on_live)
+        report = bind_to_loop(self.on_live)
         return lambda *parts: report(live(*parts))
 
 

@@ -29,7 +29,7 @@ from toolwire_bundled.programs.program import (
 from toolwire_client.errors import ClientError, TimedOut
 from toolwire_client.session.elicitation import elicitation_observer
 from toolwire_client.validation import join_errors
-from toolwire_client.waiting.event_loop import here
+from toolwire_client.waiting.event_loop import bind_to_loop
 from toolwire_dialects.search.program_names import Misfit, read_arguments
 from toolwire_schemas.language import say
 from toolwire_tools.errors import ToolError
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
         approvals: Approvals
 
-        def entry_of(self, tool: str) -> dict[str, Any]:
+        def find_entry(self, tool: str) -> dict[str, Any]:
             """Return the entry of *tool*, which is listed."""
 
         def judge(self, tool: str) -> Allow | Refuse | str:
@@ -117,7 +117,7 @@ class ProgramRun:
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(self._stop_when_cancelled)
                 tasks.start_soon(self._start_calls, tasks)
-                texts = await self._run_in_thread(here(self._wanted.send_nowait))
+                texts = await self._run_in_thread(bind_to_loop(self._wanted.send_nowait))
                 tasks.cancel_scope.cancel()  # calls that the program has not awaited
         except* ToolError as failed:
             failures = [str(error) for error in failed.exceptions]
@@ -182,7 +182,7 @@ class ProgramRun:
         tool = wanted.tool
         if tool not in self._names:
             return Outcome(failed=say("There is no tool {tool}.", tool=tool[:200]))
-        entry = self._tools.entry_of(tool)
+        entry = self._tools.find_entry(tool)
         try:
             params = read_arguments(entry, wanted.positional, wanted.arguments)
         except Misfit as error:
@@ -241,7 +241,7 @@ class ProgramRun:
             tool=tool,
             params=params,
             reason=reason,
-            description=self._tools.entry_of(tool),
+            description=self._tools.find_entry(tool),
             program=describe_line(self._program.code, line),
         )
         self._aside(events.ToolAsked(tool=tool, message=reason, form={}))

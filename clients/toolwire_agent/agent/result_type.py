@@ -47,7 +47,7 @@ class ResultType:
         if "$defs" in described:
             self.schema["$defs"] = described["$defs"]
 
-    def fault(self, text: str) -> str:
+    def find_fault(self, text: str) -> str:
         """Return what is wrong with the answer *text*; empty if it is a value of the type, which is
         kept.
         """
@@ -68,7 +68,7 @@ class ResultType:
                 return ""
         return faults[0]
 
-    def outcome(self, outcome: Outcome[str]) -> Outcome[Any]:
+    def convert_outcome(self, outcome: Outcome[str]) -> Outcome[Any]:
         """Return *outcome* with the value of the type as its result; an explanation becomes a part
         of the reason.
         """

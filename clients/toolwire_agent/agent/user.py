@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import anyio
 import msgspec
-from toolwire_client.session.elicitation import Elicitation, NoAnswer, misfit
+from toolwire_client.session.elicitation import Elicitation, NoAnswer, find_misfit
 from toolwire_schemas.wire import codec
 
 from .events import UserAnswered
@@ -95,12 +95,12 @@ class User(msgspec.Struct, frozen=True):
 def _convert(text: str, question: Elicitation) -> Any:
     """Return *text* as the form's type, such as a number."""
     (name,) = question.schema["properties"]
-    if not misfit({name: text}, question):
+    if not find_misfit({name: text}, question):
         return text
     try:
         value = codec.decode(text)
     except codec.DecodingError:
         return text
-    if misfit({name: value}, question):
+    if find_misfit({name: value}, question):
         return text
     return value

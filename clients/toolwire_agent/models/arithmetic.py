@@ -334,7 +334,7 @@ def _reply(
     if reply_schema is not None:
         must_end = b'"ACTION"' not in codec.encode(reply_schema)
     has_none = not known and not is_native  # a native request to end has no tools either
-    step = plan.answer() if must_end and not has_none else plan.next()
+    step = plan.answer() if must_end and not has_none else plan.choose_next()
     if is_native and isinstance(step, Action):
         call = ToolCall(id=f"call{len(messages):05}", name=step.tool, arguments=step.params)
         return ModelReply(text=step.thought, tool_calls=(call,), finish_reason="tool_calls")
@@ -402,7 +402,7 @@ class _Plan:
                 f" understand {str(error)!r}.",
             )
 
-    def next(self) -> Action | FinalAnswer:
+    def choose_next(self) -> Action | FinalAnswer:
         if self._problem or not isinstance(self._left, Operation):
             return self.answer()
         step = _find_next_step(self._left, self._tools)

@@ -97,7 +97,7 @@ def list_names() -> list[str]:
 
 def _load_own(name: str) -> Model:
     where, _, path = name.rpartition(":")
-    found: Any = _file(where) if where.endswith(".py") else _module(where)
+    found: Any = _load_file(where) if where.endswith(".py") else _load_module(where)
     for part in path.split("."):
         if not hasattr(found, part):
             names = [each for each in dir(found) if not each.startswith("_")]
@@ -111,7 +111,7 @@ def _load_own(name: str) -> Model:
         raise NotAModel(f"{name}: {error}") from None
 
 
-def _file(path: str) -> Any:
+def _load_file(path: str) -> Any:
     spec = importlib.util.spec_from_file_location(Path(path).stem, path)
     if spec is None or spec.loader is None or not Path(path).is_file():
         raise NotReady(f"there is no file {path}")
@@ -125,7 +125,7 @@ def _file(path: str) -> Any:
     return module
 
 
-def _module(name: str) -> Any:
+def _load_module(name: str) -> Any:
     if str(Path.cwd()) not in sys.path:  # a console script's path lacks the current folder
         sys.path.insert(0, str(Path.cwd()))
     try:

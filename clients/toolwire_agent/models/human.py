@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Unpack
 
-from toolwire_client.waiting.event_loop import in_thread
+from toolwire_client.waiting.event_loop import run_in_thread
 from toolwire_schemas.wire import codec
 
 from ..react.messages import ModelReply
@@ -41,7 +41,7 @@ class HumanModel:
 
     async def reply(self, messages: list[Message], **options: Unpack[ReplyOptions]) -> ModelReply:
         """As `Model.reply`: shows the messages since the last reply."""
-        text = await in_thread(
+        text = await run_in_thread(
             partial(self._ask, _format_messages(messages, options.get("tools") or []))
         )
         return ModelReply(text=text, finish_reason="stop")

@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any, Protocol, TypedDict, Unpack, cast
 
 import msgspec
-from toolwire_client.waiting.event_loop import in_thread
+from toolwire_client.waiting.event_loop import run_in_thread
 from toolwire_schemas.signatures import read_signature
 
 from ..react.messages import ModelReply, ToolCall, Usage
@@ -200,7 +200,7 @@ def _summarize(message: Message) -> _Seen:
 async def _call(method: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
     """Return the result of *method*, which runs in a thread unless it is asynchronous."""
     call = partial(method, *arguments, **options)
-    result = call() if inspect.iscoroutinefunction(method) else await in_thread(call)
+    result = call() if inspect.iscoroutinefunction(method) else await run_in_thread(call)
     if isinstance(result, Awaitable):
         return await result
     return result

@@ -30,7 +30,7 @@ class Price(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     output: _Amount
     cached: _Amount | None = None
 
-    def cost(self, usage: Usage) -> float:
+    def compute_cost(self, usage: Usage) -> float:
         """Return the cost of *usage*, in the currency of the price."""
         cached_price = self.input if self.cached is None else self.cached
         fresh_tokens = usage.input_tokens - usage.cached_tokens

@@ -104,11 +104,11 @@ def _speak_its_language(method: _Method) -> _Method:
     """
 
     @wraps(method)
-    def speaking_it(self: Conversation, *arguments: Any, **named: Any) -> Any:
+    def speak(self: Conversation, *arguments: Any, **named: Any) -> Any:
         with use_language(self.protocol.language.name):
             return method(self, *arguments, **named)
 
-    return cast("_Method", speaking_it)
+    return cast("_Method", speak)
 
 
 class ConversationState(msgspec.Struct, frozen=True, kw_only=True):
@@ -476,7 +476,7 @@ class Conversation:
             return self._stop_repetition(count)
         if refusal:
             return self._refuse(action, refusal)
-        reason = self.tools.why_unchecked(action.tool)
+        reason = self.tools.explain_unchecked(action.tool)
         if reason:
             self.warnings.append(f"the schema of {action.tool} is not checked: {reason}")
         action = msgspec.structs.replace(action, params=params)

@@ -199,7 +199,7 @@ class _Numbers(msgspec.Struct, frozen=True):
 def _use_numbers(schema: Schema, tools: Tools, evidence: Evidence) -> Schema:
     """Return *schema* with the tools that the user names, and with the numbers that there are."""
     numbers = _find_numbers(evidence)
-    counts = {name: _count_numbers(tools.schema(name)) for name in tools.names}
+    counts = {name: _count_numbers(tools.get_schema(name)) for name in tools.names}
     possible = set()
     for name, count in counts.items():
         # After a result the model goes on only to use numbers.

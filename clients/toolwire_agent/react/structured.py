@@ -206,7 +206,7 @@ def _complete(members: dict[str, Any], tools: Tools) -> None:
     # Otherwise parameters may have come under another name.
     is_bare = members.keys() <= {"tool", "params"}
     if params is None and is_bare and tool in tools.names:
-        if not tools.schema(tool).get("required"):
+        if not tools.get_schema(tool).get("required"):
             members["params"] = {}
     elif isinstance(params, str) and params.lstrip().startswith("{"):
         with suppress(Unreadable):

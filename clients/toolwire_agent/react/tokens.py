@@ -218,7 +218,7 @@ def redirect_code(action: dict[str, Any], tools: Tools) -> dict[str, Any]:
     """
     tool, parameter = _CODE
     is_elsewhere = tools.names and (
-        tool not in tools.names or parameter not in tools.schema(tool).get("properties", {})
+        tool not in tools.names or parameter not in tools.get_schema(tool).get("properties", {})
     )
     if not is_elsewhere or (action["name"], [*action["parameters"]]) != (tool, [parameter]):
         return action

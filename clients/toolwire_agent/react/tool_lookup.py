@@ -97,7 +97,7 @@ class Tools:
             return tool, params
         return self.find(name) or name, inner
 
-    def schema(self, name: str) -> Schema:
+    def get_schema(self, name: str) -> Schema:
         """Return the tool's input schema, empty if it has no valid one."""
         schema = self._entries[name].get("inputSchema")
         if isinstance(schema, dict):
@@ -107,9 +107,10 @@ class Tools:
     def sample(self) -> tuple[str, Params] | None:
         """Return a call of the first tool with values of the right types; `None` without tools."""
         for name in self.names[:1]:
-            members = get_properties(self.schema(name))
+            members = get_properties(self.get_schema(name))
             return name, {
-                each: _sample(members.get(each, {})) for each in list_required(self.schema(name))
+                each: _sample(members.get(each, {}))
+                for each in list_required(self.get_schema(name))
             }
         return None
 
@@ -121,7 +122,7 @@ class Tools:
         """
         found = []
         for name in self.names:
-            schema = self.schema(name)
+            schema = self.get_schema(name)
             match schema.get("required"):
                 case [str(parameter)] if parameter in _CODE_PARAMETERS:
                     about = (
@@ -142,10 +143,10 @@ class Tools:
         parameter, which OpenAI's strict mode cannot omit.
         """
         if name not in self._validators:
-            self._validators[name] = LenientValidator(self.schema(name))
+            self._validators[name] = LenientValidator(self.get_schema(name))
         return self._validators[name].read(params, "params")
 
-    def why_unchecked(self, name: str) -> str:
+    def explain_unchecked(self, name: str) -> str:
         """Return why the tool's last parameters were not validated; empty if they were."""
         if name in self._validators:
             return self._validators[name].trouble

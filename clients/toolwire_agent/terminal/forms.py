@@ -30,7 +30,7 @@ class FormField(msgspec.Struct, frozen=True):
     schema: Schema
     is_required: bool
 
-    def value(self, text: str) -> Any:
+    def read_value(self, text: str) -> Any:
         """Return the value of the typed *text*; `msgspec.UNSET` if it is empty and the field is
         optional.
 
@@ -43,7 +43,7 @@ class FormField(msgspec.Struct, frozen=True):
         if not text and not self.is_required:
             return msgspec.UNSET
         value = self._read(text)
-        faults = LenientValidator(self.schema).faults(value, self.name)
+        faults = LenientValidator(self.schema).find_faults(value, self.name)
         if faults or not text:
             raise ValueError(
                 "; ".join(sentence for _, sentence in faults) or say("an answer is needed")

@@ -8,7 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from toolwire_client.session.elicitation import NoAnswer, misfit
+from toolwire_client.session.elicitation import NoAnswer, find_misfit
 from toolwire_schemas.language import describe_json_error, say
 from toolwire_schemas.wire import codec
 
@@ -113,7 +113,7 @@ class Person:
         if not form and self._read(say("press Enter to agree > ")) is None:
             return NoAnswer.DISMISSED
         while not isinstance(answer := self._ask_values(form), NoAnswer) and (
-            wrong := misfit(answer, question)
+            wrong := find_misfit(answer, question)
         ):
             self._say(make_line("failure", wrong))
             if not form:  # the form has no field to correct
@@ -138,7 +138,7 @@ class Person:
             if typed.strip() == _DECLINE:
                 return NoAnswer.DECLINED
             try:
-                return field.value(typed)
+                return field.read_value(typed)
             except ValueError as error:
                 self._say(make_line("failure", str(error)))
         return NoAnswer.DISMISSED

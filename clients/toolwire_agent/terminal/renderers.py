@@ -61,12 +61,12 @@ class Renderer:
             for each in make_event_lines(event):
                 self.tell(each)
 
-    def live(self, live: Live) -> None:
+    def show_live(self, live: Live) -> None:
         """Show an update between two events."""
         if self._screen is None or not isinstance(live, TextArrived) or not live.answer:
             return
         if not self._arrived:
-            self.rest()
+            self.hold_still()
             if live.thought.strip():
                 self.tell(make_line("thought", live.thought.strip()))
         self._arrived.append(live.answer)
@@ -74,7 +74,7 @@ class Renderer:
         self._screen.write_prompt(live.answer)
 
     def wait(self, text: str) -> None:
-        """Show a wait, until the next event or `rest`."""
+        """Show a wait, until the next event or `hold_still`."""
 
     def tell(self, line: Line) -> None:
         """Show a line that is not part of the run."""
@@ -82,7 +82,7 @@ class Renderer:
         self._err.write_line(MARKS[line.kind] + line.text.replace("\n", "\n  "))
         self._err.flush()
 
-    def rest(self) -> None:
+    def hold_still(self) -> None:
         """Stop everything that moves, before the user types or at the end."""
         self._end_line()
 
@@ -90,7 +90,7 @@ class Renderer:
         """Show the lines of *event*; return whether it is an answer that was not shown as it
         arrived.
         """
-        self.rest()
+        self.hold_still()
         if isinstance(event, QuestionAsked) and not self.shows_questions:
             return False
         arrived = "".join(self._arrived)
@@ -111,7 +111,7 @@ class Renderer:
             self._screen.write_line("")
             self._screen.flush()
 
-    def seconds(self, event: Recorded) -> float:
+    def measure_seconds(self, event: Recorded) -> float:
         """Return the seconds from the question, or from the last resumption, to *event*."""
         if isinstance(event, QuestionAsked | Resumed):
             self._since = event.at
@@ -127,7 +127,7 @@ class PlainRenderer(Renderer):
         self._screen = self._out if out.isatty() else None
 
     def show(self, event: Recorded) -> None:
-        seconds = self.seconds(event)
+        seconds = self.measure_seconds(event)
         has_answer = self.tell_of(event)
         if isinstance(event, Ended):
             if has_answer:

@@ -61,7 +61,7 @@ class RichRenderer(Renderer):
         self._written = 0
 
     def show(self, event: Recorded) -> None:
-        seconds = self.seconds(event)
+        seconds = self.measure_seconds(event)
         has_answer = self.tell_of(event)
         match event:
             case ModelAsked() if self._thinks:
@@ -78,8 +78,8 @@ class RichRenderer(Renderer):
                     Line("note", format_end(event, seconds if self._moves else None, self.price))
                 )
 
-    def live(self, live: Live) -> None:
-        super().live(live)
+    def show_live(self, live: Live) -> None:
+        super().show_live(live)
         match live:
             case TextArrived(text=text) if not self._arrived:
                 self._written += len(text)
@@ -104,11 +104,11 @@ class RichRenderer(Renderer):
         )
         self._console.print(grid)
 
-    def rest(self) -> None:
+    def hold_still(self) -> None:
         if self._progress is not None:
             self._progress.stop()
             self._progress = None
-        super().rest()
+        super().hold_still()
 
     def _move(self, text: str, done: float = 0, total: float | None = None) -> None:
         """Show a spinner until the next event, with a bar if *total* is known."""
@@ -118,7 +118,7 @@ class RichRenderer(Renderer):
         text = make_printable(" ".join(text.split()))[:_MAX_TEXT]
         has_bar = self._progress is not None and self._progress.tasks[0].total is not None
         if self._progress is None or has_bar != (total is not None):
-            self.rest()
+            self.hold_still()
             self._progress = self._make_progress(text, total)
         self._progress.update(
             self._progress.task_ids[0], description=text, completed=done, total=total

@@ -47,7 +47,7 @@ class TerminalRun:
         self._answers = answers
         self._reads_input = reads_input
         self._main = MainThread(self._interrupt, self.leave)
-        self._keyboard = Keyboard(self._main.typing)
+        self._keyboard = Keyboard(self._main.allow_interrupt)
         self._person = Person(self._keyboard.read, renderer.tell)
         self._form_filler = Person(self._read_field, renderer.tell)
         self._scope: anyio.CancelScope | None = None
@@ -61,7 +61,7 @@ class TerminalRun:
         return self._main.run(work)
 
     @contextmanager
-    def left_by_interrupt(self) -> Iterator[None]:
+    def leave_at_interrupt(self) -> Iterator[None]:
         """Leave the block at a Ctrl-C that does not end a run."""
         with anyio.CancelScope() as self._scope:
             if self._is_left_early:
@@ -69,7 +69,7 @@ class TerminalRun:
             yield
 
     def leave(self) -> None:
-        """Leave the innermost block of `left_by_interrupt`."""
+        """Leave the innermost block of `leave_at_interrupt`."""
         if self._scope is None:  # Ctrl-C while the event loop starts
             self._is_left_early = True
         else:
@@ -103,24 +103,24 @@ class TerminalRun:
                         return make_outcome(event, shown)
         finally:
             self._running = None
-            self.rest()
+            self.hold_still()
         raise AssertionError("every run ends with Ended")
 
     def show_live(self, live: Any) -> None:
         """Show an update between two events."""
-        self._main.soon(partial(self._renderer.live, live))
+        self._main.queue(partial(self._renderer.show_live, live))
 
     def show_wait(self, text: str) -> None:
-        """Show a wait, until the next event or `rest`."""
-        self._main.soon(partial(self._renderer.wait, text))
+        """Show a wait, until the next event or `hold_still`."""
+        self._main.queue(partial(self._renderer.wait, text))
 
-    def rest(self) -> None:
+    def hold_still(self) -> None:
         """Stop everything that moves."""
-        self._main.soon(self._renderer.rest)
+        self._main.queue(self._renderer.hold_still)
 
     def tell(self, text: str) -> None:
         """Show a note that is not part of the run."""
-        self._main.soon(partial(self._renderer.tell, make_line("note", text)))
+        self._main.queue(partial(self._renderer.tell, make_line("note", text)))
 
     # --- the user ---
 
@@ -167,7 +167,7 @@ class TerminalRun:
 
     async def _ask(self, ask: Callable[[Any], Any], question: Any) -> Any:
         def ask_in_main_thread() -> Any:
-            self._renderer.rest()
+            self._renderer.hold_still()
             return ask(question)
 
         return await self._main.do(ask_in_main_thread)

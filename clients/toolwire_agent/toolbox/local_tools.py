@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from toolwire_client.errors import TimedOut
-from toolwire_client.protocol.results import CallResult, ToolDescription, describe, outcome
+from toolwire_client.protocol.results import CallResult, ToolDescription, describe, read_call_result
 from toolwire_client.session.elicitation import (
     Elicitation,
     ElicitationHandler,
@@ -147,7 +147,7 @@ class LocalTools:
             result = {"content": [{"type": "text", "text": _write_error(error)}], "isError": True}
         finally:
             caller.cancelled = True
-        return outcome(result)
+        return read_call_result(result)
 
 
 class LocalCaller:
@@ -184,13 +184,13 @@ class LocalCaller:
         if report is None or self.cancelled:
             return
 
-        async def there() -> None:
+        async def report_there() -> None:
             report(done, total, message)
 
         if self._tool.is_async:
             report(done, total, message)
         else:
-            self._waiting.run_from_worker(there)
+            self._waiting.run_from_worker(report_there)
 
     def status(self, message: str) -> None:
         """Do nothing: progress says how far the call is."""

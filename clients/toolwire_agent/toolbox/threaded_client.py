@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import anyio
 from toolwire_client.errors import NoTasks
 from toolwire_client.waiting.base import run_in_daemon_thread
-from toolwire_client.waiting.event_loop import here, in_thread
+from toolwire_client.waiting.event_loop import bind_to_loop, run_in_thread
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -26,7 +26,9 @@ class ThreadedClient:
         self.server_info = getattr(client, "server_info", {})
 
     async def list_tools(self, *, timeout_seconds: float | None = None) -> list[ToolDescription]:
-        return await in_thread(partial(self._client.list_tools, timeout_seconds=timeout_seconds))
+        return await run_in_thread(
+            partial(self._client.list_tools, timeout_seconds=timeout_seconds)
+        )
 
     async def call_tool(
         self,
@@ -39,14 +41,16 @@ class ThreadedClient:
         """As the client's method. Cancelling the wait cancels the call, if the client has
         `start`.
         """
-        report = here(on_progress) if on_progress else None
+        report = bind_to_loop(on_progress) if on_progress else None
         start = getattr(self._client, "start", None)
         if start is None:
             whole = partial(self._client.call_tool, name, arguments, on_progress=report)
-            return await in_thread(partial(whole, timeout_seconds=timeout_seconds))
+            return await run_in_thread(partial(whole, timeout_seconds=timeout_seconds))
         starting = run_in_daemon_thread(partial(start, name, arguments, on_progress=report))
         try:
-            result: CallResult = await in_thread(lambda: starting.result().result(timeout_seconds))
+            result: CallResult = await run_in_thread(
+                lambda: starting.result().result(timeout_seconds)
+            )
         except anyio.get_cancelled_exc_class():
             starting.add_done_callback(_cancel)  # at once, or when the call has started
             raise
@@ -64,9 +68,9 @@ class ThreadedClient:
         find_task = getattr(self._client, "wait_for_task", None)
         if find_task is None:
             raise NoTasks("this client has no tasks")
-        report = here(on_progress) if on_progress else None
+        report = bind_to_loop(on_progress) if on_progress else None
         wait = partial(find_task, name, task_id, on_progress=report)
-        return await in_thread(partial(wait, timeout_seconds=timeout_seconds))
+        return await run_in_thread(partial(wait, timeout_seconds=timeout_seconds))
 
 
 def _cancel(starting: Future[Any]) -> None:

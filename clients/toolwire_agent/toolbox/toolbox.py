@@ -69,7 +69,7 @@ class RemoteTools:
 
     async def list(self, deadline: Deadline) -> list[ToolDescription]:
         tools = self._client.list_tools(timeout_seconds=deadline.seconds_left)
-        return await self._waiting.maybe_await(tools)
+        return await self._waiting.await_if_awaitable(tools)
 
     async def call(
         self,
@@ -81,7 +81,7 @@ class RemoteTools:
         result = self._client.call_tool(
             name, arguments, on_progress=on_progress, timeout_seconds=deadline.seconds_left
         )
-        return await self._waiting.maybe_await(result)
+        return await self._waiting.await_if_awaitable(result)
 
     async def wait_for_task(
         self, name: str, task_id: str, on_progress: OnProgress | None, deadline: Deadline
@@ -92,7 +92,7 @@ class RemoteTools:
         result = find_task(
             name, task_id, on_progress=on_progress, timeout_seconds=deadline.seconds_left
         )
-        return await self._waiting.maybe_await(result)
+        return await self._waiting.await_if_awaitable(result)
 
 
 def _find_server_name(client: object) -> str:
@@ -196,8 +196,9 @@ class AsyncToolbox:
 
     *sources* is a list, or a mapping whose keys name the sources: clients of both kinds, other
     toolboxes, functions, `Tool`s and toolkits, actions and their executors, and agents. A tool name
-    that several sources have gets the source's name as prefix, as in `files_read`; `origin` returns
-    a tool's source and its name there. Sources of one name are numbered, as in `files_2_read`.
+    that several sources have gets the source's name as prefix, as in `files_read`; `find_origin`
+    returns a tool's source and its name there. Sources of one name are numbered, as in
+    `files_2_read`.
     *on_ask* answers tools in this process; servers ask their own clients.
 
     `errors` holds the errors of the last listing by source.
@@ -291,7 +292,7 @@ class AsyncToolbox:
             raise NoTasks("tools of this process have no tasks")
         return await source.wait_for_task(inner, task_id, on_progress, deadline)
 
-    def origin(self, name: str) -> ToolOrigin:
+    def find_origin(self, name: str) -> ToolOrigin:
         """Return the origin of a tool.
 
         Raises:
@@ -304,7 +305,7 @@ class AsyncToolbox:
         """Return whether a tool runs in this process.
 
         Raises:
-            RequestFailed: as `origin`.
+            RequestFailed: as `find_origin`.
         """
         source, inner = self._find(name)
         return source.is_local(inner)
@@ -328,7 +329,7 @@ class Toolbox:
     ) -> None:
         self._async = AsyncToolbox(sources, on_ask=on_ask, waiting=Waiting())
         self.errors = self._async.errors
-        self.origin = self._async.origin
+        self.find_origin = self._async.find_origin
         self.is_local = self._async.is_local
 
     list_tools = make_blocking(AsyncToolbox.list_tools)

@@ -132,7 +132,7 @@ class DrivenServer:
             return f"it was ended by {signal_name(-status)}"
         return f"it ended with status {status}"
 
-    def peak_memory_bytes(self) -> int | None:
+    def measure_peak_memory_bytes(self) -> int | None:
         """Return the most physical memory that the server has held, and its descendants without
         the files that they map, which they mostly share; `None` where the system does not say it.
         """

@@ -26,7 +26,7 @@ _MIN_FOR_P99 = 100
 
 
 class Measurement(msgspec.Struct, kw_only=True):
-    """The values of all rounds; `numbers` are their medians."""
+    """The values of all rounds; `list_numbers` returns their medians."""
 
     name: str
     command: list[str]
@@ -41,7 +41,7 @@ class Measurement(msgspec.Struct, kw_only=True):
     calls: int = 0
     failed_calls: int = 0
 
-    def numbers(self) -> dict[str, float]:
+    def list_numbers(self) -> dict[str, float]:
         """Return the numbers of `COLUMNS` that are known."""
         found = {
             "start_seconds": median(self.start_seconds),
@@ -80,10 +80,10 @@ def make_rows(measurements: Sequence[Measurement]) -> list[list[str]]:
     """Return a row of each server, its name first, and one of its multiples of the first one's
     numbers.
     """
-    base = measurements[0].numbers()
+    base = measurements[0].list_numbers()
     rows = []
     for number, measurement in enumerate(measurements):
-        numbers = measurement.numbers()
+        numbers = measurement.list_numbers()
         cells = [format_number(column, numbers.get(column)) for column in COLUMNS]
         rows.append([measurement.name, *cells])
         if number:
@@ -110,10 +110,10 @@ def _format_ratios(numbers: Mapping[str, float], base: Mapping[str, float]) -> l
 
 def as_data(measurements: Sequence[Measurement]) -> list[dict[str, Any]]:
     """Return *measurements* for JSON: numbers, multiples of the first one's, values of rounds."""
-    base = measurements[0].numbers()
+    base = measurements[0].list_numbers()
     found = []
     for measurement in measurements:
-        numbers = measurement.numbers()
+        numbers = measurement.list_numbers()
         data = msgspec.to_builtins(measurement)
         del data["call_seconds"]  # thousands
         found.append({**data, "numbers": numbers, "ratios": find_ratios(numbers, base)})

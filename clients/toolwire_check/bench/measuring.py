@@ -93,7 +93,7 @@ def _make_bare_loop(subject: Subject, answers: Path) -> Subject:
 def _measure_once(subject: Subject, found: Measurement, patience: Patience) -> None:
     server = DrivenServer(subject.command, patience_seconds=patience.start_seconds)
     try:
-        for lines, mark in subject.opening():
+        for lines, mark in subject.iterate_opening_requests():
             server.ask(lines, mark)
         found.start_seconds.append(time.perf_counter() - server.start_time)
         server.patience_seconds = patience.answer_seconds
@@ -102,7 +102,7 @@ def _measure_once(subject: Subject, found: Measurement, patience: Patience) -> N
         found.calls_per_second.append(visit.time_pipelined())
         found.calls += visit.calls
         found.failed_calls += visit.failed_calls
-        memory = server.peak_memory_bytes()
+        memory = server.measure_peak_memory_bytes()
         if memory is not None:
             found.memory_bytes.append(memory)
     except MeasuringFailed as error:
@@ -134,7 +134,7 @@ class _Visit:
         times = []
         for _ in range(calls):
             self.calls += 1
-            line, mark = self._request.line(self.calls), self._request.mark(self.calls)
+            line, mark = self._request.make_line(self.calls), self._request.mark(self.calls)
             before = time.perf_counter()
             data = self._server.ask(line, mark)
             after = time.perf_counter()
@@ -148,10 +148,10 @@ class _Visit:
     def time_pipelined(self) -> float:
         """Return the calls in a second of some that are written without waiting."""
         first = self.calls + 1
-        count = self._choose_count(len(self._request.line(first)))
+        count = self._choose_count(len(self._request.make_line(first)))
         self.calls += count
         numbers = range(first, first + count)
-        lines = b"".join(map(self._request.line, numbers))
+        lines = b"".join(map(self._request.make_line, numbers))
         self._server.patience_seconds += 2 * count * self._call_seconds
         before = time.perf_counter()
         data = self._server.ask(lines, ANY_ID, count=count)

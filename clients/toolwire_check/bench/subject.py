@@ -72,7 +72,7 @@ class Subject(msgspec.Struct, frozen=True, kw_only=True):
     results: dict[str, Any]
     """The result of each method that a measurement uses."""
 
-    def opening(self) -> Iterator[tuple[bytes, bytes]]:
+    def iterate_opening_requests(self) -> Iterator[tuple[bytes, bytes]]:
         """Yield the requests up to the first list, each with the mark of its response."""
         lines = INITIALIZED + b"\n"
         if is_modern(self.revision):
@@ -99,7 +99,7 @@ class Request:
     def __init__(self, line: bytes) -> None:
         self._head, _, self._tail = line.partition(_mark(_PLACEHOLDER))
 
-    def line(self, number: int) -> bytes:
+    def make_line(self, number: int) -> bytes:
         """Return the request with the id of *number*."""
         return self._head + self.mark(number) + self._tail
 
@@ -225,7 +225,7 @@ class _Trial:
         return _Call(wanted.tool, arguments)
 
     def _try_ping(self, remark: str) -> _Call:
-        probe = make_probe(self._next_id(), self._revision)
+        probe = make_probe(self._make_id(), self._revision)
         if trouble := self._request(probe):
             raise MeasuringFailed(f"{probe['method']} fails: {trouble}")
         return _Call(remark=remark)
@@ -233,7 +233,7 @@ class _Trial:
     def _try(self, tool: str, arguments: dict[str, Any]) -> str:
         """Call *tool*; return how it failed, "" if it succeeded."""
         params = {"name": tool, "arguments": arguments}
-        trouble = self._request({"id": self._next_id(), "method": "tools/call", "params": params})
+        trouble = self._request({"id": self._make_id(), "method": "tools/call", "params": params})
         if trouble:
             return trouble
         result = self.results["tools/call"]
@@ -255,7 +255,7 @@ class _Trial:
         self.results[message["method"]] = result
         return ""
 
-    def _next_id(self) -> str:
+    def _make_id(self) -> str:
         self._count += 1
         return f"bench-try-{self._count}"
 

@@ -90,7 +90,7 @@ class SampleArguments:
         return None if self._is_valid(arguments) else arguments
 
     def _is_valid(self, arguments: Any) -> bool:
-        faults = self._validator.faults(arguments, "")
+        faults = self._validator.find_faults(arguments, "")
         return not faults and not self._validator.trouble
 
 

@@ -190,7 +190,7 @@ def _shake_hands(start: Start, settings: CheckSettings) -> _Handshakes:
             elif not found.problem:
                 found.problem = find_trouble(server) or _describe_refusal(server, era)
                 found.events = list(server.conversation.events)
-                found.last_words = server.last_words()
+                found.last_words = server.quote_end_of_stderr()
     return found
 
 

@@ -145,7 +145,7 @@ class ServerUnderTest:
             orphans.append(f"{command[:_MAX_COMMAND_CHARS]} ({pid})")
         return orphans
 
-    def descendants(self) -> set[int]:
+    def list_descendants(self) -> set[int]:
         """Return the running processes that the server has started; none where they cannot be
         found.
         """
@@ -167,14 +167,14 @@ class ServerUnderTest:
         """
         if not _HAS_PROC:
             return []
-        for pid in (self._process.pid, *sorted(self.descendants())):
+        for pid in (self._process.pid, *sorted(self.list_descendants())):
             if library.encode() in _read(pid, "maps"):
                 return _read(pid, "cmdline").decode(errors="replace").split("\0")[:-1]
         return []
 
-    def last_words(self) -> str:
+    def quote_end_of_stderr(self) -> str:
         """Return the end of the server's stderr as the end of a sentence; empty if it is empty."""
-        words = self._process.stderr_tail()
+        words = self._process.get_stderr_tail()
         return f"; the end of its stderr: {words}" if words else ""
 
     def close(self, patience_seconds: float = _PATIENCE_SECONDS) -> None:
@@ -186,7 +186,7 @@ class ServerUnderTest:
         """Wait until all descendants have ended, and return those that have not."""
         deadline = time.monotonic() + _LAST_SECONDS
         while True:
-            running = sorted(self.descendants())
+            running = sorted(self.list_descendants())
             if not running or time.monotonic() >= deadline:
                 return running
             if kills:

@@ -165,7 +165,7 @@ class _Trials:
 
     def add(self, call: dict[str, Any]) -> None:
         """Make *call*, and repeat it where one result proves too little."""
-        processes = self._server.descendants()
+        processes = self._server.list_descendants()
         is_first = self._count == 0
         attempt = self._make(call)
         if not isinstance(attempt.result, dict):
@@ -214,10 +214,10 @@ class _Trials:
 
     def _has_left_child(self, call: dict[str, Any], before: set[int], *, is_first: bool) -> bool:
         """Whether a process that *call* started still runs, after a call with *before* running."""
-        if self._server.descendants() <= before:
+        if self._server.list_descendants() <= before:
             return False
         if is_first:  # a server may start helpers of its own for its first call
-            before = self._server.descendants()
+            before = self._server.list_descendants()
             self._make(call)
         self._measure_probe()  # a process that ends with its call has this time to do so
-        return not self._server.descendants() <= before
+        return not self._server.list_descendants() <= before

@@ -219,7 +219,7 @@ def find_structure_fault(schema: Any, result: Any) -> str | None:
     if "structuredContent" not in result:
         return "a result without structuredContent" if "content" in result else None
     judge = LenientValidator(schema)
-    faults = judge.faults(result["structuredContent"], "structuredContent")
+    faults = judge.find_faults(result["structuredContent"], "structuredContent")
     if judge.trouble:
         return f"structuredContent that its schema cannot judge: {judge.trouble}"
     if not faults:

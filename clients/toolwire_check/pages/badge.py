@@ -18,7 +18,7 @@ _GAP = 8
 _HEIGHT = 20
 
 
-def badge(report: Report) -> str:
+def draw_badge(report: Report) -> str:
     """Return an SVG picture that says whether the server of *report* keeps the contract, and in
     which revision.
     """
@@ -47,10 +47,10 @@ def _choose_message(report: Report) -> tuple[str, str]:
     """Return the text of the badge, and its colour."""
     if not report.revisions:
         return "no answer", _BAD
-    rules = {one.case for one in report.failures("must")}
+    rules = {one.case for one in report.list_failures("must")}
     if rules:
         return f"{format_count(len(rules), 'rule')} broken", _BAD
-    warnings = {one.case for one in report.failures("should")}
+    warnings = {one.case for one in report.list_failures("should")}
     if warnings:
         return f"kept, {format_count(len(warnings), 'warning')}", _WARN
     return f"kept, {report.revisions[0]}", _GOOD

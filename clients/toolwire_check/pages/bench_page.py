@@ -5,9 +5,9 @@ from __future__ import annotations
 import shlex
 from typing import TYPE_CHECKING
 
-from toolwire_client.pages.markdown import as_code, join_within_limit, table_of
+from toolwire_client.pages.markdown import as_code, join_within_limit, write_table
 from toolwire_client.pages.markup import code, cut, element, format_count, pairs, table
-from toolwire_client.pages.page import page, section
+from toolwire_client.pages.page import section, write_page
 
 from ..bench.measurement import BARE_LOOP, COLUMNS, format_number, make_rows
 from .bars import PAGE_LOOK, draw_bars
@@ -26,10 +26,10 @@ _EXPLANATION = (
 )
 
 
-def bench_page(measurements: Sequence[Measurement], call: str, remarks: Sequence[str]) -> str:
+def write_bench_page(measurements: Sequence[Measurement], call: str, remarks: Sequence[str]) -> str:
     """Return the *measurements* as a page; *call* is what was measured."""
     own = measurements[1]
-    numbers = {each.name: each.numbers() for each in measurements}
+    numbers = {each.name: each.list_numbers() for each in measurements}
     commands = []
     for each in measurements:
         commands.append((each.name[:_MAX_NAME_CHARS], code(shlex.join(each.command), _MAX_CHARS)))
@@ -44,7 +44,7 @@ def bench_page(measurements: Sequence[Measurement], call: str, remarks: Sequence
         pairs(("call", code(call, _MAX_CHARS)), ("rounds", str(len(own.start_seconds)))),
         [element("p", cut(remark, _MAX_CHARS)) for remark in remarks],
     )
-    return page(
+    return write_page(
         f"Benchmark: {own.name[:_MAX_NAME_CHARS]}",
         head,
         section("In comparison", draw_bars(numbers, own.name, PAGE_LOOK)),
@@ -53,14 +53,16 @@ def bench_page(measurements: Sequence[Measurement], call: str, remarks: Sequence
     )
 
 
-def bench_markdown(measurements: Sequence[Measurement], call: str, remarks: Sequence[str]) -> str:
+def write_bench_markdown(
+    measurements: Sequence[Measurement], call: str, remarks: Sequence[str]
+) -> str:
     """Return the *measurements* as Markdown, as for a pull request."""
     rows = [[as_code(name), *cells] for name, *cells in make_rows(measurements)]
     return join_within_limit(
         [
             f"### Benchmark of {as_code(measurements[1].name)}",
             f"{as_code(call)}, {format_count(len(measurements[1].start_seconds), 'round')}.",
-            *table_of(("server", *COLUMNS.values()), rows),
+            *write_table(("server", *COLUMNS.values()), rows),
             *map(as_code, remarks),
         ]
     )
@@ -68,7 +70,7 @@ def bench_markdown(measurements: Sequence[Measurement], call: str, remarks: Sequ
 
 def summarize(measurements: Sequence[Measurement]) -> str:
     """Return start, time of a call and throughput of the measured server in one sentence."""
-    numbers = measurements[1].numbers()
+    numbers = measurements[1].list_numbers()
     found = {}
     for column in ("start_seconds", "p50_seconds", "calls_per_second"):
         found[column] = format_number(column, numbers[column])

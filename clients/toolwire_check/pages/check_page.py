@@ -12,22 +12,22 @@ from toolwire_client.pages.markdown import (
     fence,
     fold_part,
     join_within_limit,
-    table_of,
+    write_table,
 )
 from toolwire_client.pages.markup import (
     Html,
     code,
     cut,
-    duration,
     element,
     fold,
     format_count,
+    format_duration,
+    format_size,
     join_html,
     pairs,
-    size,
     table,
 )
-from toolwire_client.pages.page import page, section
+from toolwire_client.pages.page import section, write_page
 from toolwire_schemas.cases.rules import find_rule, find_rule_url
 from toolwire_schemas.exact_tokens import ENCODING
 
@@ -54,7 +54,7 @@ _MAX_NAME_CHARS = 300
 _MAX_PLACES = 20
 
 
-def verdict_html(verdict: Verdict, *, where: str = "", again: str = "") -> Html:
+def write_verdict_html(verdict: Verdict, *, where: str = "", again: str = "") -> Html:
     """Return one verdict; *where* are the revisions and framings it is for, *again* a command that
     repeats it.
     """
@@ -80,8 +80,8 @@ def verdict_html(verdict: Verdict, *, where: str = "", again: str = "") -> Html:
             ("source", [verdict.severity, ", ", verdict.before_source, source]),
             ("again", code(again, _MAX_CHARS) if again else ""),
         ),
-        exchange_html(verdict.exchange, open_=is_open),
-        rule_html(verdict.case),
+        write_exchange_html(verdict.exchange, open_=is_open),
+        write_rule_html(verdict.case),
         class_="verdict",
     )
 
@@ -99,7 +99,7 @@ def _link_case(case: str) -> Html:
     return element("a", name, href=address, rel="noreferrer")
 
 
-def rule_html(case: str) -> Html | None:
+def write_rule_html(case: str) -> Html | None:
     """Return why the rule of a case matters, exchanges that pass and fail, and how to fix a
     server.
     """
@@ -113,8 +113,8 @@ def rule_html(case: str) -> Html | None:
         "Why it matters, and how to fix it",
         element("p", _mark_code(found.why)),
         pairs(*fixes),
-        exchange_html(found.passing, "An exchange that passes"),
-        exchange_html(found.failing.exchange, "An exchange that fails"),
+        write_exchange_html(found.passing, "An exchange that passes"),
+        write_exchange_html(found.failing.exchange, "An exchange that fails"),
     )
 
 
@@ -131,7 +131,9 @@ def _mark_code(text: str) -> list[str]:
     return parts
 
 
-def exchange_html(lines: Sequence[str], title: str = "", *, open_: bool = False) -> Html | None:
+def write_exchange_html(
+    lines: Sequence[str], title: str = "", *, open_: bool = False
+) -> Html | None:
     """Return an exchange, as `Verdict.exchange` has it."""
     if not lines:
         return None
@@ -145,12 +147,12 @@ def exchange_html(lines: Sequence[str], title: str = "", *, open_: bool = False)
     return fold(title, element("ol", items, class_="exchange"), open_=open_)
 
 
-def summary(report: Report) -> str:
+def summarize(report: Report) -> str:
     """Return the verdict in one sentence."""
     if not report.revisions:
         return "It cannot be talked to, so nothing else was tested."
-    rules = {one.case for one in report.failures("must")}
-    recommendations = {one.case for one in report.failures("advice")} - rules
+    rules = {one.case for one in report.list_failures("must")}
+    recommendations = {one.case for one in report.list_failures("advice")} - rules
     failures = []
     if rules:
         failures.append(format_count(len(rules), "rule"))
@@ -168,41 +170,41 @@ def summary(report: Report) -> str:
 # --- HTML ---
 
 
-def check_html(report: Report, *, again: Again | None = None) -> Html:
+def write_report_html(report: Report, *, again: Again | None = None) -> Html:
     """Return *report*: the summary, findings in detail, the cost of each tool, counts by area, and
     reasons.
     """
     areas = table(
-        ("area", *OUTCOMES), _area_rows(report), caption="Verdicts by area", class_="numbers"
+        ("area", *OUTCOMES), _make_area_rows(report), caption="Verdicts by area", class_="numbers"
     )
     return join_html(
-        _head(report),
-        section("Findings", list(_findings(report, again))),
-        section("Tools", _tools(report) if report.costs else None),
+        _write_head(report),
+        section("Findings", list(_write_findings(report, again))),
+        section("Tools", _write_tools(report) if report.costs else None),
         section("Areas", element("div", areas, class_="wide", tabindex=0)),
-        section("Known gaps", _reasons(report, "known gap")),
+        section("Known gaps", _write_reasons(report, "known gap")),
         section(
             "Other cases",
             _list_passed_cases(report),
             fold(
                 "Not applicable, and notes",
-                _reasons(report, "not applicable"),
-                _reasons(report, "pass"),
+                _write_reasons(report, "not applicable"),
+                _write_reasons(report, "pass"),
             ),
         ),
     )
 
 
-def _findings(report: Report, again: Again | None) -> Iterator[Html]:
+def _write_findings(report: Report, again: Again | None) -> Iterator[Html]:
     """Yield the findings in detail; verdicts that differ only in their place are one."""
-    findings = report.findings()
+    findings = report.list_findings()
     for number, verdicts in enumerate(findings[:_MAX_ROWS]):
         first = verdicts[0]
         command = again(first) if again else ""
         if number >= _MAX_WITH_EXCHANGES:
             first = msgspec.structs.replace(first, exchange=[])
         places = "; ".join(one.where for one in verdicts[:_MAX_PLACES])
-        yield verdict_html(first, where=places, again=command)
+        yield write_verdict_html(first, where=places, again=command)
     if len(findings) > _MAX_ROWS:
         yield element("p", f"… {len(findings) - _MAX_ROWS:,} more findings", class_="cut")
 
@@ -219,37 +221,37 @@ def _list_passed_cases(report: Report) -> Html:
     return fold(title, element("ul", items, class_="cases"))
 
 
-def check_page(report: Report, *, again: Again | None = None) -> str:
-    """Return `check_html` as a page."""
+def write_report_page(report: Report, *, again: Again | None = None) -> str:
+    """Return `write_report_html` as a page."""
     title = f"Contract report: {report.server or shlex.join(report.command)}"
-    return page(title, check_html(report, again=again))
+    return write_page(title, write_report_html(report, again=again))
 
 
-def _head(report: Report) -> Html:
+def _write_head(report: Report) -> Html:
     facts: list[tuple[str, str]] = []
-    for name, value in _facts(report):
+    for name, value in _list_facts(report):
         if name == "command":
             facts.append((name, code(value, _MAX_CHARS)))
         else:
             facts.append((name, value))
-    bar, numbers = _counts(report)
+    bar, numbers = _write_counts(report)
     return element(
         "header",
         element("p", "Contract report", class_="eyebrow"),
         element("h1", cut(report.server or "A server without a name", _MAX_NAME_CHARS)),
-        element("p", summary(report), class_="lead"),
+        element("p", summarize(report), class_="lead"),
         bar,
         numbers,
         pairs(*facts),
     )
 
 
-def _counts(report: Report) -> tuple[Html, Html]:
+def _write_counts(report: Report) -> tuple[Html, Html]:
     """Return a bar with the share of each outcome, and the list of numbers below it."""
     rectangles, items = [], []
     total = max(len(report.verdicts), 1)
     left = 0.0
-    for outcome, number in report.counts().items():
+    for outcome, number in report.count_outcomes().items():
         colour = _COLOURS.get(outcome, "muted")
         width = 100 * number / total
         rectangles.append(
@@ -270,7 +272,7 @@ def _counts(report: Report) -> tuple[Html, Html]:
     return bar, element("ul", items, class_="counts")
 
 
-def _facts(report: Report) -> list[tuple[str, str]]:
+def _list_facts(report: Report) -> list[tuple[str, str]]:
     speaks = ""
     if report.revisions:
         speaks = f"MCP {', '.join(report.revisions)}; {' and '.join(report.framings)}"
@@ -286,16 +288,16 @@ def _facts(report: Report) -> list[tuple[str, str]]:
         ("speaks", speaks),
         ("made with", report.sdk),
         ("tools", tools),
-        ("took", duration(report.seconds)),
+        ("took", format_duration(report.seconds)),
         ("command", shlex.join(report.command)),
         ("seed", seed),
         ("closed", " ".join(closed)),
     ]
 
 
-def _area_rows(report: Report) -> list[list[str]]:
+def _make_area_rows(report: Report) -> list[list[str]]:
     rows = []
-    for area, numbers in list(report.areas().items())[:_MAX_ROWS]:
+    for area, numbers in list(report.count_by_area().items())[:_MAX_ROWS]:
         cells = [str(numbers[outcome] or "") for outcome in OUTCOMES]
         rows.append([area, *cells])
     return rows
@@ -312,24 +314,24 @@ _COST_NOTE = (
 )
 
 
-def _cost_rows(report: Report) -> Iterator[list[str]]:
+def _make_cost_rows(report: Report) -> Iterator[list[str]]:
     for cost in report.costs[:_MAX_ROWS]:
-        yield _pad(_cost_row(cost))
+        yield _pad(_make_cost_row(cost))
     if len(report.costs) > _MAX_ROWS:
         yield _pad([f"{len(report.costs) - _MAX_ROWS:,} more"])
 
 
-def _cost_row(cost: ToolCost) -> list[str]:
+def _make_cost_row(cost: ToolCost) -> list[str]:
     exact = ""
     if cost.exact_tokens:
         exact = f"{cost.exact_tokens:,}"
-    row = [cost.name[:_MAX_NAME_CHARS], f"{cost.tokens:,}", exact, size(cost.bytes)]
+    row = [cost.name[:_MAX_NAME_CHARS], f"{cost.tokens:,}", exact, format_size(cost.bytes)]
     if cost.calls:
         row.append(str(cost.calls))
-        row.append(duration(cost.seconds))
-        row.append(duration(cost.slowest_seconds))
-        row.append(size(cost.result_bytes))
-        row.append(size(cost.largest_result_bytes))
+        row.append(format_duration(cost.seconds))
+        row.append(format_duration(cost.slowest_seconds))
+        row.append(format_size(cost.result_bytes))
+        row.append(format_size(cost.largest_result_bytes))
     return row
 
 
@@ -337,17 +339,17 @@ def _pad(row: list[str]) -> list[str]:
     return row + [""] * (len(_COST) - len(row))
 
 
-def _tools(report: Report) -> Html:
+def _write_tools(report: Report) -> Html:
     rows: list[list[Html | str]] = []
-    for number, (name, *others) in enumerate(_cost_rows(report)):
-        rows.append([join_html((name, _token_bar(report, number))), *others])
+    for number, (name, *others) in enumerate(_make_cost_rows(report)):
+        rows.append([join_html((name, _draw_token_bar(report, number))), *others])
     costs = table(_COST, rows, caption="The cost of each tool", class_="numbers")
     return join_html(
         element("div", costs, class_="wide", tabindex=0), element("p", _COST_NOTE, class_="caption")
     )
 
 
-def _token_bar(report: Report, number: int) -> Html | str:
+def _draw_token_bar(report: Report, number: int) -> Html | str:
     """Return a bar as long as the tokens of a tool, as a share of those of the most expensive."""
     if number >= min(len(report.costs), _MAX_ROWS):
         return ""  # the row that counts the others
@@ -363,14 +365,14 @@ def _token_bar(report: Report, number: int) -> Html | str:
     )
 
 
-def _reasons(report: Report, outcome: Outcome) -> Iterator[Html]:
+def _write_reasons(report: Report, outcome: Outcome) -> Iterator[Html]:
     """Yield the reasons for an outcome, each with its cases."""
     reasons = []
-    for (reason_outcome, why), cases in report.reasons().items():
+    for (reason_outcome, why), cases in report.collect_reasons().items():
         if reason_outcome == outcome:
             reasons.append((why, ", ".join(cases)))
     if outcome == "known gap":
-        for why, number in report.of_sdk().items():
+        for why, number in report.count_sdk_findings().items():
             reasons.append((why, format_count(number, "finding")))
     for why, cases_text in reasons[:_MAX_ROWS]:
         cases_html = element("span", cut(cases_text, _MAX_CHARS), class_="muted")
@@ -380,28 +382,28 @@ def _reasons(report: Report, outcome: Outcome) -> Iterator[Html]:
 # --- Markdown ---
 
 
-def check_markdown(report: Report, *, again: Again | None = None) -> str:
+def write_report_markdown(report: Report, *, again: Again | None = None) -> str:
     """Return *report* in short, for a pull request: at most what GitHub takes as a comment."""
-    findings = report.findings()
+    findings = report.list_findings()
     shown = [verdicts[0] for verdicts in findings[:_MAX_ROWS]]
     rows = []
     for one in shown:
         rows.append([one.outcome, _link_markdown(one), as_code(one.expected), as_code(one.came)])
     counts = []
-    for outcome, number in report.counts().items():
+    for outcome, number in report.count_outcomes().items():
         if number:
             counts.append(f"{number} {outcome}")
     facts = []
-    for name, value in _facts(report):
+    for name, value in _list_facts(report):
         if value and name != "seed":
             facts.append(f"{name} {as_code(value)}")
-    areas = table_of(("area", *OUTCOMES), _with_code(_area_rows(report)))
-    costs = table_of(_COST, _with_code(_cost_rows(report)))
+    areas = write_table(("area", *OUTCOMES), _with_code(_make_area_rows(report)))
+    costs = write_table(_COST, _with_code(_make_cost_rows(report)))
     parts = [
         f"### Contract of {as_code(report.server or 'a server')}",
-        f"**{summary(report)}** {', '.join(counts)}.",
+        f"**{summarize(report)}** {', '.join(counts)}.",
         "; ".join(facts),
-        *table_of(("", "case", "expected", "came"), rows, len(findings)),
+        *write_table(("", "case", "expected", "came"), rows, len(findings)),
         fold_part("Verdicts by area", *areas),
         fold_part("The cost of each tool", *costs),
     ]

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_client.pages.markdown import as_code, join_within_limit
 from toolwire_client.pages.markup import Html, code, cut, element, join_html, pairs, table
-from toolwire_client.pages.page import page, section
+from toolwire_client.pages.page import section, write_page
 from toolwire_dialects.compare.words import HEADINGS, WHOM, format_verdict
 
-from .side_by_side import side_by_side
+from .side_by_side import compare_side_by_side
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ _MAX_ROWS = 1000
 _MAX_CHARS = 2000
 
 
-def diff_html(
+def write_diff_html(
     changes: Sequence[Change],
     *,
     old: str,
@@ -45,11 +45,11 @@ def diff_html(
     for each_level, heading in HEADINGS.items():
         changes_table = _make_table(heading, _select(changes, each_level))
         sections.append(section(heading, changes_table))
-    sections.append(section("Side by side", side_by_side(old_tools, new_tools)))
+    sections.append(section("Side by side", compare_side_by_side(old_tools, new_tools)))
     return join_html(head, *sections)
 
 
-def diff_page(
+def write_diff_page(
     changes: Sequence[Change],
     *,
     old: str,
@@ -57,12 +57,12 @@ def diff_page(
     old_tools: Sequence[Any] = (),
     new_tools: Sequence[Any] = (),
 ) -> str:
-    """Return `diff_html` as a page."""
-    content = diff_html(changes, old=old, new=new, old_tools=old_tools, new_tools=new_tools)
-    return page("Changes of tools", content)
+    """Return `write_diff_html` as a page."""
+    content = write_diff_html(changes, old=old, new=new, old_tools=old_tools, new_tools=new_tools)
+    return write_page("Changes of tools", content)
 
 
-def diff_markdown(changes: Sequence[Change]) -> str:
+def write_diff_markdown(changes: Sequence[Change]) -> str:
     """Return *changes*, breaking ones first, below the verdict."""
     level, _, verdict = format_verdict(changes).partition(":")
     parts = [f"**{level}**:{verdict}"]

@@ -46,12 +46,12 @@ class Row(NamedTuple):
         return self.old == self.new
 
 
-def side_by_side(old: Sequence[Any], new: Sequence[Any]) -> Html:
+def compare_side_by_side(old: Sequence[Any], new: Sequence[Any]) -> Html:
     """Return, for each tool in both lists that changed, its old and new texts and schemas."""
-    before = _by_name(old)
+    before = _index_by_name(old)
     blocks: list[Html] = []
-    for name, entry in _by_name(new).items():
-        parts = _changed_parts(before.get(name, entry), entry)
+    for name, entry in _index_by_name(new).items():
+        parts = _write_changed_parts(before.get(name, entry), entry)
         if parts:
             blocks.append(fold(element("code", name), *parts, open_=not blocks, class_="tool"))
     shown = blocks[:_MAX_TOOLS]
@@ -61,20 +61,20 @@ def side_by_side(old: Sequence[Any], new: Sequence[Any]) -> Html:
     return join_html(*shown)
 
 
-def _by_name(entries: Sequence[Any]) -> dict[str, Entry]:
+def _index_by_name(entries: Sequence[Any]) -> dict[str, Entry]:
     return {entry["name"]: entry for entry in entries}
 
 
-def _changed_parts(old: Entry, new: Entry) -> list[Html]:
+def _write_changed_parts(old: Entry, new: Entry) -> list[Html]:
     parts = []
     for member, heading in _PARTS.items():
-        before, after = _lines(old.get(member)), _lines(new.get(member))
+        before, after = _split_lines(old.get(member)), _split_lines(new.get(member))
         if before != after:
-            parts.append(_comparison(heading, align(before, after)))
+            parts.append(_write_comparison(heading, align(before, after)))
     return parts
 
 
-def _lines(value: Any) -> list[str]:
+def _split_lines(value: Any) -> list[str]:
     """Return the lines of a text, or of the JSON of another value; none of what is absent."""
     if value is None:
         return []
@@ -94,19 +94,19 @@ def align(old: list[str], new: list[str]) -> list[Row]:
     for _, old_start, old_end, new_start, new_end in matcher.get_opcodes():
         before, after = old[old_start:old_end], new[new_start:new_end]
         for number in range(max(len(before), len(after))):
-            rows.append(Row(_line_at(before, number), _line_at(after, number)))
+            rows.append(Row(_get_line(before, number), _get_line(after, number)))
     return rows
 
 
-def _line_at(lines: list[str], number: int) -> str | None:
+def _get_line(lines: list[str], number: int) -> str | None:
     if number < len(lines):
         return lines[number]
     return None
 
 
-def _comparison(heading: str, rows: list[Row]) -> Html:
+def _write_comparison(heading: str, rows: list[Row]) -> Html:
     body = []
-    for row in near_changes(rows):
+    for row in keep_near_changes(rows):
         before = element("td", _mark_differences(row.old, row.new, "del"))
         after = element("td", _mark_differences(row.new, row.old, "ins"))
         body.append(element("tr", before, after))
@@ -121,7 +121,7 @@ def _comparison(heading: str, rows: list[Row]) -> Html:
     return join_html(element("h4", heading), compared)
 
 
-def near_changes(rows: list[Row]) -> Iterator[Row]:
+def keep_near_changes(rows: list[Row]) -> Iterator[Row]:
     """Yield the changed rows and a few before and after each; one row says how many are left
     out.
     """

@@ -68,7 +68,7 @@ class GeneratedCalls:
         attempt, result = self._call_once(play, params)
         if not self._has_second_chance or not self._context.is_doubtful(attempt):
             return result
-        limits = self._limits.for_repeating()
+        limits = self._limits.extend_for_repeating()
         with closing(GeneratedCalls(self._context, limits)) as calls:
             return calls.call(play, params, is_alone=True)
 

@@ -126,7 +126,7 @@ def repeat_doubt(context: CheckContext, doubt: Doubt) -> Verdict:
     """Return the final verdict on a play: played again, alone, with longer limits, and then after
     the plays that were before it.
     """
-    limits = context.limits.for_repeating()
+    limits = context.limits.extend_for_repeating()
     with closing(PlaySequence(context, limits)) as sequence:
         alone = sequence.play(doubt.play).verdict
     if is_as_bad(alone, doubt.verdict):

@@ -75,7 +75,7 @@ class Limits(msgspec.Struct, frozen=True):
             exit_times=times * self.exit_times,
         )
 
-    def for_repeating(self) -> Limits:
+    def extend_for_repeating(self) -> Limits:
         """Return the limits for a case that is repeated alone, after it failed and time may have
         been the reason.
         """

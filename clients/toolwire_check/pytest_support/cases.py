@@ -158,7 +158,7 @@ def _report_outcome(verdicts: Sequence[Verdict], report: Report, severity: str) 
     """End the test by *verdicts*, which are some of the *report*: the gravest decides."""
     import pytest
 
-    failed = report.failures(severity)
+    failed = report.list_failures(severity)
     texts = [_format_verdict(verdict) for verdict in verdicts if verdict in failed]
     if texts:
         pytest.fail("\n\n".join(texts), pytrace=False)

@@ -35,7 +35,7 @@ def valid_values(schema: Schema) -> SearchStrategy[Any]:
         NoValues: if it has something that values are not made for, such as a pattern that Python
             and JavaScript read differently, or only accepts values that are nested very deeply.
     """
-    return Maker(ValueJudge(schema)).values()
+    return Maker(ValueJudge(schema)).make_strategy()
 
 
 def invalid_values(schema: Schema, *, within: Schema = True) -> SearchStrategy[Any]:

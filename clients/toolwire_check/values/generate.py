@@ -64,7 +64,7 @@ class Maker:
             raise NoValues("", "it is nested too deeply") from None
         raise NoValues("", "nothing fits the schema, or only what is nested very deeply")
 
-    def values(self) -> st.SearchStrategy[Any]:
+    def make_strategy(self) -> st.SearchStrategy[Any]:
         """Return a strategy for values that fit the document."""
         return st.composite(lambda draw: self.draw_value(draw, [self.root], self.depth))()
 

@@ -31,13 +31,13 @@ def as_code(text: str, most: int = _MAX_CODE) -> str:
         text = f"{text[: most - 1]}…"
     if "|" in text:  # ends the cell of a table, even within backticks
         return as_html(text)
-    mark = "`" * (_longest_run_of_backticks(text) + 1)
+    mark = "`" * (_measure_backticks(text) + 1)
     if text.startswith("`") or text.endswith("`"):
         text = f" {text} "
     return f"{mark}{text}{mark}"
 
 
-def _longest_run_of_backticks(text: str) -> int:
+def _measure_backticks(text: str) -> int:
     return max(map(len, re.findall("`+", text)), default=0)
 
 
@@ -54,11 +54,11 @@ def fence(lines: Iterable[str]) -> str:
     more = len(whole) - _MAX_FENCE
     if more > 0:
         text += f"\n… {more:,} more characters"
-    mark = "`" * max(3, _longest_run_of_backticks(text) + 1)
+    mark = "`" * max(3, _measure_backticks(text) + 1)
     return f"{mark}text\n{text}\n{mark}"
 
 
-def table_of(head: Sequence[str], rows: Sequence[Sequence[str]], total: int = 0) -> list[str]:
+def write_table(head: Sequence[str], rows: Sequence[Sequence[str]], total: int = 0) -> list[str]:
     """Return a table of at most fifty *rows*, and the number of further ones of *total*; empty
     without rows.
 

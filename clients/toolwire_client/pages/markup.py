@@ -40,7 +40,7 @@ def element(tag: str, /, *children: Child, **attributes: str | int | bool | None
     page; other addresses are left out.
     """
     written = "".join(
-        _attribute(name.rstrip("_").replace("_", "-"), value)
+        _write_attribute(name.rstrip("_").replace("_", "-"), value)
         for name, value in attributes.items()
         if value is not None and value is not False
     )
@@ -54,10 +54,10 @@ def element(tag: str, /, *children: Child, **attributes: str | int | bool | None
 
 def join_html(*children: Child) -> Html:
     """Return *children* one after the other, as `element` writes them."""
-    return Html("".join(map(_child, children)))
+    return Html("".join(map(_write_child, children)))
 
 
-def _child(child: Child) -> str:
+def _write_child(child: Child) -> str:
     match child:
         case None:
             return ""
@@ -68,7 +68,7 @@ def _child(child: Child) -> str:
     return join_html(*child)
 
 
-def _attribute(name: str, value: str | int) -> str:
+def _write_attribute(name: str, value: str | int) -> str:
     if value is True:
         return f" {name}"
     text = make_printable(str(value))
@@ -127,7 +127,7 @@ def pairs(*pairs: tuple[str, Child]) -> Html:
     )
 
 
-def size(number: float) -> str:
+def format_size(number: float) -> str:
     """Return a number of bytes in words."""
     for unit, bytes_ in (("MB", 1e6), ("kB", 1e3)):
         if number >= bytes_:
@@ -142,7 +142,7 @@ def format_count(number: int, what: str) -> str:
     return f"{number:,} {what}s"
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """Return a duration in words."""
     if seconds >= 59.95:
         minutes, left = divmod(round(seconds), 60)

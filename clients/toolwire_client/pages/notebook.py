@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.tool_table import format_arguments
 
 from .markup import Html, code, cut, element, fold, pairs
-from .result_html import result_html, text_html
-from .tree import tree
+from .result_html import write_result_html, write_text_html
+from .tree import write_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,14 +24,14 @@ def show_tool(entry: Mapping[str, Any]) -> Html:
     return element(
         "div",
         element("p", code(format_arguments(entry), _MAX_CHARS)),
-        text_html(str(entry.get("description") or "")),
-        fold("As clients receive it", tree(dict(entry))),
+        write_text_html(str(entry.get("description") or "")),
+        fold("As clients receive it", write_tree(dict(entry))),
     )
 
 
 def show_result(raw: Mapping[str, Any]) -> Html:
     """Return the result of a call."""
-    return result_html(raw)
+    return write_result_html(raw)
 
 
 def show_client(
@@ -50,7 +50,7 @@ def show_outcome(summary: str, result: Any) -> Html:
     """Return how a run of an agent ended: in short, and its result."""
     parts = [element("p", cut(summary, _MAX_CHARS))]
     if isinstance(result, str):
-        parts.append(text_html(result))
+        parts.append(write_text_html(result))
     elif result is not None:
-        parts.append(tree(result))
+        parts.append(write_tree(result))
     return element("div", parts)

@@ -13,7 +13,7 @@ from .markup import Child, Html, element, join_html
 
 
 @cache
-def style() -> str:
+def read_style() -> str:
     """Return the style of all pages."""
     return (files(__package__) / "style.css").read_text("utf-8")
 
@@ -24,9 +24,9 @@ def section(heading: str, *content: Child) -> Html:
     return element("section", element("h2", heading), inner, aria_label=heading) if inner else inner
 
 
-def page(title: str, *content: Child) -> str:
+def write_page(title: str, *content: Child) -> str:
     """Return a document with this *content*, whose policy lets it load nothing and run nothing."""
-    digest = b64encode(sha256(style().encode()).digest()).decode()
+    digest = b64encode(sha256(read_style().encode()).digest()).decode()
     policy = (
         f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; media-src data:;"
         " form-action 'none'"
@@ -39,7 +39,7 @@ def page(title: str, *content: Child) -> str:
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("meta", name="color-scheme", content="light dark"),
         element("title", title),
-        element("style", Html(style())),
+        element("style", Html(read_style())),
     )
     footer = element("footer", "Made by ", _link_to_project(), ".")
     body = element("body", element("main", *content), footer, class_="page")

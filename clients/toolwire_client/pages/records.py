@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.wire.codec import encode
 
 from .markup import Child, Html, element, format_count, join_html, table
-from .tree import tree
+from .tree import write_tree
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,14 +31,14 @@ def show_data(value: Any, path: Path, name: str = "") -> Html:
     if is_records(value):
         return _show_records(value, path, name)
     if not isinstance(value, dict):
-        return tree(value, name)
+        return write_tree(value, name)
     lists = [member for member, item in value.items() if is_records(item)][:_MAX_TABLES]
     if not lists:
-        return tree(value, name)
+        return write_tree(value, name)
     tables = [_show_records(value[member], (*path, member), member) for member in lists]
     rest = {member: item for member, item in value.items() if member not in lists}
     if rest:
-        return join_html(tree(rest, name), tables)
+        return join_html(write_tree(rest, name), tables)
     return join_html(tables)
 
 
@@ -63,7 +63,7 @@ def _find_columns(records: Sequence[dict[str, Any]]) -> list[str]:
 
 def _show_records(records: Sequence[dict[str, Any]], path: Path, name: str) -> Html:
     columns = _find_columns(records)
-    rows = [[_cell(record, column) for column in columns] for record in records[:_MAX_ROWS]]
+    rows = [[_write_cell(record, column) for column in columns] for record in records[:_MAX_ROWS]]
     more = len(records) - _MAX_ROWS
     caption = name or "records"
     parts: list[Child] = [table(columns, rows, caption=caption)]
@@ -72,7 +72,7 @@ def _show_records(records: Sequence[dict[str, Any]], path: Path, name: str) -> H
     return element("div", parts, class_="records wide", tabindex=0, data_at=json.dumps(path))
 
 
-def _cell(record: dict[str, Any], column: str) -> str:
+def _write_cell(record: dict[str, Any], column: str) -> str:
     if column not in record:
         return ""
     value = record[column]

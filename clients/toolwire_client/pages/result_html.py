@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolwire_schemas.wire import codec
 
-from .markup import Html, block, cut, element, fold, format_count, join_html, size
+from .markup import Html, block, cut, element, fold, format_count, format_size, join_html
 from .records import Path, show_data
-from .tree import tree
+from .tree import write_tree
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ _MAX_VALUE_CHARS = 2000
 _KNOWN = {"content": list, "contents": list, "messages": list, "isError": bool, "resultType": str}
 
 
-def result_html(
+def write_result_html(
     result: Mapping[str, Any], *, problems: Sequence[str] = (), fault: str = ""
 ) -> Html:
     """Return the result of `tools/call`, `resources/read` or `prompts/get`; members of others as a
@@ -53,7 +53,7 @@ def result_html(
         parts.append(show_data(data, ("structuredContent",), "structured content"))
     blocks = _Blocks(data)
     for found in contents[:_MAX_BLOCKS]:
-        block_html = blocks.html(found)
+        block_html = blocks.write_block(found)
         if block_html is not None:
             parts.append(block_html)
     more = len(contents) - _MAX_BLOCKS
@@ -61,7 +61,7 @@ def result_html(
         parts.append(element("p", f"… {format_count(more, 'more block')}", class_="cut"))
     others = _find_other_members(result)
     if others:
-        parts.append(fold("Further members", tree(others)))
+        parts.append(fold("Further members", write_tree(others)))
     return element("div", parts, class_="result")
 
 
@@ -121,11 +121,11 @@ class _Blocks:
         self._chars = _MAX_TEXT_CHARS
         self._bytes = _MAX_MEDIA_BYTES
 
-    def html(self, found: _Content) -> Html | None:
+    def write_block(self, found: _Content) -> Html | None:
         """Return a content block; `None` if the data says the same."""
         role, one, path = found
         if not isinstance(one, dict):
-            return tree(one, role)
+            return write_tree(one, role)
         inner = one
         if isinstance(one.get("resource"), dict):
             inner = one["resource"]
@@ -142,13 +142,13 @@ class _Blocks:
         if isinstance(text, str):
             if self._is_repeated(text):
                 return None
-            shown = self._text(text, mime, (*path, "text"))
+            shown = self._write_text(text, mime, (*path, "text"))
         elif isinstance(raw, str):
-            shown = self._medium(raw, mime, words)
+            shown = self._write_medium(raw, mime, words)
         elif kind == "resource_link" and name:
             return _show_link(inner)
         else:
-            shown = tree(one)
+            shown = write_tree(one)
         caption = ", ".join(word[:300] for word in words if word)
         if not caption:
             return element("section", shown)
@@ -157,27 +157,27 @@ class _Blocks:
     def _is_repeated(self, text: str) -> bool:
         return self._data is not None and len(text) <= _MAX_COMPARED and _says(text, self._data)
 
-    def _text(self, text: str, mime: str, path: Path) -> Html:
+    def _write_text(self, text: str, mime: str, path: Path) -> Html:
         most, self._chars = self._chars, max(self._chars - len(text), 0)
         data = _read_data(text)
         if data is None or len(text) > most:
-            return text_html(text, mime, most)
+            return write_text_html(text, mime, most)
         return join_html(show_data(data, path), fold("As text", block(text, most)))
 
-    def _medium(self, raw: str, mime: str, words: list[str]) -> Html | None:
+    def _write_medium(self, raw: str, mime: str, words: list[str]) -> Html | None:
         try:
             data = a2b_base64(raw.encode("ascii"), strict_mode=True)
         except ValueError:
             words.append("not Base64")
             return block(raw, _MAX_VALUE_CHARS)
-        words.append(size(len(data)))
+        words.append(format_size(len(data)))
         if not _MEDIA.fullmatch(mime) or len(data) > self._bytes:
             return None
         self._bytes -= len(data)
         address = f"data:{mime};base64,{b64encode(data).decode()}"
         if mime.startswith("audio/"):
             return element("audio", controls=True, src=address)
-        return element("img", src=address, alt=f"a picture of the result, {size(len(data))}")
+        return element("img", src=address, alt=f"a picture of the result, {format_size(len(data))}")
 
 
 def _is_text_of(block: Any, data: Any) -> bool:
@@ -233,7 +233,7 @@ _WEAK = [re.compile(sign, re.MULTILINE) for sign in _SIGNS[:2]]
 _MAX_MARKDOWN = 20_000  # a second of work for the worst of texts
 
 
-def text_html(text: str, mime: str = "", most: int = 20_000) -> Html:
+def write_text_html(text: str, mime: str = "", most: int = 20_000) -> Html:
     """Return *text* as it is laid out, or read as Markdown if it is that: by its type, or by two
     signs of it.
     """
@@ -242,7 +242,7 @@ def text_html(text: str, mime: str = "", most: int = 20_000) -> Html:
         return shown
     if mime != "text/markdown" and not (_has_sign(text, _STRONG) and _has_sign(text, _WEAK)):
         return shown
-    rendered = _markdown(text)
+    rendered = _write_markdown(text)
     if rendered is None:
         return shown
     return join_html(rendered, fold("As text", shown))
@@ -252,21 +252,21 @@ def _has_sign(text: str, signs: Sequence[re.Pattern[str]]) -> bool:
     return any(sign.search(text) for sign in signs)
 
 
-def _markdown(text: str) -> Html | None:
+def _write_markdown(text: str) -> Html | None:
     """Return Markdown as HTML; `None` without the package that reads it, or if it is nested too
     deeply.
     """
     try:
         from markdown_it.tree import SyntaxTreeNode
 
-        parts = SyntaxTreeNode(_parser().parse(text)).children
+        parts = SyntaxTreeNode(_make_parser().parse(text)).children
         return element("div", [_render_node(part) for part in parts], class_="markdown")
     except (ImportError, RecursionError):
         return None
 
 
 @cache
-def _parser() -> Any:
+def _make_parser() -> Any:
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
@@ -279,7 +279,7 @@ def _render_node(node: Any) -> Html:
         return element("code", node.content)
     if node.type == "softbreak":
         return join_html("\n")
-    if node.type == "list_item" and (mark := _TASK.match(_first_text(node))):
+    if node.type == "list_item" and (mark := _TASK.match(_find_first_text(node))):
         return _render_task(node, mark)
     inner = join_html([_render_node(child) for child in node.children] or node.content)
     if node.type in ("link", "image"):  # a picture from elsewhere is not loaded, but linked
@@ -296,7 +296,7 @@ def _render_node(node: Any) -> Html:
 _TASK = re.compile(r"\[([ xX])\] ")
 
 
-def _first_text(item: Any) -> str:
+def _find_first_text(item: Any) -> str:
     """Return the text with which a list item begins."""
     node = item
     while node.children:

@@ -16,20 +16,20 @@ _MAX_VALUE_CHARS = 2000
 _OPEN = 12  # members up to which a list or an object is shown open
 
 
-def tree(value: Any, name: str = "") -> Html:
+def write_tree(value: Any, name: str = "") -> Html:
     """Return a JSON value as a tree whose parts open and close; a long or deep part is cut, which
     it says.
     """
-    return element("div", _node(value, name, [_MAX_VALUES], 0), class_="tree")
+    return element("div", _write_node(value, name, [_MAX_VALUES], 0), class_="tree")
 
 
-def _node(value: Any, name: str, left: list[int], depth: int) -> Html:
+def _write_node(value: Any, name: str, left: list[int], depth: int) -> Html:
     left[0] -= 1
     key: list[Html | str] = []
     if name:
         key = [element("span", cut(name, 200), class_="key"), " "]
     if not isinstance(value, dict | list) or not value:
-        return element("div", key, _leaf(value))
+        return element("div", key, _write_leaf(value))
     if depth == _MAX_DEPTH:
         return element("div", key, element("span", "… nested more deeply", class_="cut"))
     if isinstance(value, dict):
@@ -43,11 +43,11 @@ def _node(value: Any, name: str, left: list[int], depth: int) -> Html:
         if left[0] <= 0:
             shown.append(element("div", f"… {len(value) - len(shown):,} more", class_="cut"))
             break
-        shown.append(_node(item, str(member), left, depth + 1))
+        shown.append(_write_node(item, str(member), left, depth + 1))
     return fold([key, element("span", count, class_="count")], *shown, open_=len(value) <= _OPEN)
 
 
-def _leaf(value: Any) -> Html:
+def _write_leaf(value: Any) -> Html:
     if isinstance(value, str) and "\n" in value:
         text = value
     else:

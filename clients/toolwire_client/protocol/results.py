@@ -187,10 +187,10 @@ def _present(value: Any) -> Any:
     return {name: item for name, item in value.items() if item is not None and item != []}
 
 
-def contents(result: Any) -> ResourceResult:
+def read_contents(result: Any) -> ResourceResult:
     """Return a result of `resources/read` as a value. Raises `BrokenRules` if it is malformed."""
     try:
-        parts = [_content(part) for part in result["contents"]]
+        parts = [_read_content(part) for part in result["contents"]]
     except (msgspec.ValidationError, TypeError, KeyError, ValueError) as error:
         raise BrokenRules(
             f"the server's contents of a resource are malformed: {error}", result
@@ -198,7 +198,7 @@ def contents(result: Any) -> ResourceResult:
     return ResourceResult(contents=parts, raw=result)
 
 
-def _content(part: Any) -> ResourceContent:
+def _read_content(part: Any) -> ResourceContent:
     from base64 import b64decode  # few servers have resources
 
     given = _present(part)
@@ -206,7 +206,7 @@ def _content(part: Any) -> ResourceContent:
     return msgspec.convert({**given, "data": data}, ResourceContent)
 
 
-def prompt_messages(result: Any) -> PromptResult:
+def read_prompt_messages(result: Any) -> PromptResult:
     """Return a result of `prompts/get` as a value. Raises `BrokenRules` if it is malformed."""
     try:
         given = {**_present(result), "messages": result["messages"], "raw": result}
@@ -218,7 +218,7 @@ def prompt_messages(result: Any) -> PromptResult:
     return found
 
 
-def completion_values(result: Any) -> list[str]:
+def read_completion_values(result: Any) -> list[str]:
     """Return the values in a result of `completion/complete`. Raises `BrokenRules` if it is
     malformed.
     """
@@ -228,7 +228,7 @@ def completion_values(result: Any) -> list[str]:
         raise BrokenRules(f"the server's completion is malformed: {error}") from None
 
 
-def outcome(result: Any) -> CallResult:
+def read_call_result(result: Any) -> CallResult:
     """Return a result of `tools/call` as a value. Raises `BrokenRules` if it is malformed."""
     if not isinstance(result, dict):
         raise BrokenRules("the server's result of a call is not an object")

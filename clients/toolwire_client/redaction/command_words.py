@@ -82,8 +82,8 @@ def _hide_in_word(word: str, redactor: Redactor) -> str:
         return f"{assignment['name']}={HIDDEN}"
     address = _ADDRESS.fullmatch(word)
     if address is None:
-        return redactor.text(word)
-    server = redactor.text(address["origin"] + address["host"])
+        return redactor.redact_text(word)
+    server = redactor.redact_text(address["origin"] + address["host"])
     if address["rest"].strip("/"):
         return f"{server}/{HIDDEN}"
     return server + address["rest"]

@@ -81,7 +81,7 @@ class Redactor:
         if longest_first:
             self._known = re.compile("|".join(map(_as_pattern, longest_first)))
 
-    def text(self, text: str) -> str:
+    def redact_text(self, text: str) -> str:
         """Return *text* without secrets, and without lone surrogates, which no file can hold."""
         text = repair_surrogates(text)
         if self._known is not None:
@@ -90,21 +90,21 @@ class Redactor:
             text = pattern.sub(_hide, text)
         return self._hide_within_json(hide_assignments(text))
 
-    def value(self, value: Any) -> Any:
+    def redact_value(self, value: Any) -> Any:
         """Return a JSON value without secrets."""
         return self._redact_value(value, "")
 
-    def event(self, event: T) -> T:
+    def redact_event(self, event: T) -> T:
         """Return an event without secrets."""
         plain = msgspec.to_builtins(event)
         ours = {name: plain[name] for name in ("type", "at") if name in plain}
-        return msgspec.convert(self.value(plain) | ours, type(event))
+        return msgspec.convert(self.redact_value(plain) | ours, type(event))
 
     def _redact_value(self, value: Any, parent: str) -> Any:
         """Return *value*, the member *parent* of an object, without secrets."""
         match value:
             case str():
-                return self.text(value)
+                return self.redact_text(value)
             case list() | tuple():
                 return self._redact_items(value)
             case dict():
@@ -153,11 +153,11 @@ class Redactor:
             if is_pair and name == "value":
                 hidden[name] = self._redact_secret(named, value)
             elif not is_secret_name(name) or (is_pair and name == "key"):
-                hidden[self.text(name)] = self._redact_value(value, name)
+                hidden[self.redact_text(name)] = self._redact_value(value, name)
             elif is_of_schemas:
-                hidden[self.text(name)] = self._redact_schema(name, value)
+                hidden[self.redact_text(name)] = self._redact_schema(name, value)
             else:
-                hidden[self.text(name)] = self._redact_secret(name, value)
+                hidden[self.redact_text(name)] = self._redact_secret(name, value)
         return hidden
 
     def _redact_secret(self, name: str, value: Any) -> Any:
@@ -171,7 +171,7 @@ class Redactor:
                 return [self._redact_secret(name, item) for item in value]
             case dict():
                 return {
-                    self.text(inner): self._redact_secret(name, item)
+                    self.redact_text(inner): self._redact_secret(name, item)
                     for inner, item in value.items()
                 }
             case int() | float() if not isinstance(value, bool) and is_secret_number(name):
@@ -199,9 +199,9 @@ class Redactor:
             elif word in ("default", "examples"):
                 hidden[word] = self._redact_secret(name, value)
             elif isinstance(value, str):
-                hidden[self.text(word)] = HIDDEN
+                hidden[self.redact_text(word)] = HIDDEN
             else:
-                hidden[self.text(word)] = self._redact_value(value, word)
+                hidden[self.redact_text(word)] = self._redact_value(value, word)
         return hidden
 
     def _hide_within_json(self, text: str) -> str:
@@ -213,7 +213,7 @@ class Redactor:
             return text
         try:
             value = msgspec.json.decode(text)
-            hidden = self.value(value)
+            hidden = self.redact_value(value)
         except (ValueError, RecursionError):
             return text
         if hidden == value:

@@ -102,7 +102,7 @@ class Connection:
         number, message = request
         with self._lock:
             if self.end is not None:
-                raise self.end.again()
+                raise self.end.copy()
             if self.is_full:
                 raise ClientError("the server does not read its requests")
             self._inboxes[number] = inbox
@@ -114,7 +114,7 @@ class Connection:
         """
         with self._lock:
             if self.end is not None:
-                raise self.end.again()
+                raise self.end.copy()
             self._watches.add(watch)
 
     def unwatch(self, watch: TaskWatch) -> None:
@@ -172,7 +172,7 @@ class Connection:
         self.fail(Closed("the client was closed"))
         self.transport.close()
 
-    def noise(self) -> str:
+    def get_noise(self) -> str:
         """Return the last lines of the server's output that were not messages."""
         return "\n".join(tuple(self._noise))
 
@@ -186,7 +186,7 @@ class Connection:
             elicitations, self._elicitations = list(self._elicitations.values()), {}
             self._untaken.clear()
         for inbox in inboxes:
-            inbox.put(error.again())
+            inbox.put(error.copy())
         for elicitation in elicitations:
             elicitation.close()
 
@@ -203,7 +203,7 @@ class Connection:
         try:
             self._read(b"\n")  # the last line may lack its newline
         finally:
-            self.fail(gone.with_noise(self.noise()))
+            self.fail(gone.with_noise(self.get_noise()))
 
     def _take(self, event: Event) -> None:
         match event:

@@ -103,7 +103,7 @@ class ElicitationHandler:
         observer.observe_request(question)
         given = self._on_ask(question)
         if elicitation is None:
-            answer: Answer | None = await self._waiting.maybe_await(given)
+            answer: Answer | None = await self._waiting.await_if_awaitable(given)
         else:
             answer = await self._waiting.await_while_open(elicitation, given)
             if not elicitation.is_open:
@@ -126,7 +126,7 @@ class ElicitationHandler:
             connection.answer(asked, messages.encode_error(asked.id, METHOD_NOT_FOUND, problem))
             return
         try:
-            question = _question(asked.params, None)
+            question = _make_question(asked.params, None)
         except BrokenRules as error:
             connection.answer(
                 asked, messages.encode_error(asked.id, messages.INVALID_PARAMS, str(error))
@@ -146,7 +146,7 @@ class ElicitationHandler:
             connection.put_back(asked)
             raise
 
-    async def responses(self, requests: Any, tool: str) -> dict[str, Any]:
+    async def collect_answers(self, requests: Any, tool: str) -> dict[str, Any]:
         """Return the user's answers to the `inputRequests` of a modern server."""
         if not isinstance(requests, dict):
             raise BrokenRules("the tool's inputRequests are not an object")
@@ -157,11 +157,11 @@ class ElicitationHandler:
                 raise BrokenRules(
                     f"the tool {tool!r} asks for {method!r}, which this client did not offer"
                 )
-            responses[name] = await self.ask(_question(request.get("params"), tool, name))
+            responses[name] = await self.ask(_make_question(request.get("params"), tool, name))
         return responses
 
 
-def _question(params: Any, tool: str | None, key: str | None = None) -> Elicitation:
+def _make_question(params: Any, tool: str | None, key: str | None = None) -> Elicitation:
     members = as_object(params)
     if key is None:
         key = as_text(as_object(members.get("_meta")).get(messages.META_INPUT_KEY)) or "answer"
@@ -181,7 +181,7 @@ def _elicit_result(answer: Answer | None, question: Elicitation) -> dict[str, An
             "on_ask must return the answer's fields as a dict, NoAnswer.DECLINED or"
             f" NoAnswer.DISMISSED, not {answer!r}"
         )
-    if wrong := misfit(answer, question):
+    if wrong := find_misfit(answer, question):
         form = "the form"
         if question.tool:
             form = f"the form of {question.tool!r}"
@@ -189,8 +189,8 @@ def _elicit_result(answer: Answer | None, question: Elicitation) -> dict[str, An
     return {"action": "accept", "content": answer}
 
 
-def misfit(answer: dict[str, Any], question: Elicitation) -> str:
+def find_misfit(answer: dict[str, Any], question: Elicitation) -> str:
     """Return why *answer* does not fit the form of *question*; empty if it fits."""
     from ..validation import LenientValidator, join_errors  # only an answer needs them
 
-    return join_errors(LenientValidator(question.schema).faults(answer, "answer"))
+    return join_errors(LenientValidator(question.schema).find_faults(answer, "answer"))

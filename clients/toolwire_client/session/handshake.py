@@ -68,9 +68,11 @@ async def shake_hands(
         except BaseException as error:
             await waiting.run_blocking_shielded(connection.close)
             if isinstance(error, TimedOut):
-                stderr = connection.transport.stderr_tail()
+                stderr = connection.transport.get_stderr_tail()
                 raise TimedOut(
-                    with_output(f"the server was not ready {deadline}", stderr, connection.noise())
+                    with_output(
+                        f"the server was not ready {deadline}", stderr, connection.get_noise()
+                    )
                 ) from None
             raise
 
@@ -103,7 +105,7 @@ async def _discover(
 ) -> HandshakeResult:
     with RequestHandle(connection, waiting) as handle:
         handle.send(connection.protocol.discover())
-        answer = await handle.result(deadline)
+        answer = await handle.wait_for_result(deadline)
     members = as_object(answer)
     versions = members.get("supportedVersions")
     version = messages.MODERN_VERSIONS[-1]
@@ -118,7 +120,7 @@ async def _initialize(
 ) -> HandshakeResult:
     with RequestHandle(connection, waiting) as handle:
         handle.send(connection.protocol.initialize())
-        answer = as_object(await handle.result(deadline))
+        answer = as_object(await handle.wait_for_result(deadline))
     version = answer.get("protocolVersion")
     if version not in messages.LEGACY_VERSIONS:
         raise BrokenRules(f"the server speaks MCP {version!r}, which this client does not know")

@@ -8,7 +8,7 @@ from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.wire.messages import METHOD_NOT_FOUND
 
 from ..errors import CallCancelled, ClientError, RequestFailed
-from ..protocol.results import CallResult, outcome
+from ..protocol.results import CallResult, read_call_result
 from ..protocol.tasks import TaskStatus, find_task, read_status
 from .elicitation import elicitation_observer
 from .request import complete
@@ -72,7 +72,7 @@ class AsyncPendingCall:
 
     async def finish(self, deadline: Deadline) -> CallResult:
         if isinstance(self._outcome, ClientError):
-            raise self._outcome.again()
+            raise self._outcome.copy()
         if self._outcome is None:
             self._outcome = CallCancelled(
                 "the wait for the call was interrupted"
@@ -84,22 +84,22 @@ class AsyncPendingCall:
                 raise
         return self._outcome
 
-    async def first_answer(self, deadline: Deadline) -> CallResult | TaskStatus:
+    async def wait_for_first_answer(self, deadline: Deadline) -> CallResult | TaskStatus:
         """Return the result of the call, or the task that it has become."""
         with self._handle as handle:
             result = await self._complete(deadline)
             members = find_task(result, is_modern=handle.connection.protocol.is_modern)
             if members is None:
-                return outcome(result)
+                return read_call_result(result)
             return read_status(members)
 
     async def _finish(self, deadline: Deadline) -> CallResult:
-        answer = await self.first_answer(deadline)
+        answer = await self.wait_for_first_answer(deadline)
         if isinstance(answer, CallResult):
             return answer
         handle = self._handle
         elicitation_observer.get().observe_task(answer.id)
-        return outcome(await finish_task(handle, answer, self._tool, deadline))
+        return read_call_result(await finish_task(handle, answer, self._tool, deadline))
 
     async def _complete(self, deadline: Deadline) -> Any:
         """Return the answer to the call, sent again as a task if the server demands one."""

@@ -52,7 +52,7 @@ class RequestHandle:
         self._token = 0  # of the progress to report
         self._progress: tuple[float, float | None] = (0.0, None)  # the last
         self._watch: TaskWatch | None = None  # of the task that is followed
-        self._inbox = waiting.inbox()
+        self._inbox = waiting.make_inbox()
 
     def __enter__(self) -> Self:
         return self
@@ -105,12 +105,12 @@ class RequestHandle:
         self.connection.cancel(self.id, reason)
         self._inbox.put(CallCancelled(reason))
 
-    async def result(self, deadline: Deadline) -> Any:
+    async def wait_for_result(self, deadline: Deadline) -> Any:
         """Return the result or raise its `ClientError`; until then, report progress and answer
         elicitations.
         """
         while True:
-            arrival = await self._next(deadline)
+            arrival = await self._wait_for_next(deadline)
             match arrival:
                 case Result(result=result):
                     return result
@@ -120,7 +120,7 @@ class RequestHandle:
                     self._pass_on(arrival)
 
     @contextmanager
-    def following(self, task: str) -> Iterator[None]:
+    def follow(self, task: str) -> Iterator[None]:
         """Receive what the server sends about *task* between requests, which `pause` waits for. The
         progress of the last request, which became the task, is reported as before.
         """
@@ -135,7 +135,7 @@ class RequestHandle:
     async def ask(self, method: str, params: dict[str, Any], deadline: Deadline) -> Any:
         """Return the result of a request about a task, which has no progress of its own."""
         self.send(self.connection.protocol.request(method, with_context(params)))
-        return await self.result(deadline)
+        return await self.wait_for_result(deadline)
 
     async def pause(self, seconds: float, deadline: Deadline) -> None:
         """Wait *seconds*, or until the server says that the task has changed; report progress and
@@ -152,7 +152,7 @@ class RequestHandle:
             if end.seconds_left == 0 or (self._watch is not None and self._watch.has_news):
                 break
             await self._serve_elicitation(deadline)
-            arrival = await self._inbox.next(end.limit_to(deadline.seconds_left).seconds_left)
+            arrival = await self._inbox.receive(end.limit_to(deadline.seconds_left).seconds_left)
             if isinstance(arrival, ClientError):
                 raise arrival
             self._pass_on(arrival)
@@ -189,10 +189,10 @@ class RequestHandle:
         with deadline.stop_clock():
             await self.elicitation.serve(self.connection, elicitation)
 
-    async def _next(self, deadline: Deadline) -> Any:
+    async def _wait_for_next(self, deadline: Deadline) -> Any:
         await self._serve_elicitation(deadline)
         left = deadline.seconds_left
-        arrival = await self._inbox.next(left)
+        arrival = await self._inbox.receive(left)
         if arrival is None or (left == 0 and isinstance(arrival, Progress)):
             raise TimedOut(f"no answer {deadline}")
         return arrival
@@ -215,15 +215,17 @@ async def complete(
     user.
     """
     for _ in range(_MAX_ROUNDS):
-        result = await handle.result(deadline)
+        result = await handle.wait_for_result(deadline)
         if not _asks_first(result):
             return result
-        more = await _answers(handle, result, str(params.get("name", params.get("uri"))), deadline)
+        more = await _collect_answers(
+            handle, result, str(params.get("name", params.get("uri"))), deadline
+        )
         handle.begin(method, {**params, **more})
     raise BrokenRules(f"the server still asks after {_MAX_ROUNDS} rounds of questions")
 
 
-async def _answers(
+async def _collect_answers(
     handle: RequestHandle, result: dict[str, Any], name: str, deadline: Deadline
 ) -> dict[str, Any]:
     """Return the members of the next request that answer *result*, from what is called *name*."""
@@ -234,4 +236,4 @@ async def _answers(
         return more
     assert handle.elicitation is not None
     with deadline.stop_clock():
-        return {**more, "inputResponses": await handle.elicitation.responses(requests, name)}
+        return {**more, "inputResponses": await handle.elicitation.collect_answers(requests, name)}

@@ -10,9 +10,9 @@ from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.wire.messages import INVALID_PARAMS
 
 from ..errors import RequestFailed
-from ..protocol.results import CallResult, outcome
+from ..protocol.results import CallResult, read_call_result
 from .request import OnProgress, RequestHandle
-from .task_wait import AnsweredQuestions, TaskWait, listening
+from .task_wait import AnsweredQuestions, TaskWait, listen_to_task
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Generator
@@ -71,7 +71,7 @@ class AsyncTask:
             self.status = await wait.read(deadline)
             while not self.status.is_final:
                 self.status = await wait.read_next(self.status, deadline)
-            self._result = outcome(await wait.outcome(self.status, deadline))
+            self._result = read_call_result(await wait.wait_for_outcome(self.status, deadline))
         return self._result
 
     def __await__(self) -> Generator[None, None, CallResult]:
@@ -140,6 +140,6 @@ class AsyncTask:
         self, stack: ExitStack, deadline: Deadline, on_progress: OnProgress | None
     ) -> TaskWait:
         handle = stack.enter_context(await self._open_request(deadline, on_progress))
-        stack.enter_context(handle.following(self.id))
-        stack.enter_context(listening(handle.connection, self.id))
+        stack.enter_context(handle.follow(self.id))
+        stack.enter_context(listen_to_task(handle.connection, self.id))
         return TaskWait(handle, self.id, self.tool, self._answered)

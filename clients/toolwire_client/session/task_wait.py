@@ -91,7 +91,7 @@ class TaskWait:
         await self._handle.waiting.sleep(start.seconds_left or 0.0)
         return await self.read(deadline)
 
-    async def outcome(self, status: TaskStatus, deadline: Deadline) -> Any:
+    async def wait_for_outcome(self, status: TaskStatus, deadline: Deadline) -> Any:
         """Return the result of the call, *status* being the last known of its task.
 
         Raises:
@@ -125,7 +125,7 @@ class TaskWait:
         try:
             assert self._handle.elicitation is not None
             with deadline.stop_clock():
-                answers = await self._handle.elicitation.responses(questions, self._tool)
+                answers = await self._handle.elicitation.collect_answers(questions, self._tool)
             params = {"taskId": self._task, "inputResponses": answers}
             await self._handle.ask("tasks/update", params, deadline)
         except BaseException:  # so that the next wait asks again
@@ -139,12 +139,12 @@ async def finish_task(
     """Return the result of the call of *tool*, made by *handle*, that has become the task of
     *status*. Whatever else ends the wait cancels the task.
 
-    Raises what `TaskWait.outcome` raises.
+    Raises what `TaskWait.wait_for_outcome` raises.
     """
     wait = TaskWait(handle, status.id, tool, AnsweredQuestions())
     try:
-        with handle, handle.following(status.id), listening(handle.connection, status.id):
-            return await wait.outcome(status, deadline)
+        with handle, handle.follow(status.id), listen_to_task(handle.connection, status.id):
+            return await wait.wait_for_outcome(status, deadline)
     except BaseException as error:
         if not isinstance(error, RequestFailed):  # else the task has ended, or is unknown
             cancel_soon(handle.connection, status.id)
@@ -152,7 +152,7 @@ async def finish_task(
 
 
 @contextmanager
-def listening(connection: Connection, task: str) -> Iterator[None]:
+def listen_to_task(connection: Connection, task: str) -> Iterator[None]:
     """Subscribe to the changes of a modern *task* inside the block."""
     if not connection.protocol.is_modern:
         yield

@@ -71,7 +71,7 @@ class CachedToolList:
         changes, now = self._changes, time.monotonic()
         is_promised = self._was_promised and self._promised
         if self._changes_before != changes or not (is_promised or now < self._fresh_until):
-            self._entries, seconds = await pages(handle, deadline)
+            self._entries, seconds = await fetch_pages(handle, deadline)
             self._changes_before, self._was_promised = changes, self._promised
             self._fresh_until = now + seconds if handle.connection.protocol.is_modern else now
         return list(self._entries)
@@ -91,7 +91,7 @@ class _Subscription(Inbox):
             self._listing.promise(will_notify=False)
 
 
-async def pages(
+async def fetch_pages(
     handle: RequestHandle,
     deadline: Deadline,
     method: str = "tools/list",
@@ -110,11 +110,11 @@ async def pages(
     params: dict[str, Any] = {}
     for _ in range(_MAX_PAGES):
         handle.begin(method, params)
-        page = await handle.result(deadline)
+        page = await handle.wait_for_result(deadline)
         if not isinstance(page, dict) or not isinstance(page.get(member), list):
             raise BrokenRules(f"{what} is not a list")
         entries += keep(page[member])
-        seconds = min(seconds, _seconds(page.get("ttlMs")))
+        seconds = min(seconds, _convert_to_seconds(page.get("ttlMs")))
         cursor = page.get("nextCursor")
         if cursor is not None and not isinstance(cursor, str):
             raise BrokenRules(f"{what} has the nextCursor {cursor!r}, which is not a string")
@@ -125,5 +125,5 @@ async def pages(
     raise BrokenRules(f"{what} has more than {_MAX_PAGES} pages")
 
 
-def _seconds(milliseconds: Any) -> float:
+def _convert_to_seconds(milliseconds: Any) -> float:
     return max(0.0, milliseconds / 1000) if type(milliseconds) is int else 0.0

@@ -33,7 +33,7 @@ class Transport(Protocol):
     def close(self) -> None:
         """End the server and wait for its end. A second call does nothing."""
 
-    def stderr_tail(self) -> str: ...
+    def get_stderr_tail(self) -> str: ...
 
     @property
     def pid(self) -> int | None: ...
@@ -91,5 +91,5 @@ class InMemoryTransport:
         if server is not None:
             server.end()
 
-    def stderr_tail(self) -> str:
+    def get_stderr_tail(self) -> str:
         return ""

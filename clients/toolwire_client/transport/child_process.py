@@ -88,7 +88,7 @@ class ServerProcess:
     """The transport to the server that *command* starts; see `Transport`.
 
     *env* is its whole environment, `None` for ours. *show_stderr* copies the server's stderr to
-    ours, or to that output; without *keep_stderr* it has ours, and `stderr_tail` nothing. It
+    ours, or to that output; without *keep_stderr* it has ours, and `get_stderr_tail` nothing. It
     inherits *descriptors*, too.
 
     Raises:
@@ -169,7 +169,7 @@ class ServerProcess:
         """
         return self._writer.has_dropped
 
-    def stderr_tail(self) -> str:
+    def get_stderr_tail(self) -> str:
         lines = self._stderr.decode(errors="replace").splitlines()
         return "\n".join(lines[-_STDERR_KEPT_LINES:])
 
@@ -260,7 +260,7 @@ class ServerProcess:
             status = self.exit_status(LAST_SECONDS)
             if status is not None and self._process.stderr is not None:
                 self._threads[0].join(_LAST_WORDS_SECONDS)
-            self._on_end(ServerGone(status, self.stderr_tail(), has_read=self._writer.is_read))
+            self._on_end(ServerGone(status, self.get_stderr_tail(), has_read=self._writer.is_read))
 
     def _read_stderr(self) -> None:
         assert self._process.stderr is not None

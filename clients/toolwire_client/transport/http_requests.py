@@ -103,7 +103,7 @@ class HttpRequests:
             NoAnswer: if a redirect leads nowhere, or to another server.
         """
         body = message.body if message is not None else None
-        url, headers = self.url, self._headers_for(message)
+        url, headers = self.url, self._make_headers(message)
         if last_id:
             headers["last-event-id"] = last_id
         for _ in range(_MAX_REDIRECTS):
@@ -139,7 +139,7 @@ class HttpRequests:
             problem = f"{self.url} refuses this client: {describe_status(response)}"
         raise Refused(problem)
 
-    def _headers_for(self, message: Outgoing | None) -> dict[str, str]:
+    def _make_headers(self, message: Outgoing | None) -> dict[str, str]:
         headers = {
             **self._headers,
             "accept": "application/json, text/event-stream",

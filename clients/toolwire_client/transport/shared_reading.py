@@ -82,7 +82,7 @@ class SharedReading(Waiting):
         self._is_last = self._is_over = False
         self._busy_until = 0.0
 
-    def inbox(self) -> Inbox:
+    def make_inbox(self) -> Inbox:
         return _ReadingInbox(self)
 
     def run(self) -> None:
@@ -107,7 +107,7 @@ class SharedReading(Waiting):
             os.close(self._wake_writer)
 
     def _leaves_reading_to_others(self) -> bool:
-        if self._sleeper() is not None or (self.unattended and self.borrower is None):
+        if self._find_sleeper() is not None or (self.unattended and self.borrower is None):
             return False
         return time.monotonic() < self._busy_until
 
@@ -130,7 +130,7 @@ class SharedReading(Waiting):
             with self._waking:
                 self._reader = None
             self._turn.release()
-            if len(inbox) and (sleeper := self._sleeper()) is not None:
+            if len(inbox) and (sleeper := self._find_sleeper()) is not None:
                 sleeper.put(_TURN)
 
     def offer(self) -> None:
@@ -155,7 +155,7 @@ class SharedReading(Waiting):
         finally:
             self._turn.release()
 
-    def _sleeper(self) -> Inbox | None:
+    def _find_sleeper(self) -> Inbox | None:
         return next((inbox for inbox in tuple(self.waits) if not len(inbox)), None)
 
     def wake(self, inbox: Inbox) -> None:
@@ -213,7 +213,7 @@ class _ReadingInbox(Inbox):
         self._reading.unattended.discard(self)
         return False
 
-    async def next(self, seconds: float | None) -> Any:
+    async def receive(self, seconds: float | None) -> Any:
         until = None if seconds is None else time.monotonic() + seconds
         while True:
             left = None if until is None else max(0.0, until - time.monotonic())
@@ -221,7 +221,7 @@ class _ReadingInbox(Inbox):
                 continue
             self._reading.waits.append(self)
             try:
-                arrival = await super().next(left)
+                arrival = await super().receive(left)
             finally:
                 self._reading.waits.remove(self)
             if arrival is not _TURN:

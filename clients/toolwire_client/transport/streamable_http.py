@@ -153,7 +153,7 @@ class StreamableHttp:
         self._schedule(partial(self._backlog.wait_with, drained))
         drained.result()
 
-    def stderr_tail(self) -> str:
+    def get_stderr_tail(self) -> str:
         return ""
 
     # On the event loop

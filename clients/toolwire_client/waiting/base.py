@@ -78,7 +78,7 @@ class Inbox:
     def __len__(self) -> int:
         return self._queue.qsize()
 
-    async def next(self, seconds: float | None) -> Any:
+    async def receive(self, seconds: float | None) -> Any:
         """Return the first event; `None` if none arrives in time."""
         deadline = None if seconds is None else time.monotonic() + seconds
         left = _LOOK_SECONDS
@@ -116,7 +116,7 @@ class Waiting:
 
     suspends = False
 
-    def inbox(self) -> Inbox:
+    def make_inbox(self) -> Inbox:
         return Inbox()
 
     async def sleep(self, seconds: float) -> None:
@@ -167,7 +167,7 @@ class Waiting:
         """
         return run(work())
 
-    async def maybe_await(self, value: T | Awaitable[T]) -> T:
+    async def await_if_awaitable(self, value: T | Awaitable[T]) -> T:
         """Return *value*, a user function's return value, after awaiting it if it is awaitable."""
         if isinstance(value, Awaitable):
             if isinstance(value, Coroutine):
@@ -181,10 +181,10 @@ class Waiting:
     async def await_while_open(
         self, elicitation: OpenElicitation, value: T | Awaitable[T]
     ) -> T | None:
-        """As `maybe_await`; cancels the wait, where that is possible, if *elicitation* is closed
-        first.
+        """As `await_if_awaitable`; cancels the wait, where that is possible, if *elicitation* is
+        closed first.
         """
-        return await self.maybe_await(value)
+        return await self.await_if_awaitable(value)
 
 
 def run(work: Coroutine[Any, Any, T]) -> T:

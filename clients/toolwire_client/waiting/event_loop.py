@@ -36,7 +36,7 @@ class OnEventLoop(Waiting):
     def _scheduler(self) -> Callable[[Callable[[], object]], None]:
         return make_loop_scheduler()
 
-    def inbox(self) -> Inbox:
+    def make_inbox(self) -> Inbox:
         return _LoopInbox(self._scheduler)
 
     async def sleep(self, seconds: float) -> None:
@@ -61,7 +61,7 @@ class OnEventLoop(Waiting):
     def run_from_worker(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         return from_thread.run(work)
 
-    async def maybe_await(self, value: T | Awaitable[T]) -> T:
+    async def await_if_awaitable(self, value: T | Awaitable[T]) -> T:
         return await value if isinstance(value, Awaitable) else value
 
     async def await_while_open(
@@ -72,7 +72,7 @@ class OnEventLoop(Waiting):
             if not elicitation.is_open:
                 scope.cancel()
             try:
-                return await self.maybe_await(value)
+                return await self.await_if_awaitable(value)
             finally:
                 elicitation.on_closed = None
         return None
@@ -111,7 +111,7 @@ class _LoopInbox(Inbox):
         self._arrived.append(arrival)
         self._soon(self._wake)
 
-    async def next(self, seconds: float | None) -> Any:
+    async def receive(self, seconds: float | None) -> Any:
         with anyio.move_on_after(seconds):
             if self._arrived:  # or a server's endless progress would starve other tasks
                 await checkpoint()
@@ -146,7 +146,7 @@ def make_loop_scheduler() -> Callable[[Callable[[], object]], None]:
     return schedule
 
 
-async def in_thread(work: Callable[[], T]) -> T:
+async def run_in_thread(work: Callable[[], T]) -> T:
     """Return the result of *work*, which may block for any time.
 
     Cancellation abandons the thread, and so does the end of the program: a model or a person that
@@ -160,7 +160,7 @@ async def in_thread(work: Callable[[], T]) -> T:
     return future.result()
 
 
-def here(function: Callable[..., object]) -> Callable[..., None]:
+def bind_to_loop(function: Callable[..., object]) -> Callable[..., None]:
     """Return a version of *function* that any thread may call: it runs on the event loop where this
     was called.
 

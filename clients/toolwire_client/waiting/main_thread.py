@@ -89,7 +89,7 @@ class MainThread:
         typing.
         """
         job = _Job(work)
-        self.soon(lambda: self._do(job))
+        self.queue(lambda: self._do(job))
         try:
             await job.done.wait()
         except anyio.get_cancelled_exc_class():
@@ -100,12 +100,12 @@ class MainThread:
             raise job.error
         return job.results[0]
 
-    def soon(self, work: Callable[[], object]) -> None:
+    def queue(self, work: Callable[[], object]) -> None:
         """Queue *work* for the main thread. Callable from any thread."""
         self._jobs.put(work)
 
     @contextmanager
-    def typing(self) -> Iterator[None]:
+    def allow_interrupt(self) -> Iterator[None]:
         """Let Ctrl-C raise `Interrupted` within the block, in the main thread."""
         self._is_typing = True
         try:
@@ -145,7 +145,7 @@ class MainThread:
         self._on_loop(job.done.set)
 
     def _interrupt(self) -> None:
-        """Have the event loop handle a signal. If it is too busy to, `_next` ends the process."""
+        """Have the event loop handle a signal; if it is too busy, `_take_next` ends the process."""
 
         def handle() -> None:
             self._unhandled_since = None

@@ -37,7 +37,7 @@ def format_report(report: Report, words: Words) -> str:
         return _format_failed_start(report)
     if "replay" in words.options:
         return "\n\n".join(_format_finding([verdict], words) for verdict in report.verdicts)
-    blocks = [_format_finding(alike, words) for alike in report.findings()]
+    blocks = [_format_finding(alike, words) for alike in report.list_findings()]
     blocks += [_format_areas(report), _format_reasons(report), _format_summary(report)]
     return "\n\n".join(filter(None, blocks))
 
@@ -74,7 +74,7 @@ def _format_failed_start(report: Report) -> str:
     """Return three lines about a server that cannot be tested: what it did, the end of its stderr,
     what to try.
     """
-    failed = report.failures()[0]
+    failed = report.list_failures()[0]
     what, _, stderr = failed.came.partition("; the end of its stderr: ")
     advice = f"run it by hand: {shlex.join(report.command)}"
     if "--start-timeout" in what:
@@ -153,8 +153,8 @@ def _cut_message(message: str) -> str:
 def _format_areas(report: Report) -> str:
     """Return one row for each area of cases: how many of each verdict."""
     rows = []
-    for area, counts in report.areas().items():
-        cells = [str(counts[outcome] or "") for outcome in report.counts()]
+    for area, counts in report.count_by_area().items():
+        cells = [str(counts[outcome] or "") for outcome in report.count_outcomes()]
         rows.append([area, *cells])
     return format_table(("area", *_MARKS), rows)
 
@@ -162,9 +162,9 @@ def _format_areas(report: Report) -> str:
 def _format_reasons(report: Report) -> str:
     """Return why cases do not apply, and which gaps are known."""
     lines = []
-    for (outcome, reason), cases in report.reasons().items():
+    for (outcome, reason), cases in report.collect_reasons().items():
         lines.append(f"{_MARKS[outcome]:<4}  {make_printable(reason)}: {', '.join(cases)}")
-    for reason, number in report.of_sdk().items():
+    for reason, number in report.count_sdk_findings().items():
         lines.append(f"gap   {format_count(number, 'finding')}: {reason}; --sdk shows all")
     return "\n".join(map(_wrap_reason, lines))
 
@@ -178,7 +178,7 @@ def _format_summary(report: Report) -> str:
     spoken = "nothing"
     if report.revisions:
         spoken = f"MCP {', '.join(report.revisions)}; {' and '.join(report.framings)}"
-    counts = report.counts().items()
+    counts = report.count_outcomes().items()
     outcomes = ", ".join(f"{number} {outcome}" for outcome, number in counts if number)
     lines = [
         f"{name} speaks {spoken}; {format_count(report.tools, 'tool')}. {outcomes}, in"

@@ -16,7 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import anyio
-from toolwire_client.pages.markup import Html, block, element, join_html, pairs, size, table
+from toolwire_client.pages.markup import Html, block, element, format_size, join_html, pairs, table
 
 from ..sharing.log_file import read_tail
 from ..sharing.running import RunningProcess, find_running
@@ -71,7 +71,7 @@ def show(process: RunningProcess, log: str) -> Html:
         ("pid", str(process.pid)),
         ("folder", facts["folder"]),
         ("runs since", _format_time(facts["since"])),
-        ("private memory", size(memory) if memory else "unknown"),
+        ("private memory", format_size(memory) if memory else "unknown"),
         ("pids of servers", servers),
         ("sessions that have ended, with tasks", str(facts["absent"] or "")),
     )

@@ -22,9 +22,9 @@ import anyio
 from toolwire_check.judging.named_rules import find_structure_fault
 from toolwire_client.async_client import AsyncClient, ClientSettings
 from toolwire_client.errors import BrokenRules, ClientError, RequestFailed, TimedOut
-from toolwire_client.pages.result_html import result_html
+from toolwire_client.pages.result_html import write_result_html
 from toolwire_client.remote import as_process
-from toolwire_client.session.elicitation import NoAnswer, misfit
+from toolwire_client.session.elicitation import NoAnswer, find_misfit
 from toolwire_client.waiting.event_loop import OnEventLoop, make_loop_scheduler
 from toolwire_dialects.lint.audit import audit, name_entry
 from toolwire_schemas.output import make_printable
@@ -193,12 +193,12 @@ class InspectedServer:
         feed = _current.get() or (self._open[-1] if self._open else None)
         if feed is None:
             return NoAnswer.DISMISSED
-        id, answers = secrets.token_hex(8), OnEventLoop().inbox()
+        id, answers = secrets.token_hex(8), OnEventLoop().make_inbox()
         self._questions[id] = question, answers
         try:
             form = write_form(question.schema or {})
             feed.add("question", question=id, message=question.message, form=form)
-            return await answers.next(None)
+            return await answers.receive(None)
         finally:
             if self._questions.pop(id, None) is not None:
                 feed.add("withdrawn", question=id)
@@ -288,7 +288,7 @@ class InspectedServer:
                 result, fault = error.raw, str(error)
             seconds, problem = time.perf_counter() - start, find_structure_fault(schema, result)
             problems, size = [problem] if problem else [], len(encode(result))
-            write_html = partial(result_html, result, problems=problems, fault=fault)
+            write_html = partial(write_result_html, result, problems=problems, fault=fault)
             html = await anyio.to_thread.run_sync(write_html)
             feed.add(
                 "result",
@@ -306,7 +306,9 @@ class InspectedServer:
         """Answer an open question, with fields that fit its form."""
         if question not in self._questions:
             raise ClientError("this question is no longer open")
-        if isinstance(answer, dict) and (wrong := misfit(answer, self._questions[question][0])):
+        if isinstance(answer, dict) and (
+            wrong := find_misfit(answer, self._questions[question][0])
+        ):
             raise ClientError(wrong)
         self._questions.pop(question)[1].put(answer)
 
@@ -344,7 +346,7 @@ class InspectedServer:
         call = self._history.find(id)
         html = ""
         if call.result is not None:
-            show = partial(result_html, call.result, problems=call.problems)
+            show = partial(write_result_html, call.result, problems=call.problems)
             html = await anyio.to_thread.run_sync(show)
         return {
             "arguments": call.arguments,
@@ -378,7 +380,7 @@ class InspectedServer:
     async def _run_check(self, options: list[str], feed: Feed) -> None:
         if self._check is not None:
             raise ClientError("a check is running: wait for its end, or cancel it")
-        arrived, rest = OnEventLoop().inbox(), b""
+        arrived, rest = OnEventLoop().make_inbox(), b""
         words = [
             sys.executable,
             "-P",
@@ -393,14 +395,14 @@ class InspectedServer:
         process = self._check = start_guarded(words, env=dict(os.environ))
         process.start(arrived.put, arrived.put)
         try:
-            while isinstance(data := await arrived.next(None), bytes):
+            while isinstance(data := await arrived.receive(None), bytes):
                 *lines, rest = (rest + data).split(b"\n")
                 for event in map(decode, lines):
                     feed.add("report" if "report" in event else "verdict", **event)
                     if "report" in event:
                         return
             feed.add(
-                "failure", message=process.stderr_tail().removeprefix("toolwire: ") or str(data)
+                "failure", message=process.get_stderr_tail().removeprefix("toolwire: ") or str(data)
             )
         finally:
             self._check = None

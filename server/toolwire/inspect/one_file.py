@@ -15,7 +15,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from toolwire_client.pages.page import style
+from toolwire_client.pages.page import read_style
 
 from .traffic import encode
 
@@ -37,7 +37,7 @@ _LINKS = re.compile(r'  <link rel="stylesheet"[^>]*>\n|  <script [^>]*></script>
 def write_one_file(state: dict[str, Any], events: Iterable[Any]) -> str:
     """Return a page that shows *state* and *events* of a feed, as the served page does."""
     script = bundle_modules("app.js")
-    styles = style() + (_STATIC / "app.css").read_text("utf-8")
+    styles = read_style() + (_STATIC / "app.css").read_text("utf-8")
     policy = (
         f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(styles)};"
         " img-src data:; media-src data:; base-uri 'none'; form-action 'none'"

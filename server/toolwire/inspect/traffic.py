@@ -119,6 +119,6 @@ class Traffic(Entries, Output):
 
     def write_line(self, text: str) -> None:
         """Add a line of the server's stderr."""
-        shown = self._redactor.text(text)
+        shown = self._redactor.redact_text(text)
         self._soon(partial(self._feed.add, "stderr", text=shown))
         self._soon(partial(self._on_line, shown))

@@ -180,12 +180,12 @@ class Mount:
     def _start(self, capabilities: Capabilities) -> Running:
         client, end = self.client, self.client.end
         if end is not None and self.is_resting:
-            raise end.again()
+            raise end.copy()
         if end is not None and self.running is not None:
             log.info(make_printable(f"{self.title} is restarted: {end.reason}"))
         self._declare(capabilities)
         try:
-            running = run(client.ready(Deadline(None)))
+            running = run(client.ensure_running(Deadline(None)))
             if running.connection.protocol.is_modern:
                 running.tool_list.subscribe(running.connection)
             self.lists.read(running)

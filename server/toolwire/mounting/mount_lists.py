@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_client.errors import BrokenRules, RequestFailed
 from toolwire_client.session.request import RequestHandle
-from toolwire_client.session.tool_list import pages
+from toolwire_client.session.tool_list import fetch_pages
 from toolwire_client.waiting.base import run, run_in_daemon_thread
 from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.output import make_printable
@@ -113,7 +113,7 @@ class MountLists:
             try:
                 with RequestHandle(running.connection, BLOCKING) as handle:
                     select = partial(self._rules.select, kind=kind, kept=kept)
-                    entries, _ = run(pages(handle, deadline, method, kind, select))
+                    entries, _ = run(fetch_pages(handle, deadline, method, kind, select))
             except (RequestFailed, BrokenRules) as error:  # of this list alone
                 self._report_unread(running, kind, error)
                 continue

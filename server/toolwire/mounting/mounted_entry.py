@@ -131,11 +131,11 @@ def _check_tool_result(result: dict[str, Any], call: Call) -> dict[str, Any]:
         ToolError: if it is no result of a tool.
     """
     from toolwire_client.errors import BrokenRules
-    from toolwire_client.protocol.results import outcome
+    from toolwire_client.protocol.results import read_call_result
 
     result = _check_result(result, call)
     try:
-        outcome(result)
+        read_call_result(result)
     except BrokenRules as error:
         raise ToolError(f"{call.entry.name}: {error}") from None
     is_object = isinstance(result.get("structuredContent", {}), dict)

@@ -163,9 +163,9 @@ class CommonServer:
         """Whether the server leaves so much unread that no request may be sent."""
         return getattr(self._transport, "is_full", False)
 
-    def stderr_tail(self) -> str:
+    def get_stderr_tail(self) -> str:
         """Return the last lines that it has written to stderr."""
-        return self._transport.stderr_tail()
+        return self._transport.get_stderr_tail()
 
     def join(self, session: SessionTransport) -> bool:
         """Let *session* use it; return false if it has ended."""
@@ -337,7 +337,7 @@ class SessionTransport:
             return
         self._leave()
         if not server.join(self):  # it has ended just now
-            self.end(ServerGone(None, server.stderr_tail(), has_read=False))
+            self.end(ServerGone(None, server.get_stderr_tail(), has_read=False))
             return
         self.server = server
 
@@ -346,9 +346,9 @@ class SessionTransport:
         say, self._say = self._say, lambda reason: None
         run_in_daemon_thread(partial(say, reason))
 
-    def stderr_tail(self) -> str:
-        """As `Transport.stderr_tail`."""
-        return "" if self.server is None else self.server.stderr_tail()
+    def get_stderr_tail(self) -> str:
+        """As `Transport.get_stderr_tail`."""
+        return "" if self.server is None else self.server.get_stderr_tail()
 
     def close(self) -> None:
         """Leave the server, which ends if no other session can use it."""

@@ -155,14 +155,14 @@ class Entries(ABC):
                 return
         except (DecodingError, RecursionError):
             pass
-        text = self._redactor.text(data[:_SEARCHED_NOISE_BYTES].decode(errors="replace"))
+        text = self._redactor.redact_text(data[:_SEARCHED_NOISE_BYTES].decode(errors="replace"))
         self._encode(RecordedLine(type="Noise", text=text[:_NOISE_CHARACTERS]))
 
     def add(self, **members: Any) -> None:
         """Add an entry, its texts without secrets. Never raises."""
         try:
             for name in _FROM_OUTSIDE & members.keys():
-                members[name] = self._redactor.value(members[name])
+                members[name] = self._redactor.redact_value(members[name])
         except RecursionError as error:
             members = {"type": "Noise", "text": f"[not kept: {error}]"}
         self._encode(RecordedLine(**members))
@@ -241,7 +241,7 @@ class Recorder:
         on_end: OnEnd = lambda gone: None,
     ) -> None:
         self._transport, self._recording, self._on_end = transport, recording, on_end
-        self.close, self.stderr_tail = transport.close, transport.stderr_tail
+        self.close, self.get_stderr_tail = transport.close, transport.get_stderr_tail
         self.flush = transport.flush
         if recording is not None:
             recording.add_start(command)

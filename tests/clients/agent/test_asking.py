@@ -46,7 +46,7 @@ class Times(Clock):
 
     now = 0.0
 
-    def seconds(self) -> float:
+    def read_seconds(self) -> float:
         return self.now
 
 

@@ -135,7 +135,7 @@ class Ticking(Clock):
     def __init__(self) -> None:
         self.now = 0.0
 
-    def seconds(self) -> float:
+    def read_seconds(self) -> float:
         self.now += 1
         return self.now
 
@@ -153,7 +153,7 @@ class Slow(Clock):
     def __init__(self) -> None:
         self.now = 0.0
 
-    def seconds(self) -> float:
+    def read_seconds(self) -> float:
         return self.now
 
     def reply_after(self, seconds: float, reply: str) -> str:

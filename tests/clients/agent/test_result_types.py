@@ -266,7 +266,7 @@ def test_any_value_of_any_type_is_a_result(data: st.DataObject) -> None:
     value = data.draw(fitting(kind.schema, kind.schema), "value")
     if Draft202012Validator(kind.schema, format_checker=FORMATS).is_valid(value):
         text = value if isinstance(value, str) else "" if value is None else json.dumps(value)
-        assert kind.fault(text) == ""
+        assert kind.find_fault(text) == ""
     again = ResultType(kind.schema)
     assert again.schema == kind.schema
 
@@ -274,7 +274,7 @@ def test_any_value_of_any_type_is_a_result(data: st.DataObject) -> None:
 @given(st.text() | st.text(st.characters(exclude_categories=())))
 def test_any_text_is_a_result_or_has_a_fault(text: str) -> None:
     for kind in (Trip, int, list[str], str | None):
-        assert isinstance(ResultType(kind).fault(text), str)
+        assert isinstance(ResultType(kind).find_fault(text), str)
 
 
 # --- transcripts ----------------------------------------------------------------------------------

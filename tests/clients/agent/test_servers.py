@@ -186,9 +186,9 @@ def test_tools_that_change_between_questions_are_sent_again(backend: str) -> Non
             ]
 
         async def call_tool(self, name: str, arguments: Any, **options: Any) -> Any:
-            from toolwire_client.protocol.results import outcome
+            from toolwire_client.protocol.results import read_call_result
 
-            return outcome(
+            return read_call_result(
                 {
                     "content": [
                         {"type": "text", "text": name},

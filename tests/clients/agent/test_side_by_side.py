@@ -27,7 +27,7 @@ from toolwire_agent.agent.events import (
 )
 from toolwire_agent.models import ScriptedModel
 from toolwire_agent.react import ModelReply, NativeProtocol
-from toolwire_agent.run_page import run_markdown
+from toolwire_agent.run_page import write_run_markdown
 from toolwire_client import connect
 from toolwire_tools import AsyncContext, tool_api
 
@@ -192,7 +192,7 @@ def test_approvals_are_asked_in_order_while_read_only_calls_run(backend: str) ->
     assert gate.changed == ["a", "c"]
     first, second = (
         part
-        for part in run_markdown(outcome.transcript).split("<details>")
+        for part in write_run_markdown(outcome.transcript).split("<details>")
         if "first" in part or "second" in part
     )
     assert ("second" not in first, "first" not in second) == (
@@ -253,7 +253,7 @@ class Late(Clock):
 
     now = 0.0
 
-    def seconds(self) -> float:
+    def read_seconds(self) -> float:
         return self.now
 
 

@@ -368,8 +368,8 @@ def test_keys_of_known_services_are_hidden_anywhere(secret: str) -> None:
         json.dumps({"x": [secret]}),
         json.dumps(json.dumps({"x": secret})),
     ):
-        assert secret not in redactor.text(value)
-        assert HIDDEN in redactor.text(value)
+        assert secret not in redactor.redact_text(value)
+        assert HIDDEN in redactor.redact_text(value)
 
 
 @pytest.mark.parametrize(
@@ -387,7 +387,7 @@ def test_keys_of_known_services_are_hidden_anywhere(secret: str) -> None:
 )
 def test_members_named_like_secrets_are_hidden(name: str) -> None:
     value = "rosebud, of course"
-    hidden = Redactor({}).value(
+    hidden = Redactor({}).redact_value(
         {"params": {name: value}, "text": json.dumps(json.dumps({name: value, "b": 1}))}
     )
     assert value not in json.dumps(hidden)
@@ -404,16 +404,18 @@ def test_members_named_like_secrets_are_hidden(name: str) -> None:
     ],
 )
 def test_credentials_in_texts_are_hidden(text: str, hidden: str) -> None:
-    assert Redactor({}).text(text) == hidden
+    assert Redactor({}).redact_text(text) == hidden
 
 
 def test_values_of_variables_that_are_named_like_keys_are_hidden() -> None:
     redactor = Redactor(
         {"MY_API_KEY": 'quite "secret" indeed', "PATH": "/usr/bin:/bin", "DEBUG_TOKEN": "1"}
     )
-    assert redactor.text('it is quite "secret" indeed') == f"it is {HIDDEN}"
-    assert redactor.text(json.dumps({"x": 'quite "secret" indeed'})) == json.dumps({"x": HIDDEN})
-    assert redactor.text("/usr/bin:/bin and 1") == "/usr/bin:/bin and 1"
+    assert redactor.redact_text('it is quite "secret" indeed') == f"it is {HIDDEN}"
+    assert redactor.redact_text(json.dumps({"x": 'quite "secret" indeed'})) == json.dumps(
+        {"x": HIDDEN}
+    )
+    assert redactor.redact_text("/usr/bin:/bin and 1") == "/usr/bin:/bin and 1"
 
 
 @pytest.mark.parametrize(
@@ -427,7 +429,7 @@ def test_values_of_variables_that_are_named_like_keys_are_hidden() -> None:
     ],
 )
 def test_harmless_names_are_not_hidden(text: str) -> None:
-    assert Redactor({}).text(text) == text
+    assert Redactor({}).redact_text(text) == text
 
 
 @pytest.mark.parametrize("part", ["a-", "\\", '"', '"a-', "x://", "authorization ", "-----BEGIN "])
@@ -435,7 +437,7 @@ def test_long_text_without_secrets_is_unchanged(part: str) -> None:
     text = part * (
         300_000 // len(part)
     )  # minutes, where each place is compared with all that is behind it
-    assert Redactor({}).text(text) == text
+    assert Redactor({}).redact_text(text) == text
 
 
 @given(
@@ -445,8 +447,8 @@ def test_long_text_without_secrets_is_unchanged(part: str) -> None:
     )
 )
 def test_redaction_is_idempotent(text: str) -> None:
-    once = Redactor({}).text(text)
-    assert Redactor({}).text(once) == once
+    once = Redactor({}).redact_text(text)
+    assert Redactor({}).redact_text(once) == once
 
 
 def test_call_with_a_hidden_parameter_is_refused_after_resuming(tmp_path: Any) -> None:

@@ -24,7 +24,7 @@ JSON = '{"small": {"input": 1, "output": 4}}'
     ],
 )
 def test_the_price_is_that_of_a_million_tokens(price: Price, cost: float) -> None:
-    assert price.cost(USAGE) == cost
+    assert price.compute_cost(USAGE) == cost
 
 
 def test_two_numbers_are_the_price_of_tokens_read_and_written() -> None:

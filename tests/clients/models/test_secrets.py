@@ -157,8 +157,8 @@ def test_spaces_and_line_ends_around_a_key_are_not_part_of_it() -> None:
 
 
 def test_a_placeholder_is_not_hidden() -> None:
-    assert Key("x").hidden_in("an example") == "an example"
-    assert Key("sk-0123456789").hidden_in("of sk-0123456789!") == "of [key]!"
+    assert Key("x").hide_in("an example") == "an example"
+    assert Key("sk-0123456789").hide_in("of sk-0123456789!") == "of [key]!"
 
 
 def test_custom_endpoint_needs_no_key(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from toolwire_check import Report, Verdict
-from toolwire_check.pages.badge import badge
+from toolwire_check.pages.badge import draw_badge
 
 
 def report(*outcomes: tuple[str, str], **about: Any) -> Report:
@@ -33,7 +33,7 @@ def report(*outcomes: tuple[str, str], **about: Any) -> Report:
     ],
 )
 def test_badge_has_the_verdict_as_text_and_for_screen_readers(made: Report, message: str) -> None:
-    picture = ET.fromstring(badge(made))
+    picture = ET.fromstring(draw_badge(made))
     space = "{http://www.w3.org/2000/svg}"
     assert [text.text for text in picture.iter(f"{space}text")] == ["MCP contract", message]
     assert (

@@ -11,7 +11,12 @@ from hypothesis import given
 from markdown_it import MarkdownIt
 from support.parsed_html import Parsed, assert_inert, texts
 from toolwire_check import Report, Verdict
-from toolwire_check.pages.check_page import check_html, check_markdown, check_page, verdict_html
+from toolwire_check.pages.check_page import (
+    write_report_html,
+    write_report_markdown,
+    write_report_page,
+    write_verdict_html,
+)
 from toolwire_check.report import ToolCost
 from toolwire_schemas import project_links
 from toolwire_schemas.cases.rules import find_rule
@@ -67,14 +72,15 @@ WHOLE = report(
 
 def test_stricter_rule_of_toolwire_is_marked_as_such() -> None:
     shown = {
-        ours: Parsed(verdict_html(verdict("ids/zero", ours=ours))).text for ours in (True, False)
+        ours: Parsed(write_verdict_html(verdict("ids/zero", ours=ours))).text
+        for ours in (True, False)
     }
     assert "must, Toolwire demands more than example.com/" in shown[True]
     assert "must, example.com/" in shown[False]
 
 
 def test_page_has_each_failure_once_first_and_then_the_rest() -> None:
-    text = Parsed(check_page(WHOLE, again=lambda one: f"check --replay {one.case}")).text
+    text = Parsed(write_report_page(WHOLE, again=lambda one: f"check --replay {one.case}")).text
     order = [
         "It breaks 1 rule and 1 recommendation. 2 known gaps not counted.",
         "ids/null",
@@ -102,7 +108,7 @@ def test_page_has_each_failure_once_first_and_then_the_rest() -> None:
 def test_finding_links_to_its_rule_and_its_source() -> None:
     links = [
         attributes["href"]
-        for tag, attributes in Parsed(verdict_html(WHOLE.verdicts[0])).elements
+        for tag, attributes in Parsed(write_verdict_html(WHOLE.verdicts[0])).elements
         if tag == "a"
     ]
     rule = project_links.make_file_url("docs/contract/ids/fraction.md")
@@ -112,7 +118,7 @@ def test_finding_links_to_its_rule_and_its_source() -> None:
 def test_finding_contains_the_text_of_its_rule() -> None:
     found = find_rule("ids/fraction")
     assert found is not None
-    text = Parsed(verdict_html(WHOLE.verdicts[0])).text
+    text = Parsed(write_verdict_html(WHOLE.verdicts[0])).text
     for part in (
         found.why,
         found.fix.toolwire,
@@ -125,13 +131,13 @@ def test_finding_contains_the_text_of_its_rule() -> None:
 
 
 def test_generated_calls_have_the_rule_for_all_tools() -> None:
-    html = verdict_html(verdict("fuzz/valid/a b", "fail"))
+    html = write_verdict_html(verdict("fuzz/valid/a b", "fail"))
     address = project_links.make_file_url("docs/contract/calls/output-schema.md")
     assert f'href="{address}"' in html
 
 
 def test_page_is_self_contained_and_runs_no_script() -> None:
-    page = Parsed(check_page(WHOLE))
+    page = Parsed(write_report_page(WHOLE))
     assert_inert(page)
     (policy,) = [
         found["content"] for tag, found in page.elements if tag == "meta" and "http-equiv" in found
@@ -159,8 +165,8 @@ def hostile(text: str) -> Report:
 @given(texts)
 def test_any_text_in_any_place_of_a_report_is_text_only(text: str) -> None:
     page, usual = (
-        Parsed(check_page(hostile(text), again=lambda _: text)),
-        Parsed(check_page(hostile("x"))),
+        Parsed(write_report_page(hostile(text), again=lambda _: text)),
+        Parsed(write_report_page(hostile("x"))),
     )
     assert_inert(page)
     assert set(page.tags) <= {*usual.tags, "code"}
@@ -170,7 +176,7 @@ def test_any_text_in_any_place_of_a_report_is_text_only(text: str) -> None:
 @given(texts)
 def test_any_text_in_any_place_of_a_report_is_code_in_markdown(text: str) -> None:
     made, usual = (
-        render(check_markdown(hostile(one), again=lambda verdict: verdict.case))
+        render(write_report_markdown(hostile(one), again=lambda verdict: verdict.case))
         for one in (text, "x")
     )
     assert [tag for tag in made.tags if tag != "code"] == [
@@ -189,10 +195,10 @@ def test_page_of_ten_thousand_verdicts_has_a_limited_size() -> None:
     about = {"expected": long, "came": long, "exchange": [f"<- {long}"] * 300}
     many = report(*(verdict(f"area/{number}", "fail", **about) for number in range(10_000)))
     assert (
-        len(check_html(many)) < 200 * 220 * 4200
+        len(write_report_html(many)) < 200 * 220 * 4200
     )  # findings, lines of each with their expectation, characters
-    assert "9,800 more findings" in check_html(many)
-    markdown = check_markdown(many)
+    assert "9,800 more findings" in write_report_html(many)
+    markdown = write_report_markdown(many)
     assert len(markdown) < 65_536
     assert "9,950 more rows" in markdown
     assert "more parts are too long for a comment" in markdown
@@ -203,19 +209,19 @@ def test_many_equal_outcomes_take_little_space(outcome: str) -> None:
     many = report(
         *(verdict(f"area/{number}", outcome, reason="so it is") for number in range(10_000))
     )
-    assert len(check_html(many)) < 400_000
+    assert len(write_report_html(many)) < 400_000
 
 
 def test_page_reports_a_server_that_does_not_answer() -> None:
     silent = report(
         verdict("lifecycle/answers", "fail", came="it ended"), server="", revisions=[], framings=[]
     )
-    assert "It cannot be talked to" in check_html(silent)
-    assert "It cannot be talked to" in check_markdown(silent)
+    assert "It cannot be talked to" in write_report_html(silent)
+    assert "It cannot be talked to" in write_report_markdown(silent)
 
 
 def test_page_of_a_server_without_failures_is_short() -> None:
-    made = check_markdown(report(verdict("ids/zero")))
+    made = write_report_markdown(report(verdict("ids/zero")))
     assert made.startswith(
         "### Contract of `library 1.2`\n\n**It keeps every rule that applies to it.** 1 pass.\n"
     )
@@ -223,7 +229,7 @@ def test_page_of_a_server_without_failures_is_short() -> None:
 
 def test_exact_tokens_are_next_to_the_estimate() -> None:
     costs = [ToolCost(name="a", tokens=200, bytes=1, exact_tokens=187)]
-    page = check_page(report(verdict("ids/zero"), costs=costs), again=lambda _: "")
+    page = write_report_page(report(verdict("ids/zero"), costs=costs), again=lambda _: "")
     assert "about 200 tokens, 187 by tiktoken (o200k_base)" in page
     assert "<td>200</td><td>187</td>" in page
 
@@ -233,7 +239,7 @@ def test_a_bar_shows_the_tokens_of_each_tool_as_a_share_of_the_largest() -> None
         ToolCost(name=name, tokens=tokens, bytes=1) for name, tokens in (("a", 200), ("b", 50))
     ]
 
-    page = check_page(report(verdict("ids/zero"), costs=costs), again=lambda _: "")
+    page = write_report_page(report(verdict("ids/zero"), costs=costs), again=lambda _: "")
 
     assert '<rect width="100.0" height="1" class="warn">' in page
     assert '<rect width="25.0" height="1" class="warn">' in page

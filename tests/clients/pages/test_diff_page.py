@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from markdown_it import MarkdownIt
 from support.parsed_html import Parsed, assert_inert, texts
-from toolwire_check.pages.diff_page import diff_markdown, diff_page
-from toolwire_check.pages.side_by_side import align, near_changes, side_by_side
+from toolwire_check.pages.diff_page import write_diff_markdown, write_diff_page
+from toolwire_check.pages.side_by_side import align, compare_side_by_side, keep_near_changes
 from toolwire_dialects.compare import Change, compare_lists
 from toolwire_schemas.output import make_printable
 
@@ -26,7 +26,9 @@ NEW = [
 
 
 def test_a_page_has_the_verdict_first_and_breaking_changes_before_others() -> None:
-    page = Parsed(diff_page(compare_lists(OLD, NEW), old="old.json, a saved list", new="a server"))
+    page = Parsed(
+        write_diff_page(compare_lists(OLD, NEW), old="old.json, a saved list", new="a server")
+    )
     assert_inert(page)
     order = [
         "2 changes break users.",
@@ -49,21 +51,21 @@ def test_what_is_removed_stands_under_no_heading_of_new_things() -> None:
     new = [{"name": "read", "outputSchema": shorter}, {"name": "write"}]
     changes = compare_lists(old, new)
 
-    page = Parsed(diff_page(changes, old="a", new="b"))
+    page = Parsed(write_diff_page(changes, old="a", new="b"))
 
     minor = [change.text for change in changes if change.level == "minor"]
     assert any(text.startswith("removed") for text in minor)
     assert "Compatible" in page.text
-    assert 'aria-label="New"' not in diff_page(changes, old="a", new="b")
+    assert 'aria-label="New"' not in write_diff_page(changes, old="a", new="b")
 
 
 def test_texts_and_both_schemas_stand_side_by_side() -> None:
-    page = Parsed(side_by_side(TEXTS_OLD, TEXTS_NEW))
+    page = Parsed(compare_side_by_side(TEXTS_OLD, TEXTS_NEW))
 
     assert_inert(page)
     assert page.text.index("Description") < page.text.index("Arguments")
     assert page.text.index("Arguments") < page.text.index("Result")
-    html = side_by_side(TEXTS_OLD, TEXTS_NEW)
+    html = compare_side_by_side(TEXTS_OLD, TEXTS_NEW)
     assert "<code>Add <del>two</del> numbers.</code>" in html
     assert "<code>Add <ins>whole</ins> numbers.</code>" in html
     assert html.count("old</th>") == 3
@@ -91,8 +93,8 @@ TEXTS_NEW = [
 
 
 def test_equal_tools_and_tools_of_one_list_are_not_compared() -> None:
-    assert side_by_side(TEXTS_OLD, TEXTS_NEW).count("<summary>") == 1
-    assert side_by_side(TEXTS_OLD, TEXTS_OLD) == ""
+    assert compare_side_by_side(TEXTS_OLD, TEXTS_NEW).count("<summary>") == 1
+    assert compare_side_by_side(TEXTS_OLD, TEXTS_OLD) == ""
 
 
 @pytest.mark.parametrize(
@@ -112,7 +114,7 @@ def test_equal_lines_stand_in_one_row(
 
 def test_equal_lines_far_from_a_change_are_counted() -> None:
     old = [str(number) for number in range(20)]
-    rows = list(near_changes(align(old, [*old[:10], "x", *old[11:]])))
+    rows = list(keep_near_changes(align(old, [*old[:10], "x", *old[11:]])))
     assert rows[0] == ("… 7 equal lines", "… 7 equal lines")
     assert rows[4] == ("10", "x")
     assert rows[-1] == ("… 6 equal lines", "… 6 equal lines")
@@ -123,20 +125,20 @@ def test_equal_lines_far_from_a_change_are_counted() -> None:
 def test_any_text_in_any_place_of_a_tool_is_text_only(old: str, new: str) -> None:
     before = [{"name": old, "description": old, "inputSchema": {old: old}}]
     after = [{"name": old, "description": new, "inputSchema": {new: new}}]
-    assert_inert(Parsed(diff_page([], old="a", new="b", old_tools=before, new_tools=after)))
+    assert_inert(Parsed(write_diff_page([], old="a", new="b", old_tools=before, new_tools=after)))
 
 
 def test_long_texts_are_compared_in_bounded_time() -> None:
     old = [{"name": "a", "description": "x " * 100_000, "inputSchema": {"enum": ["y"] * 50_000}}]
     new = [{"name": "a", "description": "z " * 100_000, "inputSchema": {"enum": ["w"] * 50_000}}]
-    assert len(side_by_side(old, new)) < 500_000
+    assert len(compare_side_by_side(old, new)) < 500_000
 
 
 def test_equal_lists_have_a_short_page() -> None:
-    text = Parsed(diff_page([], old="a", new="b")).text
+    text = Parsed(write_diff_page([], old="a", new="b")).text
     assert "Nothing changed." in text
     assert "Breaking" not in text
-    assert diff_markdown([]) == "**none**: nothing changed.\n"
+    assert write_diff_markdown([]) == "**none**: nothing changed.\n"
 
 
 def hostile(text: str) -> list[Change]:
@@ -145,7 +147,7 @@ def hostile(text: str) -> list[Change]:
 
 @given(texts)
 def test_any_text_in_any_place_of_a_change_is_text_only(text: str) -> None:
-    page, usual = (Parsed(diff_page(hostile(one), old=one, new=one)) for one in (text, "x"))
+    page, usual = (Parsed(write_diff_page(hostile(one), old=one, new=one)) for one in (text, "x"))
     assert_inert(page)
     assert page.tags == usual.tags
     assert make_printable(text) in page.text
@@ -154,7 +156,9 @@ def test_any_text_in_any_place_of_a_change_is_text_only(text: str) -> None:
 @given(texts)
 def test_any_text_in_any_place_of_a_change_is_code_in_markdown(text: str) -> None:
     renderer = MarkdownIt("commonmark", {"html": True}).enable("table")
-    made, usual = (Parsed(renderer.render(diff_markdown(hostile(one)))).tags for one in (text, "x"))
+    made, usual = (
+        Parsed(renderer.render(write_diff_markdown(hostile(one)))).tags for one in (text, "x")
+    )
     assert made == usual
 
 
@@ -163,7 +167,7 @@ def test_many_changes_make_a_page_and_a_comment_of_limited_size() -> None:
         Change("x" * 5000, str(place), "tool-removed", "major", "callers", "y" * 5000)
         for place in range(5000)
     ]
-    assert len(diff_page(many, old="a", new="b")) < 1000 * 3500
-    made = diff_markdown(many)
+    assert len(write_diff_page(many, old="a", new="b")) < 1000 * 3500
+    made = write_diff_markdown(many)
     assert len(made) < 65_536
     assert "more parts are too long for a comment" in made

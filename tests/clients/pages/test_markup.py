@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.parsed_html import Parsed
-from toolwire_client.pages.markup import duration, element, join_html
+from toolwire_client.pages.markup import element, format_duration, join_html
 from toolwire_schemas.output import make_printable
 
 
@@ -62,4 +62,4 @@ def test_links_to_the_web_and_pictures_in_the_page_are_kept() -> None:
     ],
 )
 def test_a_duration_is_rounded_to_what_a_clock_shows(seconds: float, expected: str) -> None:
-    assert duration(seconds) == expected
+    assert format_duration(seconds) == expected

@@ -18,7 +18,12 @@ from toolwire_agent.agent import events
 from toolwire_agent.agent.transcripts.transcript import load, load_sessions
 from toolwire_agent.presentation import present
 from toolwire_agent.react.messages import Action, ModelReply, Usage
-from toolwire_agent.run_page import event_html, run_html, run_markdown, run_page
+from toolwire_agent.run_page import (
+    write_event_html,
+    write_run_html,
+    write_run_markdown,
+    write_run_page,
+)
 from toolwire_schemas.output import make_printable
 
 AT = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -67,7 +72,7 @@ def fields(event: Any) -> dict[str, Any]:
 
 @given(texts)
 def test_any_text_in_any_place_of_a_run_is_text_only(text: str) -> None:
-    page = Parsed(run_page(every_event(text)))
+    page = Parsed(write_run_page(every_event(text)))
     assert_inert(page)
     markdown = {
         "div",
@@ -86,7 +91,7 @@ def test_any_text_in_any_place_of_a_run_is_text_only(text: str) -> None:
         "td",
     }
     markdown |= {"ul", "ol", "li", "h3", "h4", "h5", "h6", "p", "pre", "code", "details", "summary"}
-    assert {*page.tags} <= {*Parsed(run_page(every_event("x"))).tags} | markdown
+    assert {*page.tags} <= {*Parsed(write_run_page(every_event("x"))).tags} | markdown
     if text.strip() and "\n" not in text:  # else it is laid out, or quoted
         assert page.text.count(make_printable(text)) >= 20
 
@@ -95,7 +100,7 @@ def test_any_text_in_any_place_of_a_run_is_text_only(text: str) -> None:
 def test_any_text_in_any_place_of_a_run_is_code_in_markdown(text: str) -> None:
     renderer = MarkdownIt("commonmark", {"html": True}).enable("table")
     made, usual = (
-        Parsed(renderer.render(run_markdown(every_event(one)))).tags for one in (text, "x")
+        Parsed(renderer.render(write_run_markdown(every_event(one)))).tags for one in (text, "x")
     )
     assert [tag for tag in made if tag != "code"] == [tag for tag in usual if tag != "code"]
 
@@ -109,13 +114,13 @@ def test_the_table_of_presentations_has_a_row_for_each_kind_of_event() -> None:
 def test_each_event_is_an_item_except_those_that_the_next_one_shows() -> None:
     hidden = (events.CallStarted,)
     for event in every_event("x"):
-        made = event_html(event)
+        made = write_event_html(event)
         assert (made == "") == isinstance(event, hidden), event
         assert not made or Parsed(made).tags[0] == "li"
 
 
 def test_waits_have_their_duration_and_replies_their_tokens() -> None:
-    page = Parsed(run_page(every_event("x")))
+    page = Parsed(write_run_page(every_event("x")))
     assert page.text.count("1.0 s") >= 5
     assert "9 tokens read, 1 written" in page.text
     assert "2.0 s for the model, 3.0 s in tools, 4.0 s for people" in page.text
@@ -123,15 +128,15 @@ def test_waits_have_their_duration_and_replies_their_tokens() -> None:
 
 def test_a_run_without_times_or_without_events_is_shown() -> None:
     untimed = [type(event)(**{**fields(event), "at": events.NEVER}) for event in every_event("x")]
-    assert "1970" not in run_page(untimed)
-    assert "took" not in run_html(untimed)
-    assert "A run without a question" in run_page([])
+    assert "1970" not in write_run_page(untimed)
+    assert "took" not in write_run_html(untimed)
+    assert "A run without a question" in write_run_page([])
 
 
 def test_long_runs_and_results_are_cut() -> None:
     result = events.CallFinished(success=True, result="x" * 5_000_000)
-    assert len(run_html([result] * 20)) < 20 * 21_000
-    assert "8,000 more events" in run_html([events.Resumed()] * 10_000)
+    assert len(write_run_html([result] * 20)) < 20 * 21_000
+    assert "8,000 more events" in write_run_html([events.Resumed()] * 10_000)
 
 
 def test_a_real_run_reads_from_the_question_to_the_answer() -> None:
@@ -145,7 +150,7 @@ def test_a_real_run_reads_from_the_question_to_the_answer() -> None:
     )
     outcome = anyio.run(made.answer, "What is it?")
     assert outcome.pending is not None
-    text = Parsed(run_page(outcome.transcript)).text
+    text = Parsed(write_run_page(outcome.transcript)).text
     order = [
         "What is it?",
         "I need add",
@@ -183,7 +188,7 @@ def test_the_run_of_an_agent_that_was_called_as_a_tool_is_in_the_call(tmp_path: 
     answered(outer, "How much?")
     related = [session.events for session in load_sessions(tmp_path / "inner.jsonl")]
     assert len(related) == 2
-    html = run_html(load(tmp_path / "outer.jsonl"), related)
+    html = write_run_html(load(tmp_path / "outer.jsonl"), related)
     assert html.count('<ol class="run">') == 2
     assert "another question" not in html
     inside = html[html.rindex('<ol class="run">') :]
@@ -214,7 +219,7 @@ def test_the_run_of_an_agent_called_as_a_tool_is_shown_in_its_own_call() -> None
         [at(2, events.Started()), at(2, events.QuestionAsked(content=f"Part {call}?"))]
         for call in (1, 0)
     ]
-    found = Parsed(run_html(outer, inner)).text
+    found = Parsed(write_run_html(outer, inner)).text
     order = ["result 0", "run: Part 0?", "result 1", "run: Part 1?"]
     assert [found.index(part) for part in order] == sorted(found.index(part) for part in order)
 
@@ -227,15 +232,15 @@ def test_a_fork_says_where_it_starts_and_is_shown_where_it_leaves(tmp_path: Path
     other = agent([final("a third way")], transcript=tmp_path / "fork.jsonl")
     anyio.run(other.fork(source, at).answer)
     fork = load(tmp_path / "fork.jsonl")
-    html = run_html(fork)
+    html = write_run_html(fork)
     assert (
         html.count(" copied") + html.count('"copied') == at - 2
     )  # neither the start nor the start of the call is shown
     assert f"{source}, line {at}" in Parsed(html).text
-    both = run_html(load(source), [fork])
+    both = write_run_html(load(source), [fork])
     assert both.count('<ol class="run">') == 2
     assert "a third way" in both
-    assert "a third way" not in run_html(load(source))
+    assert "a third way" not in write_run_html(load(source))
 
 
 def test_each_related_run_is_shown_once_even_if_all_seem_to_call_each_other() -> None:
@@ -246,7 +251,7 @@ def test_each_related_run_is_shown_once_even_if_all_seem_to_call_each_other() ->
         call,
         events.CallFinished(success=True, result=1),
     ]
-    html = run_html(list(run), [list(run) for _ in range(300)])
+    html = write_run_html(list(run), [list(run) for _ in range(300)])
     assert html.count('<ol class="run">') == 301
 
 
@@ -256,5 +261,5 @@ def test_a_transcript_of_many_sessions_shows_the_last(name: str, tmp_path: Path)
     for question in ("first?", "second?"):
         answered(agent([final("done")], transcript=path), question)
     assert [len(session.events) for session in load_sessions(path)] == [6, 6]
-    made = (run_page if name == "html" else run_markdown)(load(path))
+    made = (write_run_page if name == "html" else write_run_markdown)(load(path))
     assert "second?" in Parsed(made).text if name == "html" else "second?" in made

@@ -63,10 +63,10 @@ def test_a_value_assigned_to_the_name_of_a_secret_is_hidden_in_texts(text: str, 
     planted = text.replace("SECRET", SECRET)
     for _ in range(depth):
         planted = json.dumps({"text": planted})
-    hidden = Redactor({}).text(planted)
+    hidden = Redactor({}).redact_text(planted)
     assert SECRET not in hidden
     assert HIDDEN in hidden
-    assert Redactor({}).text(hidden) == hidden
+    assert Redactor({}).redact_text(hidden) == hidden
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_a_value_assigned_to_the_name_of_a_secret_is_hidden_in_texts(text: str, 
     ],
 )
 def test_texts_that_only_look_like_assignments_of_secrets_stay(text: str) -> None:
-    assert Redactor({}).text(text) == text
+    assert Redactor({}).redact_text(text) == text
 
 
 class CountedRun:
@@ -153,7 +153,7 @@ def test_a_long_text_of_values_within_values_is_read_once(
     ],
 )
 def test_secrets_in_members_and_lists_are_hidden(value: Any, hidden: Any) -> None:
-    assert Redactor({}).value(value) == hidden
+    assert Redactor({}).redact_value(value) == hidden
 
 
 ENVIRON = {
@@ -178,11 +178,11 @@ ENVIRON = {
 def test_what_a_server_was_given_in_its_environment_is_hidden_in_texts(
     text: str, hidden: str
 ) -> None:
-    assert Redactor(ENVIRON, hides_all=True).text(text) == hidden
+    assert Redactor(ENVIRON, hides_all=True).redact_text(text) == hidden
 
 
 def test_a_value_without_the_name_of_a_secret_is_hidden_for_recordings_alone() -> None:
-    assert Redactor(ENVIRON).text("rose, some setting") == f"{HIDDEN}, some setting"
+    assert Redactor(ENVIRON).redact_text("rose, some setting") == f"{HIDDEN}, some setting"
 
 
 @pytest.mark.parametrize(
@@ -263,5 +263,5 @@ def test_a_secret_is_hidden_wherever_it_is_planted(
     value = form(name, secret)
     for wrap in wrappings:
         value = wrap(value, neighbour)
-    hidden = Redactor({}).value(value)
+    hidden = Redactor({}).redact_value(value)
     assert secret not in json.dumps(hidden, ensure_ascii=False)

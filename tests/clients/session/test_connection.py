@@ -44,7 +44,7 @@ class Pipe:
     def close(self) -> None:
         self.closed = True
 
-    def stderr_tail(self) -> str:
+    def get_stderr_tail(self) -> str:
         return ""
 
     def say(self, *messages: Any) -> None:
@@ -192,7 +192,7 @@ def test_lines_that_are_no_messages_are_logged_and_the_last_of_them_kept() -> No
     client = Client()
     client.pipe.say_bytes(b"".join(b"%d\n" % number for number in range(30)))
     assert client.heard == [LogEntry("warning", "output", str(number)) for number in range(30)]
-    assert client.connection.noise().split() == [str(number) for number in range(20, 30)]
+    assert client.connection.get_noise().split() == [str(number) for number in range(20, 30)]
 
 
 def test_a_server_s_end_is_reported_with_what_it_wrote_in_the_wrong_place() -> None:
@@ -220,7 +220,7 @@ def test_a_long_line_that_cannot_be_an_answer_is_noise() -> None:
     client = Client(max_message_bytes=100)
     _, inbox = client.begin()
     client.pipe.say_bytes(b"A" * 10_000 + b"\n")
-    assert (len(client.connection.noise()), inbox, client.connection.end) == (512, [], None)
+    assert (len(client.connection.get_noise()), inbox, client.connection.end) == (512, [], None)
 
 
 def test_a_long_message_that_may_be_anybody_s_answer_ends_it_all() -> None:

@@ -22,7 +22,7 @@ def test_events_stay_in_the_inbox_after_the_callback() -> None:
 
     inbox.put("first")
 
-    assert run(inbox.next(0)) == "first"
+    assert run(inbox.receive(0)) == "first"
 
 
 def test_a_callback_is_refused_if_there_is_an_event() -> None:

@@ -40,7 +40,7 @@ class Output:
 
     def call(self) -> None:
         """Make a call that waits without a thread."""
-        inbox = self.reading.inbox()
+        inbox = self.reading.make_inbox()
         self.inboxes.append(inbox)
         inbox.notify(lambda event: self.read.put((event, threading.current_thread().name)))
 
@@ -86,7 +86,7 @@ def test_a_borrower_reads_until_no_call_waits_without_a_thread(output: Output) -
 
 
 def test_nothing_is_borrowed_for_a_call_that_keeps_its_thread(output: Output) -> None:
-    output.reading.inbox()
+    output.reading.make_inbox()
 
     assert not output.borrowed
 

@@ -57,7 +57,7 @@ def started(folder: Path, **settings: Any) -> Iterator[Running]:
     )
     try:
         run(client.__aenter__())
-        yield run(client.ready(Deadline(10)))
+        yield run(client.ensure_running(Deadline(10)))
     finally:
         run(client.close())
 
@@ -70,7 +70,7 @@ def request(running: Running, method: str = "tools/call", **params: Any) -> Requ
 
 
 def result(handle: RequestHandle, seconds: float | None = None) -> Any:
-    return run(handle.result(Deadline(seconds)))
+    return run(handle.wait_for_result(Deadline(seconds)))
 
 
 def test_each_of_many_threads_gets_its_own_result(tmp_path: Path) -> None:
@@ -139,7 +139,7 @@ def test_messages_between_calls_are_read(tmp_path: Path) -> None:
             running.connection.protocol.request(
                 "tools/call", {"name": "later", "arguments": {"path": ""}}
             ),
-            Waiting().inbox(),
+            Waiting().make_inbox(),
         )
         assert came.wait(60)
 

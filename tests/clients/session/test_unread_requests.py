@@ -41,7 +41,7 @@ class Unread:
     def send(self, data: bytes, *, more_follows: bool = False) -> None:
         self.writer.send(data, more_follows=more_follows)
 
-    def stderr_tail(self) -> str:
+    def get_stderr_tail(self) -> str:
         return ""
 
     def close(self) -> None:

@@ -318,7 +318,7 @@ JSON = st.recursive(
 def test_an_invalid_form_does_not_crash(schema: Any, typed: str) -> None:
     for field in read_fields({"properties": {"field": schema}, "required": ["field"]}):
         with suppress(ValueError):
-            field.value(typed)
+            field.read_value(typed)
 
 
 # --- the main thread ---
@@ -338,7 +338,7 @@ def test_main_thread_runs_jobs_in_order_and_raises_their_errors() -> None:
         raise LookupError("not here")
 
     async def work() -> str:
-        main.soon(note("first"))
+        main.queue(note("first"))
         await main.do(note("second"))
         with pytest.raises(LookupError, match="not here"):
             await main.do(fail)
@@ -402,7 +402,7 @@ def test_input_is_not_read_after_the_question_ended(
 
     def read() -> bytes:
         try:
-            with main.typing():
+            with main.allow_interrupt():
                 begun.set()
                 return os.read(reading, 1)
         except Interrupted:

@@ -185,8 +185,8 @@ def test_duplicate_tool_names_get_the_source_as_prefix(face: str) -> None:
             {"mine": [add, shout], "yours": add, "theirs": [make_tool(shout, name="whisper")]}
         )
         assert await names(toolbox) == ["mine_add", "shout", "yours_add", "whisper"]
-        assert toolbox.origin("yours_add") == ToolOrigin("yours", "add")
-        assert toolbox.origin("shout") == ToolOrigin("mine", "shout")
+        assert toolbox.find_origin("yours_add") == ToolOrigin("yours", "add")
+        assert toolbox.find_origin("shout") == ToolOrigin("mine", "shout")
         assert (await toolbox.call_tool("yours_add", {"a": 1})).text == "2"
         with pytest.raises(RequestFailed):
             await toolbox.call_tool("add", {"a": 1})
@@ -219,7 +219,7 @@ def test_sources_of_one_name_are_numbered(face: str) -> None:
     async def scenario(make: Callable[..., AsyncToolbox]) -> None:
         toolbox = make({"files": [Gone(), add, Gone()], "more": add})
         assert await names(toolbox) == ["files_3_add", "more_add"]
-        assert toolbox.origin("files_3_add") == ToolOrigin("files_3", "add")
+        assert toolbox.find_origin("files_3_add") == ToolOrigin("files_3", "add")
         assert list(toolbox.errors) == ["files", "files_2"]
 
     play(face, scenario)
@@ -254,7 +254,7 @@ def test_a_toolbox_calls_servers_and_local_tools_in_threads() -> None:
             "add",
         ]
         assert inner.call_tool("calc_add", {"a": 1}).text == "2"
-        assert inner.origin("calc_add") == ToolOrigin("box", "calc_add")
+        assert inner.find_origin("calc_add") == ToolOrigin("box", "calc_add")
 
 
 @pytest.mark.parametrize("loop", LOOPS)
@@ -299,7 +299,7 @@ def test_async_toolbox_calls_blocking_clients_in_threads(loop: str) -> None:
         with connect(Server([add, count], name="there")) as client:
             toolbox = AsyncToolbox([client])
             assert [tool.name for tool in await toolbox.list_tools()] == ["add", "count"]
-            assert toolbox.origin("add").source == "there"
+            assert toolbox.find_origin("add").source == "there"
             result = await toolbox.call_tool(
                 "count", on_progress=lambda *_: heard.append(threading.current_thread())
             )

@@ -225,7 +225,7 @@ def test_memory_is_that_of_all_processes_of_the_server() -> None:
     server = DrivenServer([sys.executable, "-c", code], patience_seconds=30)
     try:
         server.ask(b"")
-        memory = server.peak_memory_bytes()
+        memory = server.measure_peak_memory_bytes()
         assert memory is not None
         assert memory > size
     finally:

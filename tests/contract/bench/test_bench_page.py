@@ -6,7 +6,7 @@ from xml.etree import ElementTree as ET
 
 from contract.bench.test_measurement import make_measurement
 from toolwire_check.pages.bars import PAGE_LOOK, draw_bars
-from toolwire_check.pages.bench_page import bench_markdown, bench_page
+from toolwire_check.pages.bench_page import write_bench_markdown, write_bench_page
 
 HOSTILE = "<script>alert(1)</script>|`\x1b[2J"
 """More than a label has room for."""
@@ -14,7 +14,7 @@ HOSTILE = "<script>alert(1)</script>|`\x1b[2J"
 
 def test_a_page_shows_numbers_pictures_and_what_was_measured() -> None:
     measurements = [make_measurement("bare loop", 1), make_measurement("mine", 2)]
-    page = bench_page(measurements, 'add {"a": 1}', ["a remark"])
+    page = write_bench_page(measurements, 'add {"a": 1}', ["a remark"])
     summary = "It starts in 400 ms, answers a call in 2 ms, and 500 pipelined calls in a second."
     for text in (summary, 'add {"a": 1}', "a remark"):
         assert text in page
@@ -23,14 +23,14 @@ def test_a_page_shows_numbers_pictures_and_what_was_measured() -> None:
 
 def test_foreign_names_are_texts_in_a_page() -> None:
     measurements = [make_measurement("bare loop", 1), make_measurement(HOSTILE, 2)]
-    page = bench_page(measurements, HOSTILE, [HOSTILE])
+    page = write_bench_page(measurements, HOSTILE, [HOSTILE])
     assert "<script" not in page
     assert "\x1b" not in page
 
 
 def test_foreign_names_are_code_in_markdown() -> None:
     measurements = [make_measurement("bare loop", 1), make_measurement(HOSTILE, 2)]
-    text = bench_markdown(measurements, HOSTILE, [HOSTILE])
+    text = write_bench_markdown(measurements, HOSTILE, [HOSTILE])
     assert "<script" not in text.replace("`<script", "")
     assert "\x1b" not in text
 

@@ -27,7 +27,7 @@ def make_measurement(name: str, factor: float, calls: int = 200) -> Measurement:
 
 
 def test_numbers_are_the_medians_of_all_rounds() -> None:
-    assert make_measurement("a", 1).numbers() == {
+    assert make_measurement("a", 1).list_numbers() == {
         "start_seconds": 0.2,
         "p50_seconds": 0.001,
         "p99_seconds": 0.001,
@@ -38,7 +38,7 @@ def test_numbers_are_the_medians_of_all_rounds() -> None:
 
 @pytest.mark.parametrize(("calls", "is_known"), [(99, False), (100, True)])
 def test_a_99th_percentile_needs_a_hundred_calls(calls: int, is_known: bool) -> None:
-    assert ("p99_seconds" in make_measurement("a", 1, calls).numbers()) is is_known
+    assert ("p99_seconds" in make_measurement("a", 1, calls).list_numbers()) is is_known
 
 
 def test_rows_have_numbers_and_their_multiples_of_the_first_server() -> None:
@@ -121,4 +121,4 @@ def test_a_call_without_a_response_is_an_error() -> None:
 
 def test_a_request_gets_each_id_in_its_place_alone() -> None:
     line = b'{"id":"toolwire-bench-0","text":"toolwire-bench-0"}\n'
-    assert Request(line).line(17) == b'{"id":"toolwire-bench-17","text":"toolwire-bench-0"}\n'
+    assert Request(line).make_line(17) == b'{"id":"toolwire-bench-17","text":"toolwire-bench-0"}\n'

@@ -49,5 +49,5 @@ def test_limits_grow_with_the_time_of_the_simplest_answer_up_to_three_times(
 
     assert scaled.answer_seconds == pytest.approx(times * 10.0)
     assert scaled.exit_times == pytest.approx(times)
-    assert scaled.for_repeating().exit_times == pytest.approx(3 * times)
+    assert scaled.extend_for_repeating().exit_times == pytest.approx(3 * times)
     assert scaled.opening_seconds == 20.0

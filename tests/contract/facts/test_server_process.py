@@ -31,5 +31,5 @@ def test_running_child_without_environment_is_a_descendant_and_a_zombie_is_not()
         [message] = iter_messages(events)
         child, ended = message["params"]
 
-        assert child in server.descendants()
-        assert ended not in server.descendants()
+        assert child in server.list_descendants()
+        assert ended not in server.list_descendants()

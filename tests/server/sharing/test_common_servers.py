@@ -32,7 +32,7 @@ class Unread:
     def close(self) -> None:
         pass
 
-    def stderr_tail(self) -> str:
+    def get_stderr_tail(self) -> str:
         return ""
 
 

@@ -35,7 +35,7 @@ def replay_session(
     Raises:
         ReplayMissed: if the state leads to another event than the recorded one.
     """
-    hide = Redactor().event
+    hide = Redactor().redact_event
     before: events.Recorded | None = None
     copied = 0
     if record and isinstance(record[0], events.Started) and record[0].fork_of is not None:

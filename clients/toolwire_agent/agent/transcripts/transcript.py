@@ -60,7 +60,7 @@ class Transcript:
         """
         if self._file is None:
             self._file = self._open()
-        line = codec.encode(msgspec.to_builtins(self._redactor.event(event))) + b"\n"
+        line = codec.encode(msgspec.to_builtins(self._redactor.redact_event(event))) + b"\n"
         if os.write(self._file, line) < len(line):
             raise OSError(f"{self._path} could not be written: the disk is full")
         os.fsync(self._file)

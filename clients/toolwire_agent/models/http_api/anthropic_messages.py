@@ -124,14 +124,14 @@ class Messages:
         self._usage: dict[str, Any] = {}
 
     @staticmethod
-    def headers(key: Key | None) -> dict[str, str]:
+    def make_headers(key: Key | None) -> dict[str, str]:
         headers = {"anthropic-version": VERSION}
         if key is not None:
             headers["x-api-key"] = key.reveal()
         return headers
 
     @staticmethod
-    def body(request: HttpRequest, form: Preset) -> dict[str, Any]:
+    def make_body(request: HttpRequest, form: Preset) -> dict[str, Any]:
         system, turns = _make_turns(request)
         body: dict[str, Any] = {
             "model": request.model,
@@ -153,7 +153,7 @@ class Messages:
             body["stream"] = True
         return body | request.body
 
-    def event(self, data: bytes) -> str:
+    def read_event(self, data: bytes) -> str:
         value = codec.decode(data)
         if not isinstance(value, dict):
             raise ValueError(f"not an object: {str(value)[:80]}")
@@ -173,7 +173,7 @@ class Messages:
                 self.is_complete = True
         return ""  # a ping, the end of a block, or a future event
 
-    def whole(self, value: Any) -> str:
+    def read_whole(self, value: Any) -> str:
         if isinstance(value, dict) and value.get("type") == "error":
             raise StreamFailed(value.get("error"))
         if not isinstance(value, dict) or not isinstance(value.get("content"), list):

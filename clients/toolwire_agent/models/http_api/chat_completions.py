@@ -143,13 +143,13 @@ class ChatCompletions:
         self._usage: Usage | None = None
 
     @staticmethod
-    def headers(key: Key | None) -> dict[str, str]:
+    def make_headers(key: Key | None) -> dict[str, str]:
         if key is None:
             return {}
         return {"authorization": f"Bearer {key.reveal()}"}
 
     @staticmethod
-    def body(request: HttpRequest, form: Preset) -> dict[str, Any]:
+    def make_body(request: HttpRequest, form: Preset) -> dict[str, Any]:
         body: dict[str, Any] = {
             "model": request.model,
             "messages": [_make_message(message, request) for message in request.messages],
@@ -170,13 +170,13 @@ class ChatCompletions:
                 body["stream_options"] = {"include_usage": True}
         return body | request.body
 
-    def event(self, data: bytes) -> str:
+    def read_event(self, data: bytes) -> str:
         if data.strip() in (b"", b"[DONE]"):
             self.is_complete = bool(data.strip())
             return ""
         return self._take(codec.decode(data), "delta")
 
-    def whole(self, value: Any) -> str:
+    def read_whole(self, value: Any) -> str:
         self.is_complete = True
         if isinstance(value, dict) and "error" not in value and not value.get("choices"):
             raise ValueError("it has no choices")

@@ -182,7 +182,7 @@ class Endpoint:
 
         async def read_events(data: list[bytes]) -> bool:
             for each in data:
-                await emit_text(on_text, self._take(partial(reader.event, each)))
+                await emit_text(on_text, self._take(partial(reader.read_event, each)))
             return reader.is_complete
 
         async def take(piece: bytes) -> bool:
@@ -207,7 +207,9 @@ class Endpoint:
                 response.status_code, body, response.headers, where=self.shown, key=self._key
             )
         if is_whole:
-            await emit_text(on_text, self._take(lambda: reader.whole(codec.decode(bytes(whole)))))
+            await emit_text(
+                on_text, self._take(lambda: reader.read_whole(codec.decode(bytes(whole))))
+            )
         else:
             await read_events([] if reader.is_complete else events.finish())
 
@@ -254,7 +256,7 @@ class Endpoint:
         reason = str(error) or type(error).__name__
         if self._key is None:
             return reason
-        return self._key.hidden_in(reason)
+        return self._key.hide_in(reason)
 
 
 def make_url(base_url: str, path: str) -> str:

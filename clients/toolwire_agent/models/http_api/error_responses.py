@@ -65,7 +65,7 @@ def make_refusal(
     """Return the error for a response, whose body is *error*; without a *status*, for one in the
     midst of a reply.
     """
-    clean = (lambda text: text) if key is None else key.hidden_in
+    clean = (lambda text: text) if key is None else key.hide_in
     if isinstance(error, bytes):
         error = _decode(error)
     message, code = _find_message_and_code(error)

@@ -149,7 +149,7 @@ class RemoteModel:
         self._limits = time_limits or TimeLimits()
         url = make_url(own or self._preset.base_url, self._wire.path)
         self._place: Place = (url, model, self._preset, b"")
-        all_headers = {**self._wire.headers(self._key), **(headers or {})}
+        all_headers = {**self._wire.make_headers(self._key), **(headers or {})}
         self._endpoint = Endpoint(url, all_headers, self._key, self._limits, proxy)
 
     @property
@@ -239,7 +239,7 @@ class RemoteModel:
 
     def _make_body(self, request: HttpRequest, form: Preset) -> bytes:
         try:
-            return codec.encode(self._wire.body(request, form))
+            return codec.encode(self._wire.make_body(request, form))
         except codec.EncodingError as error:
             raise NotReady(f"the request cannot be written as JSON: {error}") from None
 

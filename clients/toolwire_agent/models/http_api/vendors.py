@@ -71,7 +71,7 @@ class Key:
     def reveal(self) -> str:
         return self._value
 
-    def hidden_in(self, text: str) -> str:
+    def hide_in(self, text: str) -> str:
         if len(self._value) >= _SHORTEST_SECRET:
             return text.replace(self._value, "[key]")
         return text

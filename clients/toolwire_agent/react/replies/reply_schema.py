@@ -52,12 +52,12 @@ def build_reply_schema(
     params: dict[str, Schema] = {}
     if not strict:
         for name in called:
-            params[name] = {"type": "object", **tools.schema(name)}
+            params[name] = {"type": "object", **tools.get_schema(name)}
         return _make_union(params, thought, final=final, result=result)
     from toolwire_dialects.lint.vendors import check_strict
 
     for name in called:
-        params[name] = _make_strict(tools.schema(name))
+        params[name] = _make_strict(tools.get_schema(name))
     schema = _wrap(_make_union(params, thought, final=final, result=result, is_strict=True))
     if not any(check_strict(schema)):
         return schema

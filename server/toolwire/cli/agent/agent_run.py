@@ -123,7 +123,7 @@ class AgentRun:
         from toolwire_agent.agent import BrokenTranscript
 
         started_at = anyio.current_time()
-        with self.terminal.left_by_interrupt():
+        with self.terminal.leave_at_interrupt():
             async with AsyncExitStack() as stack:
                 if "inspect" in self._options:
                     self._page = await stack.enter_async_context(self._open_page())
@@ -151,7 +151,7 @@ class AgentRun:
         has_been_cancelled = getattr(self.session.events[-1], "status", "") == "cancelled"
         if self.terminal.was_interrupted and not has_been_cancelled:
             return
-        with self.terminal.left_by_interrupt():
+        with self.terminal.leave_at_interrupt():
             self.terminal.tell(say("the page stays until Ctrl-C"))
             await anyio.sleep_forever()
 
@@ -180,7 +180,7 @@ class AgentRun:
                 stack, self.terminal.on_form, self.terminal.tell, min(limits, default=None)
             )
         finally:
-            self.terminal.rest()
+            self.terminal.hold_still()
 
     def _begin(self, trusted: Trusted, spent_seconds: float) -> AgentSession:
         from toolwire_agent.agent import Agent
@@ -224,10 +224,10 @@ class AgentRun:
             yield
         finally:
             if "html" in self._options:
-                from toolwire_agent.run_page import run_page
+                from toolwire_agent.run_page import write_run_page
                 from toolwire_client.redaction.redactor import Redactor
 
-                page = run_page([*map(Redactor().event, self.session.events)])
+                page = write_run_page([*map(Redactor().redact_event, self.session.events)])
                 write_pages(self._options, html=lambda: page)
 
 

@@ -34,14 +34,14 @@ class LiveRun:
 
     def show(self, events: list[Recorded]) -> None:
         """Add those of *events*, all of the session, that are new; they are in the transcript."""
-        from toolwire_agent.run_page import event_html
+        from toolwire_agent.run_page import write_event_html
 
         new = events[self._count :]
         before = events[self._count - 1] if self._count else None
         for event, line in zip(new, self._find_lines(len(new)), strict=True):
-            shown = self._redactor.event(event)
+            shown = self._redactor.redact_event(event)
             text = codec.encode(msgspec.to_builtins(shown)).decode()
-            html = event_html(event, before)
+            html = write_event_html(event, before)
             span = self._times.add(event)
             self._feed.add("run", html=html, span=span, record={"line": line, "text": text})
             before = event

@@ -174,10 +174,10 @@ def _write_pages(
     """Write `--html` and `--markdown`; return whether one went to standard output."""
     if options.keys().isdisjoint(("html", "markdown")):
         return False
-    from toolwire_check.pages.bench_page import bench_markdown, bench_page
+    from toolwire_check.pages.bench_page import write_bench_markdown, write_bench_page
 
     return write_pages(
         options,
-        html=lambda: bench_page(measurements, call, remarks),
-        markdown=lambda: bench_markdown(measurements, call, remarks),
+        html=lambda: write_bench_page(measurements, call, remarks),
+        markdown=lambda: write_bench_markdown(measurements, call, remarks),
     )

@@ -171,7 +171,7 @@ def run(words: Words) -> int:
     if early_end.is_interrupted:
         print_remark("interrupted: the cases that were not played count as not applicable")
         raise KeyboardInterrupt
-    return 1 if report.failures(options.get("fail_on", "must")) else 0
+    return 1 if report.list_failures(options.get("fail_on", "must")) else 0
 
 
 def _list_saved(words: Words, command: list[str]) -> list[tuple[str, dict[str, Any]]]:
@@ -194,9 +194,9 @@ def _list_saved(words: Words, command: list[str]) -> list[tuple[str, dict[str, A
 
 def _print(report: Report, words: Words) -> None:
     if "events" in words.options:
-        from toolwire_check.pages.check_page import check_html
+        from toolwire_check.pages.check_page import write_report_html
 
-        _print_event(report=report.as_json(), html=check_html(report))
+        _print_event(report=report.as_json(), html=write_report_html(report))
     elif "json" in words.options:
         print_data(format_json(report.as_json()))
     else:
@@ -265,9 +265,9 @@ def _check(
         number = next(numbers)
         line(number, total, f"{number}/{total} {verdict.case}")
         if "events" in options:
-            from toolwire_check.pages.check_page import verdict_html
+            from toolwire_check.pages.check_page import write_verdict_html
 
-            html = verdict_html(verdict)
+            html = write_verdict_html(verdict)
             _print_event(number=number, total=total, verdict=verdict, html=html)
 
     try:
@@ -389,8 +389,8 @@ def _write_pages(report: Report, words: Words) -> bool:
     """
     if words.options.keys().isdisjoint(("html", "markdown", "badge")):
         return False
-    from toolwire_check.pages.badge import badge
-    from toolwire_check.pages.check_page import check_markdown, check_page
+    from toolwire_check.pages.badge import draw_badge
+    from toolwire_check.pages.check_page import write_report_markdown, write_report_page
 
     def make_command(verdict: Verdict) -> str:
         if not verdict.framing:
@@ -399,7 +399,7 @@ def _write_pages(report: Report, words: Words) -> bool:
 
     return write_pages(
         words.options,
-        html=lambda: check_page(report, again=make_command),
-        markdown=lambda: check_markdown(report, again=make_command),
-        badge=lambda: badge(report),
+        html=lambda: write_report_page(report, again=make_command),
+        markdown=lambda: write_report_markdown(report, again=make_command),
+        badge=lambda: draw_badge(report),
     )

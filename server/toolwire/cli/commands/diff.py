@@ -200,18 +200,18 @@ def _write_pages(
     """
     if options.keys().isdisjoint(("html", "markdown")):
         return False
-    from toolwire_check.pages.diff_page import diff_markdown, diff_page
+    from toolwire_check.pages.diff_page import write_diff_markdown, write_diff_page
 
     return write_pages(
         options,
-        html=lambda: diff_page(
+        html=lambda: write_diff_page(
             report.changes,
             old=_describe_list(report.old),
             new=_describe_list(report.new),
             old_tools=old_tools,
             new_tools=new_tools,
         ),
-        markdown=lambda: diff_markdown(report.changes),
+        markdown=lambda: write_diff_markdown(report.changes),
     )
 
 

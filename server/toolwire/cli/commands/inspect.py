@@ -243,7 +243,7 @@ def _load(name: str, problem: ValueError | None = None) -> Loaded:
 def _add_run(name: str, session: Loaded, feed: Feed) -> str:
     """Add the events of a run, and return the command that repeats it."""
     from toolwire_agent.agent.events import QuestionAsked
-    from toolwire_agent.run_page import event_html
+    from toolwire_agent.run_page import write_event_html
     from toolwire_agent.run_times import RunTimes
 
     lines = Path(name).read_bytes().split(b"\n")
@@ -254,7 +254,7 @@ def _add_run(name: str, session: Loaded, feed: Feed) -> str:
         if isinstance(event, QuestionAsked):
             questions.append(shlex.quote(event.content))
         record = {"line": line, "text": lines[line - 1].decode(errors="replace")}
-        html = event_html(event, before)
+        html = write_event_html(event, before)
         feed.add("run", html=html, span=times.add(event), record=record)
         before = event
     question = questions[0] if questions else "QUESTION"

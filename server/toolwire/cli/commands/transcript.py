@@ -51,13 +51,13 @@ def run(words: Words) -> int:
     if words.options.keys().isdisjoint(("html", "markdown")):
         _show(last.events)
         return 0
-    from toolwire_agent.run_page import run_markdown, run_page
+    from toolwire_agent.run_page import write_run_markdown, write_run_page
 
     related = [session.events for each in others for session in each]
     write_pages(
         words.options,
-        html=lambda: run_page(last.events, related),
-        markdown=lambda: run_markdown(last.events),
+        html=lambda: write_run_page(last.events, related),
+        markdown=lambda: write_run_markdown(last.events),
     )
     return 0
 

@@ -202,7 +202,7 @@ class NodeTransport:
         RUNNING.discard(self)
         self._connection.close()
 
-    def stderr_tail(self) -> str:
+    def get_stderr_tail(self) -> str:
         return ""  # the log of this server has it all
 
     def _read(self, on_data: OnData, on_end: OnEnd) -> None:
@@ -222,7 +222,7 @@ class NodeTransport:
         self._ended.set()
         if self._status is None:
             self._lost()
-        on_end(ServerGone(self._status, self.stderr_tail()))
+        on_end(ServerGone(self._status, self.get_stderr_tail()))
 
     def _end_input(self) -> None:
         """End the connection towards the node. One that may keep its worker has to know that this

@@ -139,8 +139,8 @@ class _AllCalls:
 class SharingSession(Session):
     """A session that uses *common*, and leaves it to others when it ends."""
 
-    def __init__(self, common: CommonParts, *arguments: Any) -> None:
-        super().__init__(*arguments)
+    def __init__(self, common: CommonParts, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
         self._common = common
         lifespans: Any = _LifespansOfAll(common)
         self.lifespans = lifespans

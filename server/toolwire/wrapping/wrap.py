@@ -49,6 +49,7 @@ from .server_side import WrappedServer
 from .summary import summarize
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from concurrent.futures import Future
 
     from toolwire_client.async_client import Running
@@ -74,11 +75,16 @@ _CLOSE_SECONDS = 0.3
 """How long the summary waits for the end of the wrapped server, whose last processes it counts."""
 
 
-def begin_wrap(write: Write, wrapped: WrapSettings, settings: Settings) -> Session:
+def begin_wrap(
+    write: Write,
+    wrapped: WrapSettings,
+    settings: Settings,
+    make_session: Callable[..., Session] = Session,
+) -> Session:
     """Return the session with a host through *write*, which serves what *wrapped* says."""
     identity = Identity("", "")
     takes_headers = "framing" not in wrapped.without
-    session = Session(Catalog(()), identity, settings, write, takes_headers=takes_headers)
+    session = make_session(Catalog(()), identity, settings, write, takes_headers=takes_headers)
     session.filter_with(Wrap(session, identity, wrapped, settings))
     return session
 

@@ -24,6 +24,12 @@ from support.shared_processes import SharedProcesses, is_running, shared_process
 pytestmark = pytest.mark.process
 
 SERVER = Path(__file__).parents[2] / "support" / "concurrent_server.py"
+WITH_TASKS = {
+    **MODERN,
+    "io.modelcontextprotocol/clientCapabilities": {
+        "extensions": {"io.modelcontextprotocol/tasks": {}}
+    },
+}
 HOST: dict[str, Any] = {"sampling": {}, "roots": {}}
 
 
@@ -250,6 +256,23 @@ def test_server_that_is_known_to_keep_state_is_shared_only_if_wanted(wraps: Wrap
     opened = [wraps.open("wrap", "--share=always", *command) for _ in range(2)]
     first, second = (text(each.ask(call("pid", {}, **MODERN))) for each in opened)
     assert first == second
+
+
+def test_task_goes_on_when_its_session_is_killed_and_another_one_cancels_it(wraps: Wraps) -> None:
+    begun, ended = wraps.folder / "begun", wraps.folder / "ended"
+    arguments = {"begun": str(begun), "ended": str(ended)}
+    params = {"name": "hang", "arguments": arguments, "_meta": WITH_TASKS}
+    one = wraps.start("--task-after", "0")
+    task = one.ask(request("tools/call", params))["result"]["taskId"]
+    wait_until(begun.exists)
+
+    one.popen.kill()
+
+    two = wraps.start("--task-after", "0")
+    about = {"taskId": task, "_meta": WITH_TASKS}
+    assert two.ask(request("tasks/get", about))["result"]["status"] == "working"
+    assert "error" not in two.ask(request("tasks/cancel", about))
+    wait_until(ended.exists)
 
 
 def test_contract_kit_finds_no_difference(wraps: Wraps) -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from ....errors import UsageError
-from ....sharing.common_parts import CommonParts, SharingServer
+from ....sharing.common_parts import CommonParts, SharingServer, SharingSession
 from ....sharing.log_file import write_without_errors
 from ....sharing.place import Place
 from ....sharing.shared_process import REPORT, SharedProcess, Sharing
@@ -141,23 +141,25 @@ def _serve_wraps(sharing: Sharing, arguments: list[str]) -> NoReturn:
     common.servers = CommonServers(
         partial(start_foreign, wrapped), common.timers, sharing.idle_seconds
     )
-    open_session = partial(_open_wrap, common.servers, wrapped, settings)
+    open_session = partial(_open_wrap, common, wrapped, settings)
     SharedProcess(common, open_session, settings, streams, sharing).serve()
 
 
 def _open_wrap(
-    servers: Any, wrapped: WrapSettings, settings: Settings, connection: ClientConnection
+    common: CommonParts, wrapped: WrapSettings, settings: Settings, connection: ClientConnection
 ) -> Session:
-    """Return a session of a wrap whose server is one of *servers*."""
+    """Return a session of a wrap whose server is one of those in *common*."""
     from ....wrapping.wrap import begin_wrap
     from ..wrap import make_search
 
+    assert common.servers is not None
     wrapped = msgspec.structs.replace(
         wrapped,
-        launch=partial(servers.open, connection.note),
+        launch=partial(common.servers.open, connection.note),
         search=make_search(settings),  # since programs call the tools of its session
     )
-    session = begin_wrap(connection.write, wrapped, settings)
+    make_session = partial(SharingSession, common)
+    session = begin_wrap(connection.write, wrapped, settings, make_session)
     # The thread that reads from the server must not wait for one of its hosts.
     session.wait_for_room = lambda: None
     return session

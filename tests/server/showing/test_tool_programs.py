@@ -286,6 +286,19 @@ def test_program_has_no_more_memory_than_it_may() -> None:
         assert failure_of(server, "len(bytearray(2**29))").endswith("MemoryError")
 
 
+@pytest.mark.parametrize(
+    ("code", "problem"),
+    [
+        ("x = 1\n" * 100_000, "MemoryError: the code is too large, or nested too deeply"),
+        ("(" * 5000, '  File "<code>", line 1\nSyntaxError: too many nested parentheses'),
+    ],
+    ids=["long", "nested"],
+)
+def test_program_that_cannot_be_compiled_fails_with_a_sentence(code: str, problem: str) -> None:
+    with Server([add], show="code", max_program_memory_bytes=64 * 2**20) as server:
+        assert failure_of(server, code) == problem
+
+
 def test_long_output_of_a_program_is_cut_and_says_so() -> None:
     with Server([add], show="code", max_program_output_bytes=100) as server:
         result = run_program(server, "print('y' * 5000)\n'x' * 1000")

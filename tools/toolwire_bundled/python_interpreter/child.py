@@ -29,6 +29,8 @@ _ONLY_AST = 0x400  # ast.PyCF_ONLY_AST
 _TOP_LEVEL_AWAIT = 0x2000  # ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, which programs may have
 _FRAMES = 12
 """The number of a traceback's places that are reported, those closest to the error."""
+_MAX_LINE_CHARS = 1000
+"""Of a line with a syntax error that is reported."""
 
 _LAST_LINE = 1024**2
 """Characters."""
@@ -218,6 +220,10 @@ def _report(error: BaseException, text: str, runner: CodeType | None) -> str:
     place = error.__traceback__
     while place is not None and place.tb_frame.f_code.co_filename != _NAME:
         place = place.tb_next
+    if place is None and isinstance(error, MemoryError):
+        return "MemoryError: the code is too large, or nested too deeply"
+    if isinstance(error, SyntaxError) and len(str(error.text)) > _MAX_LINE_CHARS:
+        error.text = None
     told = traceback.TracebackException(type(error), error, place, limit=-_FRAMES, compact=True)
     if runner is not None:  # whose places say nothing about the code
         frames = [frame for frame in told.stack if frame.filename != runner.co_filename]

@@ -81,7 +81,7 @@ class RunState:
         # The other calls of its reply.
         self._ahead: dict[int, Action] = {}
         self._later: dict[int, Action] = {}  # that have not started
-        self._last_announced = 0
+        self._announced: set[int] = set()
         self._finished: dict[int, events.CallFinished] = {}
         self._open_forms: Counter[int] = Counter()
 
@@ -192,6 +192,7 @@ class RunState:
         else:
             self.spending.add_reply(reply.usage)
         self._finished = {}
+        self._announced = set()
         self._make_pending(0)
         self._later = self.conversation.list_valid_actions()
         self._ahead = self._find_calls_ahead()
@@ -271,7 +272,7 @@ class RunState:
         self._due = self._take_next_call()
 
     def _apply_choice(self, event: events.ActionChosen) -> None:
-        self._last_announced = event.call
+        self._announced.add(event.call)
 
     def _apply_call(self, event: events.CallStarted) -> None:
         self._later.pop(event.call, None)
@@ -355,14 +356,13 @@ class RunState:
         return self._take_next_call()
 
     def _release_later_call(self) -> None:
-        """Let the next call start, if all before it have become tasks or have ended, and it needs
-        no approval.
-        """
-        number = self._number
-        while number in self._tasks or number in self._finished:
-            number += 1
-        if number == self._number:  # it takes the usual way
+        """Let the next call start, if all that are open are tasks, and it needs no approval."""
+        are_tasks = [number in self._tasks for number in self.open]
+        if not are_tasks or not all(are_tasks):  # it takes the usual way
             return
+        number = self._number
+        while number in self.open or number in self._finished:
+            number += 1
         action = self._later.get(number)
         if action is not None and self._needs_no_user(action):
             self._ahead[number] = action
@@ -542,7 +542,7 @@ class RunState:
         return self._choose_call_step(pending)
 
     def _announce_or_start(self, number: int, action: Action) -> events.Recorded:
-        if number == self._last_announced:
+        if number in self._announced:
             return events.CallStarted(call=number, tool=action.tool, params=action.params)
         return events.ActionChosen(call=number, thought="", tool=action.tool, params=action.params)
 

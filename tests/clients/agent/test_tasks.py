@@ -24,6 +24,7 @@ from support.task_server import LEGACY, Message, TaskServer, completed, working
 from toolwire_agent import Toolbox
 from toolwire_agent.agent import Agent, Approvals, Outcome, load
 from toolwire_agent.agent.events import (
+    ActionChosen,
     ApprovalAsked,
     CallFinished,
     CallStarted,
@@ -171,8 +172,8 @@ class Changeable(TaskServer):
 
     def list_tools(self, request: Message) -> None:
         schema = {"type": "object"}
-        tools = [{"name": name, "inputSchema": schema} for name in ("work", "change")]
-        self.answer(request, tools=tools)
+        work = {"name": "work", "inputSchema": schema, "annotations": {"readOnlyHint": True}}
+        self.answer(request, tools=[work, {"name": "change", "inputSchema": schema}])
 
     def call(self, request: Message) -> None:
         if request["params"]["name"] == "work":
@@ -232,6 +233,18 @@ def test_further_calls_of_a_reply_are_made_while_one_is_a_task(backend: str) -> 
     assert sorted(order[5:]) == [("CallFinished", 0), ("CallFinished", 2)]
     check_transcript(outcome.transcript)
     again = play(backend, lambda: replayed(outcome.transcript, **NATIVE))
+    assert again == outcome.transcript
+
+
+def test_task_that_was_started_ahead_does_not_hold_up_the_call_before_it() -> None:
+    model = ScriptedModel(replies(CALLS[1], CALLS[0], CALLS[2]))
+    settings: dict[str, Any] = {**NATIVE, "approval": Approvals(allow=("*",), trust_hints=True)}
+    outcome = run_calls(Changeable(awaited=2), model, **settings)
+    assert results(model) == [("c0", "a"), ("c1", "done"), ("c2", "b")]
+    chosen = [event.call for event in of(ActionChosen, outcome.transcript)]
+    assert chosen == [0, 1, 2]
+    check_transcript(outcome.transcript)
+    again = play("asyncio", lambda: replayed(outcome.transcript, **settings))
     assert again == outcome.transcript
 
 

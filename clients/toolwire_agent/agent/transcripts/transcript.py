@@ -249,7 +249,7 @@ _NEXT: dict[type[events.Recorded], tuple[type[events.Recorded], ...]] = {
     events.Approved: (events.CallStarted, events.CallFinished, events.Refused),
     events.Refused: _AFTER_CALL,
     events.CallStarted: (*_DURING_CALL, events.ActionChosen),
-    events.TaskStarted: (*_DURING_CALL, events.ActionChosen),
+    events.TaskStarted: (*_DURING_CALL, events.ActionChosen, events.CallStarted),
     events.ToolAsked: _DURING_CALL,
     events.FormAnswered: _DURING_CALL,
     events.CallFinished: (*_AFTER_CALL, *_CALL, *_DURING_CALL),

@@ -214,8 +214,11 @@ class Mounts:
             processes.start()
 
         from toolwire_client.async_client import ClientSettings
+        from toolwire_schemas.wire.codec import encode
 
         from .mount import Mount
+
+        encode(None)  # imports orjson, which the first request would wait for
 
         def launch_alone() -> Transport:
             mounted.wait_for_end()

@@ -175,6 +175,15 @@ def test_a_command_that_ends_before_its_server_starts_is_refused_with_its_status
     assert getattr(refusal.value.__cause__, "status", None) == 2
 
 
+def test_a_command_without_a_library_of_servers_is_to_be_wrapped(
+    install: Callable[..., Path],
+) -> None:
+    install("stranger_own", "def main(): pass", "stranger-own=stranger_own:main")
+
+    with pytest.raises(LoadError, match="`toolwire wrap -- COMMAND` and `--mount` take any"):
+        load(["stranger-own"], adopt=True)
+
+
 def tools_of_shelf(install: Callable[..., Path]) -> dict[str, Any]:
     install("stranger_shelf", LOW_LEVEL, "stranger-shelf=stranger_shelf:run")
     return {tool.name: tool for tool in load(["stranger-shelf"], adopt=True)}

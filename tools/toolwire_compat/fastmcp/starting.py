@@ -30,11 +30,16 @@ class NoServerStarted(RegistrationError):
 
     def __init__(self, program: str, status: int, reason: str) -> None:
         problem = f"it ended {reason}, and has started no server of FastMCP or the Python SDK"
-        super().__init__(problem, tool=program, remedy=_REMEDY)
+        remedy = _REMEDY if status else _OF_OTHERS
+        super().__init__(problem, tool=program, remedy=remedy)
         self.status = status
 
 
 _REMEDY = "run the program by itself to see what it needs"
+_OF_OTHERS = (
+    "a server that is written without them cannot be adopted, but `toolwire wrap -- COMMAND` and"
+    " `--mount` take any"
+)
 
 
 def run_until_server_starts(name: str, program: Callable[[], object]) -> Any:

@@ -66,7 +66,8 @@ OPTIONS = (
     Option(
         "--show all|search|code|auto",
         "give the model all tools, a search over them, a search and programs that call them, or"
-        " the search only if the list takes too much of its context (default: auto)",
+        " the search only if the list takes too much of its context (default: auto); with"
+        " --protocol small, tools that the question finds replace the search",
     ),
     Option(
         "--show-tokens NUMBER",

@@ -86,10 +86,11 @@ class ParameterHeaders:
         return msgspec.json.encode(response)
 
     def _report(self, dropped: set[str]) -> None:
-        if dropped <= self._reported:
+        new = dropped - self._reported
+        if not new:
             return
-        self._reported = dropped  # not all that a server has ever sent
-        names = make_printable(", ".join(sorted(dropped)))
+        self._reported |= new
+        names = make_printable(", ".join(sorted(new)))
         _LOG.warning(
             "left out tools of the server whose %s annotations are invalid: %s", _ANNOTATION, names
         )

@@ -365,11 +365,8 @@ def format_table(outcomes: dict[str, str]) -> str:
 def _shorten(remark: str) -> str:
     """Return the first words of a *remark*, without what is a path or a mark of the table."""
     text = re.sub(r"\S*site-packages/", "", remark.replace("toolwire: ", ""))
-    text = (
-        text.partition(". This is mcp 2.x")[0]
-        .partition("; serve this file")[0]
-        .partition("; a server that")[0]
-    )
+    for advice in (". This is mcp 2.x", "; serve this file", "; a server that"):
+        text = text.partition(advice)[0]
     return text.replace("|", "-")[:120]
 
 

@@ -16,6 +16,7 @@ def make_state(state: dict[str, Any]) -> dict[str, Any]:
         "reloads": [],
         "edit": None,
         "replay": "",
+        "servers_of_run": "--tools TARGET",
     }
     of_tools = ("tools", "forms", "tokens", "findings", "servers", "unlisted")
     lists: dict[str, Any] = {name: [] for name in (*of_tools, "resources", "templates", "prompts")}

@@ -536,6 +536,7 @@ def test_a_run_is_watched_live_and_stays_until_ctrl_c(tmp_path: Path) -> None:
     )
     records = []
     with inspected(*words, "--inspect", command="ask") as (page, process):
+        assert page.get("state")["servers_of_run"] == f"--tools {tmp_path / 'tools.py'}"
         with page.open("GET", "events") as response:
             shown = ""
             while "answered" not in shown:

@@ -160,9 +160,14 @@ class AgentRun:
         from ..local_page import local_page
         from ..printing.terminal import print_error
 
-        title = self._transcript or "A run"
         return local_page(
-            Feed(), self._options, print_error, title=title, views=["run", "time"], status="ready"
+            Feed(),
+            self._options,
+            print_error,
+            title=self._transcript or "A run",
+            views=["run", "time"],
+            status="ready",
+            servers_of_run=self._servers.words,
         )
 
     @property

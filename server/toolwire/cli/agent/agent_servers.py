@@ -9,7 +9,13 @@ from toolwire_schemas.language import say
 from toolwire_schemas.output import make_printable
 
 from ...errors import Failed, UsageError
-from ..open_client import check_remote, explain_failure, format_own_command, split_command
+from ..open_client import (
+    check_remote,
+    explain_failure,
+    format_loading_options,
+    format_own_command,
+    split_command,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +49,8 @@ class ServersToStart:
         if self._own:
             self._commands[self._own] = format_own_command(targets, words.options)
         self.are_any = bool(self._commands or self._config)
+        self.words = _format_words(words)
+        """What names the same servers on a command line."""
 
     async def start(
         self,
@@ -97,6 +105,19 @@ class ServersToStart:
                 f"--trust-hints takes yes, no or a server, not {error.name!r}; the servers are"
                 f" {known}"
             ) from None
+
+
+def _format_words(words: Words) -> str:
+    named: list[str] = []
+    for option in ("tools", "server"):
+        for text in words.options.get(option, ()):
+            named += [f"--{option}", text]
+    if "config" in words.options:
+        named += ["--config", words.options["config"]]
+    named += format_loading_options(words.options)
+    if words.command is not None:
+        named += ["--", *words.command]
+    return shlex.join(named)
 
 
 async def _wait_for_tools(client: AsyncClient, timeout_seconds: float | None) -> None:

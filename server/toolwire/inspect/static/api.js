@@ -12,7 +12,7 @@ import { parse, write } from "./json.js";
  * @typedef {{ prefix: string, problem: string }} Unlisted A mounted server without lists; it starts if it has no problem.
  * @typedef {{ name: string, version: string, revision: string, pid?: number | null }} Server
  * @typedef {{ title: string, replay: string, command: string[] | null, target: string | null, views: string[],
- *   status: Status,
+ *   status: Status, servers_of_run: string,
  *   problem: string, server: Server | null, tools: Tool[], forms: FormNodes[],
  *   findings: Finding[], tokens: number[], servers: string[], unlisted: Unlisted[],
  *   resources: Resource[], templates: ResourceTemplate[], prompts: Prompt[], edit: Edit | null }} State

@@ -35,7 +35,7 @@ async function load() {
   put(byId("facts"), facts.filter(Boolean).join(" · "));
   byId("facts").title = command?.join(" ") ?? target ?? "";
   for (const link of links) link.hidden = !state.views.includes(link.hash.slice(1));
-  steps.name(state.title, state.status !== "ended");
+  steps.name(state.title, state.status !== "ended", state.servers_of_run);
   showReplay(state);
   showStatus(state.status, state.problem);
   tools.show(state);

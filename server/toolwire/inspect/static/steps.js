@@ -9,7 +9,7 @@ const [list, bar] = ["events", "step"].map(byId);
 const shown = /** @type {Step[]} */ ([]);
 const records = /** @type {RunRecord[]} */ ([]);
 let chosen = -1;
-let [file, isLive] = ["", false];
+let [file, isLive, servers] = ["", false, ""];
 
 /** Adds an event of a run. @param {{ html: string, record?: RunRecord | null }} event */
 function add({ html, record }) {
@@ -61,7 +61,7 @@ function forkAt(place, at) {
  * @param {Element} place @param {string} name @param {number} line
  */
 function showFork(place, name, line) {
-  const command = `toolwire ask --fork ${quoted(name)} --at ${line} --tools TARGET`;
+  const command = `toolwire ask --fork ${quoted(name)} --at ${line} ${servers}`;
   const copied = hint();
   const copy = button("Copy", () => navigator.clipboard.writeText(command).then(() => put(copied, "Copied")));
   put(place, make("pre", {}, command), make("div", { class: "controls" }, copy, copied));
@@ -101,6 +101,6 @@ list.addEventListener("keydown", (/** @type {KeyboardEvent} */ event) => {
   choose(chosen + by);
 });
 
-const name = (/** @type {string} */ title, /** @type {boolean} */ goesOn) => ([file, isLive] = [title, goesOn]);
-
+/** @param {string} title @param {boolean} goesOn @param {string} words Those that name the servers of the run. */
+const name = (title, goesOn, words) => ([file, isLive, servers] = [title, goesOn, words]);
 export const steps = { add, name };

@@ -94,6 +94,7 @@ class RemoteServer(msgspec.Struct, frozen=True):
             NotStarted: if the packages of the extra are missing, or no permission is given.
         """
         try:
+            from .transport.http_requests import HttpRequests
             from .transport.streamable_http import StreamableHttp
         except ModuleNotFoundError as error:
             raise _explain_missing(error, "http") from None
@@ -106,12 +107,13 @@ class RemoteServer(msgspec.Struct, frozen=True):
             if may_ask:
                 ask_for_permission(self.url)
             make_auth = partial(UserPermission, self.url, may_ask=may_ask)
-        return StreamableHttp(
+        http = HttpRequests(
             self.url,
             self._make_headers(),
             max_message_bytes=max_message_bytes,
             make_auth=make_auth,
         )
+        return StreamableHttp(http)
 
 
 def _check_url(url: str) -> None:

@@ -33,7 +33,6 @@ from .http_messages import (
 from .http_requests import (
     SESSION_HEADER,
     EventStream,
-    HttpRequests,
     NoAnswer,
     Refused,
     describe_status,
@@ -41,9 +40,10 @@ from .http_requests import (
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Callable
 
     from .base import OnData, OnEnd
+    from .http_requests import HttpRequests
 
     Schedule = Callable[[Callable[[], object]], None]
 
@@ -96,25 +96,13 @@ class _Backlog:
 
 
 class StreamableHttp:
-    """The transport to the server at *url*; see `Transport`.
-
-    All requests carry *headers*. *make_auth* returns what authorizes them further, for httpx2.
-    """
+    """The transport to the server that receives the requests of *http*; see `Transport`."""
 
     pid = None
 
-    def __init__(
-        self,
-        url: str,
-        headers: Mapping[str, str],
-        *,
-        max_message_bytes: int,
-        make_auth: Callable[[], httpx2.Auth] | None = None,
-    ) -> None:
-        self._url = url
-        self._http = HttpRequests(
-            url, headers, max_message_bytes=max_message_bytes, make_auth=make_auth
-        )
+    def __init__(self, http: HttpRequests) -> None:
+        self._url = http.url
+        self._http = http
         self._backlog = _Backlog()
         self._thread: threading.Thread | None = None
         self._open: dict[str | int, anyio.CancelScope] = {}

@@ -256,8 +256,8 @@ class Conversation:
         """
         self._expect("action_result")
         value, remarks = limit_result(result, self.limits.max_result_chars)
-        note = self._language.join(note, self._language.format_remarks(*remarks), self._state.note)
-        message = ActionResult(success, value, note)
+        cuts = self._language.format_remarks(*remarks)
+        message = ActionResult(success, value, self._language.join(note, cuts, self._state.note))
         self._send(message)
         return message
 
@@ -403,11 +403,14 @@ class Conversation:
             return False
         place, result, chars = longest
         value, remarks = limit_result(result.result, chars // 2)
-        note = self._language.join(result.note, self._language.format_remarks(*remarks))
-        message = ActionResult(result.success, value, note)
-        call_ids = [history[place]["tool_call_id"]] if "tool_call_id" in history[place] else []
+        cuts = self._language.format_remarks(*remarks)
+        message = ActionResult(result.success, value, self._language.join(result.note, cuts))
+        call_ids = []
+        if "tool_call_id" in history[place]:
+            call_ids.append(history[place]["tool_call_id"])
         halved = self.protocol.format_message(message, call_ids)
-        self._change(history=[*history[:place], *halved, *history[place + 1 :]])
+        before, after = history[:place], history[place + 1 :]
+        self._change(history=[*before, *halved, *after])
         return True
 
     def snapshot(self) -> dict[str, Any]:
@@ -439,7 +442,7 @@ class Conversation:
         history, questions = self._state.history, self._state.questions
         if self.max_chars is None or not questions:
             return history
-        chars = sum(len(json.dumps(message, ensure_ascii=False)) for message in history)
+        chars = sum(map(_count_chars, history))
         chars += sum(len(message["content"]) for message in self._opening)
         return shorten_history(history, questions, chars - self.max_chars)
 
@@ -550,6 +553,10 @@ def _without_surrogates(message: Message) -> Message:
     return {**message, "content": repair_surrogates(message["content"])}
 
 
+def _count_chars(message: Message) -> int:
+    return len(json.dumps(message, ensure_ascii=False))
+
+
 def _make_key(action: Action) -> str:
     return json.dumps([action.tool, action.params], sort_keys=True)
 
@@ -559,7 +566,8 @@ def _make_fingerprint(reply: ModelReply) -> str:
     differ.
     """
     calls = [(call.name, call.arguments) for call in reply.tool_calls]
-    return hashlib.sha256(json.dumps([reply.text, calls]).encode()).hexdigest()
+    content = json.dumps([reply.text, calls])
+    return hashlib.sha256(content.encode()).hexdigest()
 
 
 def _describe_unknown(tool: str, tools: Tools, language: Language) -> str:

@@ -71,9 +71,8 @@ class Evidence:
         self._texts = _list_user_texts(since)
         self._by_user = "\n".join(_list_user_texts(messages)).casefold()
         self._tried = self._collect_tried()
-        self._tried_in_quotes = re.compile(
-            rf"['\"“‘`](?:{'|'.join(map(re.escape, self._tried))})['\"”’`]", re.IGNORECASE
-        )
+        tried = "|".join(map(re.escape, self._tried))
+        self._tried_in_quotes = re.compile(rf"['\"“‘`](?:{tried})['\"”’`]", re.IGNORECASE)
         self._common = set(WORDS.split(common.casefold()))
 
     @property
@@ -106,21 +105,24 @@ class Evidence:
         return values
 
     def _is_value(self, word: str) -> bool:
-        if not word or word in self._tried or word in self._common or word not in self._by_user:
+        is_of_user = bool(word) and word in self._by_user
+        if not is_of_user or word in self._tried or word in self._common:
             return False
         # "notebook" is in "notebooks", and "rice" not in "price".
         return re.search(rf"(?<![a-z0-9]){re.escape(word)}", self._by_user) is not None
 
     def quotes_tried_value(self, error: str) -> bool:
         """Return whether *error* quotes a value of a call."""
-        return bool(self._tried) and bool(self._tried_in_quotes.search(error[:_MAX_CHARS]))
+        if not self._tried:
+            return False
+        return self._tried_in_quotes.search(error[:_MAX_CHARS]) is not None
 
     def find_unused_numbers(self) -> list[float]:
         """Return the numbers of the user, and those that are earlier results, that no call has
         used.
         """
-        earlier = [to_text(result) for result in self.results[:-1] if is_number(result)]
-        numbers = Counter(find_numbers(*self._texts, *earlier))
+        earlier_numbers = filter(is_number, self.results[:-1])
+        numbers = Counter(find_numbers(*self._texts, *map(to_text, earlier_numbers)))
         for action, result in self.calls:
             if result.success:
                 numbers.subtract(filter(is_number, action.params.values()))
@@ -219,7 +221,9 @@ def _is_alike(one: str, other: str) -> bool:
     if one == other:
         return True
     short, long = sorted((one, other), key=len)
-    if len(short) < _MIN_ALIKE_CHARS or len(long) - len(short) > _MAX_ENDING_CHARS:
+    ending_chars = len(long) - len(short)
+    if len(short) < _MIN_ALIKE_CHARS or ending_chars > _MAX_ENDING_CHARS:
         return False
-    stem = short[:-1] if len(short) > _MIN_TERM_CHARS else short
-    return long.startswith(stem)
+    if len(short) > _MIN_TERM_CHARS:
+        short = short[:-1]
+    return long.startswith(short)

@@ -107,12 +107,10 @@ def _sum_by_server(counts: Sequence[TokenCount]) -> list[TokenCount]:
 
 
 def _sum(server: str, counts: Sequence[TokenCount]) -> TokenCount:
-    estimated, exact = 0, 0
-    is_exact = bool(counts)
+    estimated = 0
+    exact = None
     for count in counts:
         estimated += count.estimated
-        exact += count.exact or 0
-        is_exact = is_exact and count.exact is not None
-    if not is_exact:
-        return TokenCount(server=server, estimated=estimated)
+        if count.exact is not None:  # then that of all others is known, too
+            exact = (exact or 0) + count.exact
     return TokenCount(server=server, estimated=estimated, exact=exact)

@@ -74,13 +74,21 @@ def _find_numpy_titles(lines: list[str]) -> list[int]:
             raise NotUsual
         if line not in _NUMPY_KINDS and line not in _NUMPY_UNUSUAL:
             continue
-        below = [one for one in lines[number + 1 :] if one][:1]
-        if below != ["-" * len(line)]:
+        if _find_text_below(lines, number) != "-" * len(line):
             continue
-        if line in _NUMPY_UNUSUAL or not lines[number + 1]:
+        is_underline_next = bool(lines[number + 1])
+        if line in _NUMPY_UNUSUAL or not is_underline_next:
             raise NotUsual
         titles.append(number)
     return titles
+
+
+def _find_text_below(lines: list[str], number: int) -> str:
+    """Return the first line below line *number* that is not blank; "" without one."""
+    for line in lines[number + 1 :]:
+        if line:
+            return line
+    return ""
 
 
 def _split_items(body: list[str]) -> list[tuple[str, str]]:
@@ -180,7 +188,7 @@ class _Fields:
                 parameters.append(DocEntry(name.strip(" *"), type_, given.text))
         return parameters
 
-    def returns(self) -> list[DocEntry]:
+    def list_returns(self) -> list[DocEntry]:
         """Return what is returned, with the types of other fields."""
         if not self._returns:
             return [DocEntry(name, type_) for name, type_ in self._result_types.items()]
@@ -205,7 +213,7 @@ def read_rest(text: str) -> Sections:
             raise NotUsual
         fields.add(words.split(), _clean_field(field_text))
     description = [_join_description(lines[: starts[0]]), *fields.kept]
-    return Sections("\n\n".join(description), fields.list_parameters(), fields.returns())
+    return Sections("\n\n".join(description), fields.list_parameters(), fields.list_returns())
 
 
 def _clean_field(text: str) -> str:

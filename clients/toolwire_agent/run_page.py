@@ -314,10 +314,8 @@ def _format_waits(record: Run) -> str:
 
 def write_run_markdown(record: Run) -> str:
     """Return a run in short: the question, each call with its result, and the answer."""
-    parts = [
-        f"### {as_code(_find_last_question(record) or 'A run')}",
-        as_code(_format_status(record)),
-    ]
+    question = _find_last_question(record) or "A run"
+    parts = [f"### {as_code(question)}", as_code(_format_status(record))]
     calls: dict[int, str] = {}
     for event in record:
         match event:

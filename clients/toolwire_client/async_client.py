@@ -330,9 +330,8 @@ class AsyncClient(ServerDetails):
         on_progress: OnProgress | None = None,
     ) -> AsyncPendingCall:
         """Call a tool and return as soon as the request is sent."""
-        return self._start_call(
-            await self.ensure_running(Deadline(None)), name, arguments, on_progress
-        )
+        running = await self.ensure_running(Deadline(None))
+        return self._start_call(running, name, arguments, on_progress)
 
     def task(self, task_id: str, *, tool: str = "") -> AsyncTask:
         """Return the task *task_id* of an earlier call, which may have been another client's that

@@ -59,7 +59,7 @@ async def shake_hands(
     *launch* starts a server.
     """
 
-    async def ready(
+    async def prepare(
         steps: Callable[[Connection, Waiting, Deadline], Awaitable[HandshakeResult]],
     ) -> tuple[Connection, HandshakeResult]:
         connection = launch()
@@ -68,25 +68,23 @@ async def shake_hands(
         except BaseException as error:
             await waiting.run_blocking_shielded(connection.close)
             if isinstance(error, TimedOut):
+                problem = f"the server was not ready {deadline}"
                 stderr = connection.transport.get_stderr_tail()
-                raise TimedOut(
-                    with_output(
-                        f"the server was not ready {deadline}", stderr, connection.get_noise()
-                    )
-                ) from None
+                noise = connection.get_noise()
+                raise TimedOut(with_output(problem, stderr, noise)) from None
             raise
 
     if era == "modern":
-        return await ready(_discover)
+        return await prepare(_discover)
     if era == "legacy":
-        return await ready(_initialize)
+        return await prepare(_initialize)
     try:
-        return await ready(_discover_or_initialize)
+        return await prepare(_discover_or_initialize)
     except (RequestFailed, ServerGone, TimedOut) as error:
         has_not_read = isinstance(error, ServerGone) and not error.has_read
         if deadline.seconds_left == 0 or has_not_read:  # the probe was no reason
             raise
-    return await ready(_initialize)
+    return await prepare(_initialize)
 
 
 async def _discover_or_initialize(

@@ -152,7 +152,8 @@ class RequestHandle:
             if end.seconds_left == 0 or (self._watch is not None and self._watch.has_news):
                 break
             await self._serve_elicitation(deadline)
-            arrival = await self._inbox.receive(end.limit_to(deadline.seconds_left).seconds_left)
+            sooner = end.limit_to(deadline.seconds_left)
+            arrival = await self._inbox.receive(sooner.seconds_left)
             if isinstance(arrival, ClientError):
                 raise arrival
             self._pass_on(arrival)
@@ -218,9 +219,8 @@ async def complete(
         result = await handle.wait_for_result(deadline)
         if not _asks_first(result):
             return result
-        more = await _collect_answers(
-            handle, result, str(params.get("name", params.get("uri"))), deadline
-        )
+        name = str(params.get("name", params.get("uri")))
+        more = await _collect_answers(handle, result, name, deadline)
         handle.begin(method, {**params, **more})
     raise BrokenRules(f"the server still asks after {_MAX_ROUNDS} rounds of questions")
 

@@ -208,10 +208,10 @@ def make_blocking(
     """
 
     @wraps(method)
-    def blocks(self: Any, /, *given: P.args, **named: P.kwargs) -> T:
+    def block(self: Any, /, *given: P.args, **named: P.kwargs) -> T:
         return run(method(self._async, *given, **named))
 
-    return blocks
+    return block
 
 
 def run_in_daemon_thread(work: Callable[[], T]) -> Future[T]:

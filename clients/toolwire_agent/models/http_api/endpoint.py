@@ -207,9 +207,8 @@ class Endpoint:
                 response.status_code, body, response.headers, where=self.shown, key=self._key
             )
         if is_whole:
-            await emit_text(
-                on_text, self._take(lambda: reader.read_whole(codec.decode(bytes(whole))))
-            )
+            text = self._take(lambda: reader.read_whole(codec.decode(bytes(whole))))
+            await emit_text(on_text, text)
         else:
             await read_events([] if reader.is_complete else events.finish())
 

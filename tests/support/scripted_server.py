@@ -37,7 +37,7 @@ class ScriptedServer:
     def wait(self, is_done: Callable[[], bool], _: float) -> bool:
         return is_done()
 
-    def descendants(self) -> set[int]:
+    def list_descendants(self) -> set[int]:
         return set()
 
     def close(self) -> None:

@@ -37,7 +37,7 @@ def chunk(delta: Any = None, finish_reason: Any = None, **more: Any) -> bytes:
 def streamed(*chunks: bytes, preset: str = "openai") -> ModelReply:
     reading = reader(OPENAI, preset)
     for data in (*chunks, b"[DONE]"):
-        reading.event(data)
+        reading.read_event(data)
     return reading.reply()  # type: ignore[no-any-return]
 
 
@@ -88,7 +88,7 @@ def test_calls_without_ids_are_not_mixed() -> None:
 @pytest.mark.parametrize("id", [{}, {"id": ""}, {"id": "same"}])
 def test_calls_of_a_reply_in_one_piece_are_not_mixed_whatever_their_ids(id: dict[str, str]) -> None:
     reading = reader()
-    reading.whole(
+    reading.read_whole(
         {
             "choices": [
                 {"message": {"tool_calls": [{**id, "function": ADD}, {**id, "function": SUB}]}}
@@ -212,7 +212,7 @@ def test_reasoning_details_of_openrouter_are_joined_and_sent_back() -> None:
 )
 def test_error_inside_a_stream_is_raised(value: Any) -> None:
     with pytest.raises(StreamFailed):
-        reader().event(json.dumps(value).encode())
+        reader().read_event(json.dumps(value).encode())
 
 
 @pytest.mark.parametrize("wire", [OPENAI, ANTHROPIC])
@@ -249,7 +249,7 @@ def test_unknown_anthropic_pieces_are_ignored() -> None:
         ),
         event(type="message_stop"),
     ):
-        reading.event(data)
+        reading.read_event(data)
     assert reading.reply() == ModelReply(
         text="yes",
         finish_reason="pause_turn",
@@ -286,7 +286,7 @@ def anthropic_call_cut_off(*before: dict[str, Any]) -> ModelReply:
         ),
         event(type="message_delta", delta={"stop_reason": "max_tokens"}),
     ):
-        reading.event(data)
+        reading.read_event(data)
     return reading.reply()  # type: ignore[no-any-return]
 
 
@@ -305,7 +305,7 @@ def anthropic_call_cut_off(*before: dict[str, Any]) -> ModelReply:
 )
 def test_reasons_are_in_openais_words(theirs: str | None, ours: str | None) -> None:
     reading = reader(ANTHROPIC)
-    reading.whole({"content": [{"type": "text", "text": "x"}], "stop_reason": theirs})
+    reading.read_whole({"content": [{"type": "text", "text": "x"}], "stop_reason": theirs})
     assert reading.reply().finish_reason == ours
 
 
@@ -395,7 +395,11 @@ def test_any_response_is_a_reply_or_a_model_error(
     ]
     for piece in pieces:
         with suppress(ValueError, StreamFailed):
-            _ = reading.whole(piece) if whole else reading.event(json.dumps(piece).encode())
+            _ = (
+                reading.read_whole(piece)
+                if whole
+                else reading.read_event(json.dumps(piece).encode())
+            )
     with suppress(ValueError, CutOff):
         assert isinstance(reading.reply(), ModelReply)
 

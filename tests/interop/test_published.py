@@ -7,6 +7,7 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,10 @@ Case = tuple[str, Any, str]
 
 
 def cases(name: str) -> Iterator[Case]:
+    """The examples of a schema, and every third change of each: all of them take a minute."""
     for example in load(name)["examples"]:
         yield name, example, "nothing"
-        for mutant in mutants(name, example):
+        for mutant in islice(mutants(name, example), 0, None, 3):
             yield name, mutant.value, f"{written(mutant.path)} {mutant.change}"
 
 
@@ -46,7 +48,7 @@ def disagreements(found: list[Case], source: Path, folder: Path) -> list[tuple[s
     ]
 
 
-def test_ajv_judges_every_example_and_every_change_of_one_as_we_do(tmp_path: Path) -> None:
+def test_ajv_judges_every_example_and_changes_of_it_as_we_do(tmp_path: Path) -> None:
     assert (
         disagreements([case for name in list_names() for case in cases(name)], SCHEMAS, tmp_path)
         == []

@@ -9,7 +9,7 @@ import { parse, write } from "./json.js";
  * @import { Prompt, RecordingEntry, Resource, ResourceTemplate, Tool } from "toolwire"
  * @typedef {"starting" | "ready" | "ended"} Status
  * @typedef {Record<"tool" | "where" | "problem" | "remedy" | "severity" | "concerns", string>} Finding
- * @typedef {{ prefix: string, problem: string }} Unlisted A mounted server without lists; it starts if it has no problem.
+ * @typedef {{ prefix: string, problem: string }} Unlisted A mounted server that starts, or has a problem.
  * @typedef {{ name: string, version: string, revision: string, pid?: number | null }} Server
  * @typedef {{ title: string, replay: string, command: string[] | null, target: string | null, views: string[],
  *   status: Status, servers_of_run: string,

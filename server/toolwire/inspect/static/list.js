@@ -127,7 +127,8 @@ export function drawList(all, current, focused = document.activeElement?.getAttr
     const heading = make("h2", {}, `${kind}s `, hint(matches.length));
     return [heading, ...grouped(matches.slice(0, MOST_LISTED), kind), more];
   });
-  const missing = unlisted.filter(({ prefix }) => !server.value || prefix === server.value).map(({ prefix, problem }) => {
+  const shown = unlisted.filter(({ prefix }) => !server.value || prefix === server.value);
+  const missing = shown.map(({ prefix, problem }) => {
     const says = problem ? `✗ ${problem}` : `⋯ the mounted server ${prefix} is starting`;
     return make("p", { class: problem ? "unlisted bad" : "unlisted" }, visible(says, 500));
   });
@@ -146,8 +147,7 @@ export function showServers(names, missing) {
   server.hidden = names.length < 2;
   const options = names.map((name) => {
     const one = missing.find(({ prefix }) => prefix === name);
-    const state = one && (one.problem ? " – failed" : " – starting");
-    return make("option", { value: name }, name.replace(/_$/, ""), state);
+    return make("option", { value: name }, name.replace(/_$/, ""), one && (one.problem ? " – failed" : " – starting"));
   });
   put(server, make("option", { value: "" }, `all ${names.length} servers`), ...options);
   server.value = names.includes(now) ? now : "";

@@ -21,6 +21,7 @@ with open(
 import ctypes
 import json
 import signal
+import time
 
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -60,10 +61,16 @@ def main(report: str, command: list[str]) -> int:
     return status if status >= 0 else 128 - status
 
 
+ENDING_SECONDS = 5
+"""How long a process that sees the server's end may take to end itself: on a busy machine it gets
+no processor for a while."""
+
+
 def _left_behind() -> int:
     """How many processes have outlived the server; each is killed."""
     own = os.getpid()
     count = 0
+    patient_until = time.monotonic() + ENDING_SECONDS
     while True:
         try:
             pid, _ = os.waitpid(-1, os.WNOHANG)
@@ -71,6 +78,9 @@ def _left_behind() -> int:
             return count
         if pid:
             continue  # Had ended by itself.
+        if time.monotonic() < patient_until:
+            time.sleep(0.01)
+            continue
         for name in os.listdir("/proc"):
             if name.isdigit() and _parent_of(int(name)) == own:
                 os.kill(int(name), signal.SIGKILL)

@@ -15,8 +15,8 @@ _MAY_BE_UNFINISHED = "self._searched and (not self._buffer.endswith((b'}', b']')
 
 _SAME_JSON = "both encoders write the same of plain data"
 _RESPONSE = (
-    "def response(id: Id, result: Any, replaced: list[str] | None=None, *,"
-    " is_plain: bool=False) -> bytes"
+    "def encode_response(id: Id, result: Any, replaced: list[str] | None=None, *,"
+    " is_plain: bool=False) -"
 )
 _CHOICE_OF_ENCODER = (
     "return (encode_plain if is_plain else encode)({'jsonrpc': '2.0', 'id': id,"

@@ -61,6 +61,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "pip",
         "wheel",
         "--quiet",
+        "--use-pep517",  # Debian's Python comes without `wheel`, which each setup.py would need
         "--wheel-dir",
         str(home / "wheels"),
         str(ROOT),

@@ -18,15 +18,12 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from show_modes import MODES, Cost, Talk
+from show_modes import MODES, Call, Cost, Round, Talk
 from toolwire_client import connect
-
-Call = tuple[str, dict[str, Any]]
-Round = Callable[[list[list[Any]]], list[Call]]
 
 CITIES = ("Oslo", "Lima", "Kyoto", "Accra", "Perth")
 ZONES = ("Europe/Oslo", "America/Lima", "Asia/Tokyo", "Africa/Accra", "Australia/Perth")
@@ -282,19 +279,7 @@ def write_config(installed: Path) -> Path:
 def measure(client: Any, show: str, task: Task) -> Cost:
     """Return what *task* costs with the list that *show* gives."""
     talk = Talk(Connected(client))  # type: ignore[arg-type]
-    if show != "all":
-        talk.say([("search_tools", {"query": task.query, "limit": 4})])
-    if show == "code":
-        talk.say([("run_program", {"code": task.program})])
-        return talk.finish()
-    done: list[list[Any]] = []
-    for make_calls in task.rounds:
-        calls = make_calls(done)
-        if show == "search":
-            named = [{"name": name, "arguments": given} for name, given in calls]
-            calls = [("call_tool", each) for each in named]
-        done.append(talk.say(calls))
-    return talk.finish()
+    return talk.solve(show, task.query, task.rounds, task.program)
 
 
 def measure_all(installed: Path, show: str) -> Cost:

@@ -81,6 +81,10 @@ def send_reminder(invoice: int) -> str:
 OFFICE = [list_customers, list_invoices, read_invoice, send_reminder]
 
 
+Call = tuple[str, dict[str, Any]]
+Round = Callable[[list[list[Any]]], list[Call]]
+
+
 class Task(NamedTuple):
     """A task: the *rounds* of calls that it takes, each made of the results before, and the
     *program* that makes all of them. *tools* are what a model has to know.
@@ -88,7 +92,7 @@ class Task(NamedTuple):
 
     text: str
     tools: str
-    rounds: Sequence[Callable[[list[list[Any]]], list[tuple[str, dict[str, Any]]]]]
+    rounds: Sequence[Round]
     program: str
 
 
@@ -222,6 +226,24 @@ class Talk:
             results.append(result.get("structuredContent", {}).get("result"))
         return results
 
+    def solve(self, show: str, query: str, rounds: Sequence[Round], program: str) -> Cost:
+        """Have the model solve a task, by *program* if the list *show* has that, and return the
+        cost of all.
+        """
+        if show != "all":
+            self.say([("search_tools", {"query": query, "limit": 4})])
+        if show == "code":
+            self.say([("run_program", {"code": program})])
+            return self.finish()
+        done: list[list[Any]] = []
+        for make_calls in rounds:
+            calls = make_calls(done)
+            if show == "search":
+                named = [{"name": name, "arguments": given} for name, given in calls]
+                calls = [("call_tool", each) for each in named]
+            done.append(self.say(calls))
+        return self.finish()
+
     def finish(self) -> Cost:
         """Have the model read the last results for its answer."""
         read, written, requests = self.cost
@@ -252,23 +274,7 @@ def measure(show: str, task: Task) -> Cost:
     # A program asks before it sends a reminder, and no user is here: hence the mark.
     office = [tool_api(read_only=True)(tool) for tool in OFFICE] if show == "code" else OFFICE
     with Server([*office, *foreign_tools()], show=show) as server:
-        talk = Talk(server)
-        if show != "all":
-            talk.say([("search_tools", {"query": task.tools, "limit": 4})])
-        if show == "code":
-            talk.say([("run_program", {"code": task.program})])
-            return talk.finish()
-        done: list[list[Any]] = []
-        for make_calls in task.rounds:
-            calls = make_calls(done)
-            if show == "search":
-                by_name = [
-                    ("call_tool", {"name": name, "arguments": given}) for name, given in calls
-                ]
-                done.append(talk.say(by_name))
-            else:
-                done.append(talk.say(calls))
-        return talk.finish()
+        return Talk(server).solve(show, task.tools, task.rounds, task.program)
 
 
 def measure_all(show: str) -> Cost:

@@ -299,6 +299,8 @@ def measure_all(installed: Path, show: str) -> Cost:
 
 def main() -> None:
     """Print what each mode costs."""
+    if len(sys.argv) != 2 or not Path(sys.argv[1], "node_modules").is_dir():
+        sys.exit(__doc__)
     installed = Path(sys.argv[1]).resolve()
     for show in MODES:
         print(show, measure_all(installed, show), flush=True)

@@ -18,7 +18,6 @@ from .. import log
 from ..errors import RequestError, UpstreamError
 from ..protocol.catalog import LIST_METHODS
 from ..protocol.connection_handler import ConnectionHandler
-from ..protocol.lifecycle import UNCACHED
 from .mounted_entry import mount_entry
 from .mounted_server import IdleLimit, MountedServer
 from .remembered_lists import make_list_key
@@ -422,10 +421,11 @@ class Mounts:
         elif wants_report is None:
             self._complete(call, mounts, LIST_PATIENCE_SECONDS)
         self._note_listed(method, call.host)
-        page = self._catalog().page(LIST_METHODS[method], params.get("cursor"))
+        kind, cursor = LIST_METHODS[method], params.get("cursor")
+        page = self._catalog().page(kind, cursor, is_modern=call.origin.modern)
         if reports is not None:
             page = {**page, "_meta": {META_REPORT: reports}}
-        return {**page, **UNCACHED} if call.origin.modern else page
+        return page
 
     def _report(
         self, call: Call, mounts: list[MountedServer], seconds: float | None

@@ -8,6 +8,7 @@ from toolwire_schemas.wire.messages import INVALID_PARAMS
 from toolwire_tools.entry import SEPARATOR
 
 from ..errors import RequestError
+from .lifecycle import UNCACHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -194,7 +195,7 @@ class Catalog:
                 return {"completions": {}}
         return {}
 
-    def page(self, kind: str, cursor: str | None) -> dict[str, Any]:
+    def page(self, kind: str, cursor: str | None, *, is_modern: bool) -> dict[str, Any]:
         """Return the page at *cursor* of the list of *kind*; `None` is the first page."""
         entries = self.entries(kind)
         size = self._page_size or max(len(entries), 1)
@@ -209,6 +210,8 @@ class Catalog:
         page: dict[str, Any] = {kind: [entry.describe() for entry in shown]}
         if start + size < len(entries):
             page["nextCursor"] = str(start + size)
+        if is_modern:
+            return {**page, kind: _drop_execution(page[kind]), **UNCACHED}
         return page
 
     def _add(self, tool: Tool, separator: str, others: dict[str, Tool]) -> None:
@@ -220,3 +223,13 @@ class Catalog:
         others[shown.name] = shown
         for spelling in tool.entry.spellings:
             self._spellings[tool.kind][spelling] = shown
+
+
+def _drop_execution(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return *entries* without what only 2025-11-25 has: since then, the server alone decides which
+    calls become tasks.
+    """
+    kept = [dict(entry) for entry in entries]
+    for entry in kept:
+        entry.pop("execution", None)
+    return kept

@@ -412,9 +412,9 @@ class ServerProtocol:
         pages = self._pages
         page = pages.get(key)
         if page is None:
-            result = self.catalog.page(kind, cursor)
+            result = self.catalog.page(kind, cursor, is_modern=origin.modern)
             if origin.modern:
-                result = lifecycle.modern_result(self.identity, {**result, **lifecycle.UNCACHED})
+                result = lifecycle.modern_result(self.identity, result)
             page = pages[key] = encode_plain(result)
         if (
             origin.recipient is not None

@@ -122,7 +122,6 @@ BEHAVIOUR = [
     ("annotations/destructiveHint", ABSENT, "annotations.destructiveHint: false -> (absent)"),
     ("annotations/readOnlyHint", True, "annotations.readOnlyHint: (absent) -> true"),
     ("annotations", ABSENT, "annotations: "),
-    ("execution/taskSupport", "optional", "execution: (absent)"),
     ("x-vendor/a", 2, "x-vendor.a: 1 -> 2"),
     ("x-other", "", "x-other: (absent) ->"),
     ("inputSchema/properties/to/minLength", True, "minLength: (absent) -> true"),
@@ -206,6 +205,11 @@ def test_a_member_that_an_older_revision_lacks_may_be_absent(absent: str) -> Non
     older = {name: value for name, value in whole.items() if name != absent}
     checked = check(lock_offer(tools(whole)), tools(older))
     assert (checked.allowed, checked.refused, checked.replaced) == ({("tools", "send")}, {}, {})
+
+
+def test_task_support_in_an_older_list_is_no_change() -> None:
+    checked = check_tool(changed("execution/taskSupport", "optional"))
+    assert (checked.allowed, checked.differences) == ({("tools", "send")}, [])
 
 
 OTHERS = [

@@ -198,8 +198,8 @@ def test_a_list_that_is_made_while_the_tools_change_is_not_kept(
     before = protocol.catalog
     page = before.page
 
-    def change_and_page(kind: str, cursor: str | None) -> Any:
-        made = page(kind, cursor)
+    def change_and_page(kind: str, cursor: str | None, *, is_modern: bool) -> Any:
+        made = page(kind, cursor, is_modern=is_modern)
         protocol.replace(Catalog([]))
         return made
 

@@ -407,14 +407,19 @@ def test_revisions_without_tasks_ignore_the_parameter(tools: Tools) -> None:
 def test_only_tools_with_the_option_are_tasks_for_clients_that_decide_themselves(
     tools: Tools,
 ) -> None:
-    client = Client(tools.server(), is_modern=False)
+    server = tools.server()
+    client = Client(server, is_modern=False)
+    newer = Client(server)
 
     listed = client.ask("tools/list")["result"]["tools"]
+    listed_newer = newer.ask("tools/list")["result"]["tools"]
+    newer.end()
 
     support = {tool["name"]: tool.get("execution", {}).get("taskSupport") for tool in listed}
     assert support["wait"] == "optional"
     assert support["only_task"] == "required"
     assert support["plain"] is support["never"] is None
+    assert [tool["name"] for tool in listed_newer if "execution" in tool] == []
     assert code_of(client.call("plain")) == -32601
     client.end()
 

@@ -263,3 +263,37 @@ def test_a_list_from_a_lock_imports_no_more_of_the_standard_library(
     assert "toolwire.mounting.mounts" in imported
     needed_later = TOO_MUCH | {"dataclasses", "inspect", "json", "unicodedata"}
     assert imported & needed_later == set()
+
+
+@pytest.mark.process
+def test_a_subscription_to_the_list_imports_no_encoder_of_unusual_values(tmp_path: Path) -> None:
+    (tmp_path / "plain.py").write_text(PLAIN, encoding="utf-8")
+    meta = {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+        "io.modelcontextprotocol/clientCapabilities": {},
+    }
+    wanted = {"toolsListChanged": True}
+    requests: list[dict[str, object]] = [
+        {"id": 1, "method": "subscriptions/listen", "params": {"notifications": wanted}},
+        {"id": 2, "method": "tools/list", "params": {}},
+        {"id": 3, "method": "unheard/of", "params": {}},
+    ]
+    lines = []
+    for request in requests:
+        params = {**request["params"], "_meta": meta}  # type: ignore[dict-item]
+        lines.append(json.dumps({"jsonrpc": "2.0", **request, "params": params}) + "\n")
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "toolwire", "serve", "plain.py"],
+        cwd=tmp_path,
+        input="".join(lines),
+        capture_output=True,
+        encoding="utf-8",
+        timeout=60,
+        check=True,
+    )
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert answers[0]["params"]["notifications"] == wanted
+    assert {answer.get("id") for answer in answers[1:]} == {1, 2, 3}
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert imported & {"orjson", "dataclasses", "inspect"} == set()

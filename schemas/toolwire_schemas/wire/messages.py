@@ -66,13 +66,13 @@ def request(id: Id, method: str, params: Any = None) -> bytes:
     return b'{"jsonrpc":"2.0","id":' + _encode_id(id) + b"," + _call(method, params)
 
 
-def encode_notification(method: str, params: Any = None) -> bytes:
-    """Return a notification; *params* of `None` are left out.
+def encode_notification(method: str, params: Any = None, *, is_plain: bool = False) -> bytes:
+    """Return a notification; *params* of `None` are left out, and plain data is for `encode_plain`.
 
     Raises:
         EncodingError: if *params* cannot be written as JSON.
     """
-    return b'{"jsonrpc":"2.0",' + _call(method, params)
+    return b'{"jsonrpc":"2.0",' + _call(method, params, is_plain=is_plain)
 
 
 def encode_response(
@@ -97,15 +97,12 @@ def encode_response_of_json(id: Id, result: bytes) -> bytes:
 def encode_error(id: Id | None, code: int, message: str, data: Any = None) -> bytes:
     """Return an error answer; an *id* of `None` says that the request's own could not be read."""
     body: dict[str, Any] = {"code": code, "message": message}
+    encode_body = encode_plain
     if data is not None:
         body["data"] = data
-    return (
-        b'{"jsonrpc":"2.0","id":'
-        + (b"null" if id is None else _encode_id(id))
-        + b',"error":'
-        + encode(body)
-        + b"}"
-    )
+        encode_body = encode  # the tool may have made it
+    written_id = b"null" if id is None else _encode_id(id)
+    return b'{"jsonrpc":"2.0","id":' + written_id + b',"error":' + encode_body(body) + b"}"
 
 
 def batch(answers: list[bytes]) -> bytes:
@@ -113,10 +110,12 @@ def batch(answers: list[bytes]) -> bytes:
     return b"[" + b",".join(answers) + b"]"
 
 
-def _call(method: str, params: Any) -> bytes:
+def _call(method: str, params: Any, *, is_plain: bool = False) -> bytes:
+    head = b'"method":' + encode_plain(method)
     if params is None:
-        return b'"method":' + encode_plain(method) + b"}"
-    return b'"method":' + encode(method) + b',"params":' + encode(params) + b"}"
+        return head + b"}"
+    written = encode_plain(params) if is_plain else encode(params)
+    return head + b',"params":' + written + b"}"
 
 
 def _encode_id(id: Id) -> bytes:

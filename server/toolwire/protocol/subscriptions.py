@@ -196,15 +196,13 @@ def _end(id: Id, topics: frozenset[str], identity: Identity) -> bytes:
         return messages.encode_error(
             id, SHUTTING_DOWN, "The server exits before the task has ended"
         )
-    return messages.encode_response(
-        id, modern_result(identity, {"_meta": {META_SUBSCRIPTION_ID: id}})
-    )
+    result = modern_result(identity, {"_meta": {META_SUBSCRIPTION_ID: id}})
+    return messages.encode_response(id, result, is_plain=True)
 
 
 def _notification(name: str, id: Id, params: dict[str, Any]) -> bytes:
-    return messages.encode_notification(
-        f"notifications/{name}", {**params, "_meta": {META_SUBSCRIPTION_ID: id}}
-    )
+    tagged = {**params, "_meta": {META_SUBSCRIPTION_ID: id}}
+    return messages.encode_notification(f"notifications/{name}", tagged, is_plain=True)
 
 
 MAX_URI_CHARACTERS = 4096

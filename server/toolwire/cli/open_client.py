@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
@@ -13,10 +14,15 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from toolwire_client import Client, ClientError, Elicitation
+    from toolwire_client.connecting import PendingConnection
     from toolwire_client.session.elicitation import Answer, OnAsk
+    from toolwire_client.transport.base import Transport
     from toolwire_schemas.deadline import Deadline
+    from toolwire_schemas.output import Output
 
     from .options import Words
+
+    Launch = Callable[[], Transport]
 
 
 def make_limit(words: Words) -> Deadline:
@@ -56,18 +62,18 @@ def connect_to(
     env: dict[str, str] | None = None,
     folder: str | None = None,
     on_ask: OnAsk | None = None,
+    calls_tools: bool = False,
 ) -> Iterator[Client]:
     """Connect to the server that *command* starts in *folder*, within *limit*; failures become one
     sentence.
 
     The server inherits our environment, with *env* added. A Toolwire server reports itself why it
-    cannot load its targets.
+    cannot load its targets. With *calls_tools*, what calls need is imported while it starts.
 
     Raises:
         Failed: if the server cannot be started, or fails.
     """
-    from toolwire_client import ClientError, TimedOut, connect
-    from toolwire_client.async_client import START_TIMEOUT_SECONDS
+    from toolwire_client.errors import ClientError, TimedOut
     from toolwire_schemas.deadline import Deadline
 
     from ..mounting.foreign_stderr import ForeignStderr
@@ -75,20 +81,11 @@ def connect_to(
 
     stderr = OwnStderr() if is_ours else ForeignStderr()
     left = limit.seconds_left if limit is not None else None
-    opening = connect(
-        command,
-        env=env,
-        inherit_env=True,
-        cwd=folder,
-        show_stderr=stderr,
-        # A Toolwire server that cannot load its target would be started again in the other era, and
-        # complain twice.
-        era="modern" if is_ours else "auto",
-        on_ask=on_ask,
-        start_timeout_seconds=START_TIMEOUT_SECONDS if left is None else left,
-    )
     try:
-        with opening as client:
+        with (
+            _start(command, env, folder, stderr) as launch,
+            _make_connection(command, launch, is_ours, on_ask, left, calls_tools) as client,
+        ):
             try:
                 yield client
             except TimedOut as error:
@@ -103,6 +100,71 @@ def connect_to(
         raise explain_failure(error, is_ours=is_ours) from None
     finally:
         stderr.end()
+
+
+@contextmanager
+def _start(
+    command: list[str], env: dict[str, str] | None, folder: str | None, stderr: Output
+) -> Iterator[Launch | None]:
+    """Start *command* in *folder*, and yield what gives its process, and later a new one; `None`
+    for a remote server.
+
+    The server starts on another processor while this process imports the client.
+    """
+    from toolwire_client.remote import is_address
+
+    if is_address(command[0]):
+        yield None
+        return
+
+    from toolwire_client.transport.child_process import ServerProcess
+
+    def launch() -> ServerProcess:
+        if started:
+            return started.pop()
+        environment = {**os.environ, **(env or {})}
+        return ServerProcess(command, env=environment, cwd=folder, show_stderr=stderr)
+
+    started: list[ServerProcess] = []
+    started.append(launch())
+    try:
+        yield launch
+    finally:
+        for process in started:  # an exception came before the client took it
+            process.close()
+
+
+def _make_connection(
+    command: list[str],
+    launch: Launch | None,
+    is_ours: bool,
+    on_ask: OnAsk | None,
+    seconds_left: float | None,
+    calls_tools: bool,
+) -> PendingConnection:
+    """Return the connection to the server that *launch* gives; without it, to the remote server of
+    *command*.
+    """
+    from toolwire_client.async_client import START_TIMEOUT_SECONDS, ClientSettings
+    from toolwire_client.connecting import PendingConnection, connect
+
+    if calls_tools:
+        import orjson  # noqa: F401 (later, it would delay the first call)
+
+    limit = START_TIMEOUT_SECONDS if seconds_left is None else seconds_left
+    if launch is None:
+        return connect(command, on_ask=on_ask, start_timeout_seconds=limit)
+    settings = ClientSettings(
+        launch=launch,
+        # A Toolwire server that cannot load its target would be started again in the other era, and
+        # complain twice.
+        era="modern" if is_ours else "auto",
+        on_ask=on_ask,
+        # A task of our own server would end with this command.
+        takes_tasks=not is_ours,
+        start_timeout_seconds=limit,
+    )
+    return PendingConnection(settings)
 
 
 def explain_failure(error: ClientError, *, is_ours: bool) -> Failed:

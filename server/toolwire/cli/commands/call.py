@@ -93,7 +93,8 @@ def run(words: Words) -> int:
     command = choose_command(words, targets)
     is_ours = is_own_server(words, command)
     on_ask = ask_user(before=line.clear)
-    with connect_to(command, is_ours=is_ours, limit=limit, on_ask=on_ask) as client:
+    connecting = connect_to(command, is_ours=is_ours, limit=limit, on_ask=on_ask, calls_tools=True)
+    with connecting as client:
         tools = client.list_tools(timeout_seconds=limit.seconds_left)
         tool = _take_tool(rest, tools, targets)
         arguments = saved | values.read(rest, tool.input_schema)

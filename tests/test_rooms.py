@@ -81,7 +81,7 @@ ROOMS: dict[str, list[str]] = {
     ],
     "toolwire": [
         "errors log quick_msgspec timers setting_mistakes",
-        "settings identity tool_patterns version",
+        "settings identity tool_patterns version idle_end",
         "protocol",
         "list_cache",
         "tracing tasks",

@@ -23,8 +23,8 @@ from toolwire_schemas.wire.framing import Lines
 from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
 from .. import log
+from ..idle_end import IdleEnd
 from .common_conversation import CommonConversation
-from .idle_end import IdleEnd
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

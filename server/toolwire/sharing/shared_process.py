@@ -25,11 +25,11 @@ from toolwire_schemas.threads import start_thread
 
 from .. import log
 from ..errors import LifespanFailed, LoadError, UsageError
+from ..idle_end import IdleEnd
 from ..transport.descriptors import move_high
 from ..transport.stdio import ProcessEnd, end_on_signals, leave, leave_copy, leave_within
 from ..watchdog.loading_watch import watch_loading
 from .connection import ClientConnection, open_listener
-from .idle_end import IdleEnd
 from .loaded_files import LoadedFiles
 from .log_file import keep_small, remove_old_logs
 

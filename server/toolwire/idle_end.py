@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..timers import Timer, Timers
+    from .timers import Timer, Timers
 
 
 class IdleEnd:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from toolwire.sharing.idle_end import IdleEnd
+from toolwire.idle_end import IdleEnd
 from toolwire.timers import Timer, Timers
 
 

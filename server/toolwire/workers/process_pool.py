@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections import deque
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_tools import ToolError
 
+from ..idle_end import NEVER, IdleEnd
 from .worker_spec import TIMERS
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ _IDLE_SECONDS = 300.0
 """How long an idle process is kept: longer than a model or its user thinks between calls, since a
 start takes as long as the imports of its tools; not for ever, since it may hold much memory."""
 
-KEEP_ALWAYS = math.inf
+KEEP_ALWAYS = NEVER
 """As *idle_seconds* of a `ProcessPool`: its processes hold a state that would be lost."""
 
 
@@ -96,11 +96,8 @@ class ProcessPool(ConcurrencyLimit):
         self._idle_seconds = _IDLE_SECONDS if idle_seconds is None else idle_seconds
         self._ending: list[Future[None]] = []
         self._changing = threading.Lock()
-        self._idle: list[WorkerProcess] = []  # the last used one is the last
-        self._is_end_planned = False
-        """Whether a timer looks for processes that have been idle for long: one for all, since the
-        thread of timers would wake up for each call.
-        """
+        self._idle: dict[WorkerProcess, IdleEnd] = {}
+        """Idle processes, each with its end; the last used one is the last."""
         self._starting: deque[News] = deque()
         self._retired = False
 
@@ -131,8 +128,10 @@ class ProcessPool(ConcurrencyLimit):
     def retire(self) -> None:
         """End the processes, busy ones after their call: these tools are not served any more."""
         with self._changing:
-            self._retired, idle, self._idle = True, self._idle, []
-        self._ending = self._end(idle)
+            self._retired, idle, self._idle = True, self._idle, {}
+        for idle_end in idle.values():
+            idle_end.cancel()
+        self._ending = self._end(list(idle))
 
     def wait(self, deadline: float) -> None:
         """Return when the processes that were idle at `retire` have ended, or at *deadline*
@@ -145,8 +144,11 @@ class ProcessPool(ConcurrencyLimit):
     def _take_idle_worker(self) -> WorkerProcess | None:
         while True:
             with self._changing:
-                worker = self._idle.pop() if self._idle else None
-            if worker is None or worker.is_free:
+                if not self._idle:
+                    return None
+                worker, idle_end = self._idle.popitem()
+            idle_end.cancel()
+            if worker.is_free:
                 return worker
             worker.discard()  # it has ended by itself
 
@@ -173,35 +175,23 @@ class ProcessPool(ConcurrencyLimit):
 
     def _put_back(self, worker: WorkerProcess) -> None:
         with self._changing:
-            if is_kept := worker.is_free and not self._retired:
-                worker.idle_since = time.monotonic()
-                self._idle.append(worker)
-                if not self._is_end_planned:
-                    self._plan_end(self._idle_seconds)
+            is_kept = worker.is_free and not self._retired
+            if is_kept:
+                self._idle[worker] = IdleEnd(TIMERS, partial(self._end_idle, worker))
+                self._idle[worker].schedule(self._idle_seconds)
         if not is_kept:
             worker.discard()
-        else:
-            with suppress(IndexError):
-                self._starting.popleft().put(None)
-
-    def _plan_end(self, seconds: float) -> None:
-        if seconds == KEEP_ALWAYS:
             return
-        with suppress(RuntimeError):  # the system allows no more threads; the next call tries again
-            TIMERS.after(seconds, self._end_idle)
-            self._is_end_planned = True
+        with suppress(IndexError):
+            self._starting.popleft().put(None)
 
-    def _end_idle(self) -> None:
-        """End the processes that no call has used for long."""
+    def _end_idle(self, worker: WorkerProcess) -> None:
+        """End *worker*, unless a call has taken it just now."""
         with self._changing:
-            self._is_end_planned = False
-            since = time.monotonic() - self._idle_seconds
-            # The first has been idle for the longest time.
-            ending = [worker for worker in self._idle if worker.idle_since <= since]
-            self._idle = self._idle[len(ending) :]
-            if self._idle:
-                self._plan_end(self._idle[0].idle_since - since)
-        self._end(ending)
+            if worker not in self._idle:
+                return
+            del self._idle[worker]
+        self._end([worker])
 
     def _end(self, workers: list[WorkerProcess]) -> list[Future[None]]:
         with suppress(

@@ -69,8 +69,6 @@ class WorkerProcess(Connection):
     transport: GuardedProcess | NodeTransport
 
     def __init__(self, start: Callable[[], GuardedProcess | NodeTransport], call: Call) -> None:
-        self.idle_since = 0.0
-        """When its last call ended, as monotonic time."""
         self._call: Call | None = None
         self._was_sent = self._is_spent = False
         try:

@@ -10,7 +10,7 @@ import os
 import signal
 import sys
 from threading import Event
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from toolwire_schemas.output import Output, make_printable
 from toolwire_schemas.threads import start_thread
@@ -20,13 +20,13 @@ from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
 from .errors import ClientError
 from .remote import read_words
-from .transport.streamable_http import StreamableHttp
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from types import FrameType
 
     from .errors import ServerGone
+    from .transport.streamable_http import StreamableHttp
 
 _CHUNK = 64 * 1024
 
@@ -38,10 +38,11 @@ def main(words: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, _exit)
     try:
         server = read_words(words, os.environ)
-        transport = server.open(DEFAULT_MAX_MESSAGE_BYTES, may_ask=False)
+        opened = server.open(DEFAULT_MAX_MESSAGE_BYTES, may_ask=False)
     except ClientError as error:
         return _report(error)
-    assert isinstance(transport, StreamableHttp)
+    # Imported by `open`, which says which extra is missing where it cannot be.
+    transport = cast("StreamableHttp", opened)
     over, problems = Event(), list[ClientError]()
 
     def end(gone: ServerGone) -> None:

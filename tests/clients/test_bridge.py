@@ -77,6 +77,17 @@ def test_a_variable_that_is_missing_is_reported() -> None:
     assert done.stderr == b"the environment variable TOOLWIRE_NO_SUCH_VARIABLE is not set\n"
 
 
+def test_a_package_that_is_missing_is_reported_with_the_command_that_installs_it() -> None:
+    start = "import sys; sys.modules['httpx2'] = None; from toolwire_client import bridge; "
+    command = [sys.executable, "-c", f"{start}sys.exit(bridge.main(['https://example.com/mcp']))"]
+
+    done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
+
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"remote servers need the package httpx2; run: ")
+    assert b"toolwire[http]" in done.stderr
+
+
 def test_a_signal_ends_the_session_and_the_process() -> None:
     with RemoteStandIn() as server:
         with subprocess.Popen(

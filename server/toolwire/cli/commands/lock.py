@@ -72,14 +72,17 @@ def run(words: Words) -> int:
         words.options["mount_config"] = [words.options["config"]]
     old = read_lock(name) if os.path.exists(name) else None
     found = _read_servers(words, name, targets)
-    offer = _keep_entries(old, found)
+    kept = _list_kept(old, found)
+    offer = _add_entries(found.offer, kept)
     try:
         new = lock_offer(offer)
     except BadLock as error:
         raise Failed(f"the lists cannot be locked: {error}") from None
     new = msgspec.structs.replace(new, servers=_find_owners(old, found))
-    outcome = "it is not in the lock" if old is None else "its entries in the lock stay"
+    still_locked = {entry.server for entry in kept}
     for report in found.failed:
+        is_locked = report.prefix in still_locked
+        outcome = "its entries in the lock stay" if is_locked else "it is not in the lock"
         print_remark(f"{report.problem}; {outcome}")
     status = 1 if found.failed else 0
     if old is not None:
@@ -182,23 +185,43 @@ def _list_mounted(client: Client, limit: Deadline) -> _Found:
     return _Found(Offer(entries, client.instructions or ""), reports)
 
 
-def _keep_entries(old: Lock | None, found: _Found) -> Offer:
-    """Return what servers offer, with the entries in the *old* lock of those that failed."""
-    from toolwire_dialects.compare.lock import KEYS, Offer
+class _LockedEntry(msgspec.Struct, frozen=True):
+    """An entry in a lock of the mounted server with the prefix *server*."""
+
+    server: str
+    kind: Kind
+    entry: Any
+
+
+def _list_kept(old: Lock | None, found: _Found) -> list[_LockedEntry]:
+    """Return the entries in the *old* lock of the servers that failed."""
+    from toolwire_dialects.compare.lock import KEYS
 
     from ...mounting.locking import find_owner
 
     if old is None or not found.failed:
-        return found.offer
+        return []
     prefixes = frozenset(report.prefix for report in found.mounted)
     failed = {report.prefix for report in found.failed}
-    entries: dict[Kind, list[Any]] = {}
+    kept = []
     for kind in KEYS:
-        entries[kind] = list(found.offer.entries.get(kind, ()))
         for entry in old.list_entries(kind).values():
-            if find_owner(old, kind, entry, prefixes) in failed:
-                entries[kind].append(entry)
-    return Offer(entries, found.offer.instructions)
+            server = find_owner(old, kind, entry, prefixes)
+            if server in failed:
+                kept.append(_LockedEntry(server, kind, entry))
+    return kept
+
+
+def _add_entries(offer: Offer, kept: list[_LockedEntry]) -> Offer:
+    """Return *offer* with the entries of a lock that are *kept*."""
+    from toolwire_dialects.compare.lock import Offer
+
+    entries: dict[Kind, list[Any]] = {}
+    for kind, listed in offer.entries.items():
+        entries[kind] = list(listed)
+    for each in kept:
+        entries.setdefault(each.kind, []).append(each.entry)
+    return Offer(entries, offer.instructions)
 
 
 def _find_owners(old: Lock | None, found: _Found) -> dict[str, str]:

@@ -88,9 +88,10 @@ def read_fields(schema: Schema) -> list[FormField]:
 def _hint(schema: Schema) -> str:
     choices = _read_choices(schema) or _read_choices(schema.get("items"))
     type_ = str(schema.get("type", ""))
-    kind = (
-        " | ".join(choices) if choices else {"boolean": "yes | no", "string": ""}.get(type_, type_)
-    )
+    if choices:
+        kind = " | ".join(_format_choices(choices))
+    else:
+        kind = {"boolean": "yes | no", "string": ""}.get(type_, type_)
     if type_ == "array":
         kind = say("{kind}; several with commas", kind=kind)
     usual = ""
@@ -105,6 +106,29 @@ def _read_choices(schema: Any) -> dict[str, Any]:
     return {choice.label: choice.value for choice in list_choices(node)}
 
 
+def _format_choices(choices: dict[str, Any]) -> list[str]:
+    if not _has_numbers(choices):
+        return list(choices)
+    return [f"{number} {label}" for number, label in enumerate(choices, 1)]
+
+
+def _has_numbers(choices: dict[str, Any]) -> bool:
+    """Return whether choices are numbered: sentences are tedious to type, words are not."""
+    return any(" " in label for label in choices) and not any(map(str.isdecimal, choices))
+
+
 def _find_choice(text: str, choices: dict[str, Any]) -> Any:
-    by_name = {name.lower(): value for name, value in choices.items()}
-    return by_name.get(text.lower(), text)
+    """Return the value of the choice that *text* names: by its label, by a beginning of it that no
+    other has, or by its number; else *text*.
+    """
+    typed = text.lower()
+    by_label = {label.lower(): value for label, value in choices.items()}
+    if typed in by_label:
+        return by_label[typed]
+    if _has_numbers(choices):
+        numbers = map(str, range(1, len(choices) + 1))
+        by_number = dict(zip(numbers, choices.values(), strict=True))
+        if typed in by_number:
+            return by_number[typed]
+    begun = [label for label in by_label if typed and label.startswith(typed)]
+    return by_label[begun[0]] if len(begun) == 1 else text

@@ -37,7 +37,9 @@ class Permission(msgspec.Struct, frozen=True):
     """The answer to the question: what is allowed; *calls* is for `COUNTED` alone."""
 
     allow: Answer
-    calls: Annotated[int, msgspec.Meta(ge=1, le=MAX_GRANTED)] | None = None
+    calls: (
+        Annotated[int, msgspec.Meta(ge=1, le=MAX_GRANTED, description=f'for "{COUNTED}"')] | None
+    ) = None
 
 
 def may_change(tool: Tool, trusted: Collection[str]) -> bool:

@@ -296,6 +296,53 @@ def test_a_form_is_filled_in_field_by_field(typed: list[str | None], answer: obj
     assert person(*typed)[0].fill_in(Elicitation("Who?", FORM, "book")) == answer
 
 
+@pytest.mark.parametrize(
+    ("labels", "typed", "chosen"),
+    [
+        (["this call", "all calls", "no"], "2", "all calls"),
+        (["this call", "all calls", "no"], "all calls", "all calls"),
+        (["this call", "all calls", "no"], "N", "no"),
+        (["this call", "this tool", "no"], "this t", "this tool"),
+        (["5 kg", "1 kg", "2"], "2", "2"),
+        (["Red", "Green"], "g", "Green"),
+    ],
+)
+def test_a_choice_is_named_by_its_beginning_or_its_number(
+    labels: list[str], typed: str, chosen: str
+) -> None:
+    (field,) = read_fields({"properties": {"allow": {"enum": labels}}, "required": ["allow"]})
+    assert field.read_value(typed) == chosen
+
+
+@pytest.mark.parametrize(
+    ("labels", "typed"),
+    [
+        (["this call", "this tool"], "this"),
+        (["this call", "this tool"], "3"),
+        (["this call", "this tool"], "0"),
+        (["Red", "Green"], "1"),
+        (["Red", "Green"], ""),
+    ],
+)
+def test_a_choice_that_is_not_named_is_asked_again(labels: list[str], typed: str) -> None:
+    (field,) = read_fields({"properties": {"allow": {"enum": labels}}, "required": ["allow"]})
+    with pytest.raises(ValueError, match=r"is not one of|needed"):
+        field.read_value(typed)
+
+
+@pytest.mark.parametrize(
+    ("labels", "hint"),
+    [
+        (["this call", "no"], "1 this call | 2 no"),
+        (["yes", "no"], "yes | no"),
+        (["2 kg", "5"], "2 kg | 5"),
+    ],
+)
+def test_choices_that_are_long_to_type_have_numbers(labels: list[str], hint: str) -> None:
+    (field,) = read_fields({"properties": {"allow": {"enum": labels}}})
+    assert field.hint == hint
+
+
 def test_form_that_fails_validation_is_filled_in_again() -> None:
     properties = {"age": FORM["properties"]["age"], "name": FORM["properties"]["name"]}
     form = {"type": "object", "properties": properties, "dependentRequired": {"age": ["name"]}}

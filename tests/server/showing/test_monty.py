@@ -80,6 +80,7 @@ def test_calls_run_side_by_side() -> None:
         ("add()", "arguments.a: is missing"),
         ("add(float('nan'))", "the arguments of add are no JSON"),
         ("nothing()", "NameError"),
+        ("list(map(add, [1]))", "[tool(x) for x in values]"),
         ("wipe('x')", "wipe did not run: it may change something"),
         ("{", "SyntaxError"),
         ("class A(int): pass", "does not yet support class inheritance"),

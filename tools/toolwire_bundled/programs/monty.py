@@ -41,6 +41,12 @@ _SPARE_SECONDS = 5.0
 _MAX_CONCURRENT = 64
 """Calls of one program that run at once; a further one fails."""
 
+_CANNOT_CALL = "cannot suspend in this synchronous context"
+_ADVICE = (
+    "\nHere map, sorted and other functions cannot call tools: use a loop or a comprehension, as in"
+    " [tool(x) for x in values]."
+)
+
 _THREADS = "toolwire-monty"
 
 
@@ -104,7 +110,8 @@ class MontyRun:
         except monty.MontyCrashedError as error:
             return "error", str(error)
         except (monty.MontyRuntimeError, monty.MontySyntaxError) as error:
-            return "error", error.display().replace('"<python-input-1>"', '"<code>"')
+            text = error.display().replace('"<python-input-1>"', '"<code>"')
+            return "error", text + (_ADVICE if _CANNOT_CALL in text else "")
         except monty.MontyError as error:
             return "error", str(error)
         return ("none", "") if value is None else ("value", str(value))

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 _PATIENCE_SECONDS = 2.0
 """The longest pause before a restart that a call waits for; else it fails at once."""
 
-ASSUMED: Capabilities = {"elicitation": {}}
+_ASSUMED: Capabilities = {"elicitation": {}}
 """The capabilities of a client that is not known yet."""
 
 
@@ -160,12 +160,14 @@ class Mount:
         """Return what awaits the result of the request with *params*, for *call*; as `forward`."""
         return forward(call, running.connection, params, self._open)
 
-    def start(self, capabilities: Capabilities = ASSUMED) -> Future[Running]:
+    def start(self, capabilities: Capabilities | None = None) -> Future[Running]:
         """Start the server, unless it runs or that is under way, and read its lists.
 
-        *capabilities* are those of the client that needs it: a legacy server learns at its start
-        what it may ask for.
+        *capabilities* are those of the client that needs it, `None` if it is not known yet: a
+        legacy server learns at its start what it may ask for.
         """
+        if capabilities is None:
+            capabilities = _ASSUMED
         with self._lock:
             is_down = self._find_running() is None
             if self._starting is None or (self._starting.done() and is_down):

@@ -16,11 +16,14 @@ from toolwire_tools import Entry, Tool
 
 from .. import log
 from ..errors import RequestError, UpstreamError
+from ..idle_end import NEVER
 from ..protocol.catalog import LIST_METHODS
 from ..protocol.connection_handler import ConnectionHandler
+from ..timers import Timers
+from .foreign_stderr import ForeignStderr
 from .mounted_entry import mount_entry
-from .mounted_server import IdleLimit, MountedServer
-from .remembered_lists import make_list_key
+from .mounted_server import MountedServer
+from .remembered_lists import find_remembered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -33,7 +36,6 @@ if TYPE_CHECKING:
     from ..protocol.running import CallServices
     from ..runtime.session import Session
     from ..settings import Settings
-    from ..timers import Timers
     from .locking import LockedEntries
     from .mount import Mount
 
@@ -43,6 +45,9 @@ if TYPE_CHECKING:
 LIST_PATIENCE_SECONDS = 20.0
 """How long a list waits for servers that start: a third of the time after which hosts give up.
 Those that are late are announced as a change of the list."""
+
+CACHE_PATIENCE_SECONDS = 1.0
+"""How long a list waits for a server of which it is known what it listed last time."""
 
 CHANGE_PATIENCE_SECONDS = 1.0
 """How long a list, or an unknown name, waits for lists that have just changed."""
@@ -120,7 +125,7 @@ class Mounts:
         self._changed = changed
         self._sessions = sessions
         self._mounts: dict[MountedServer, Callable[[Tool], bool]] = {}
-        self._timers: Timers | None = None
+        self._timers = Timers()
         self._listed: WeakKeyDictionary[CallServices, set[str]] = WeakKeyDictionary()
 
     def add_all(self, servers: Iterable[MountArguments]) -> None:
@@ -168,29 +173,39 @@ class Mounts:
                 f"mounted servers mount servers, {depth} levels deep: does a config file mount"
                 " itself?"
             )
-        open_mount = partial(
-            self._open_mount, list(command), env or {}, inherit_env=inherit_env, cwd=cwd
-        )
-        idle = self._make_idle_limit(idle_seconds)
+        if idle_seconds is None:
+            idle_seconds = NEVER
+        if not idle_seconds > 0:
+            raise ValueError(f"idle_seconds must be more than 0, not {idle_seconds}")
         title = name or " ".join(command)[:60]
-        mounted = MountedServer(title, prefix, open_mount, self._changed, lock, idle)
+        stderr = ForeignStderr(title)  # of all starts: one that ends again and again has one limit
+        make_environment = partial(_make_environment, env or {}, inherit_env=inherit_env)
+        remembered = None
         if lock is None and list_cache != "never":
-            environment = _make_environment(env or {}, inherit_env=inherit_env)
-            mounted.remember(make_list_key(list(command), environment, cwd))
-            if list_cache == "always":
-                mounted.patience_seconds = 0.0
+            patience_seconds = 0.0 if list_cache == "always" else CACHE_PATIENCE_SECONDS
+            remembered = find_remembered(list(command), make_environment(), cwd, patience_seconds)
+        mounted = MountedServer(
+            title,
+            prefix,
+            partial(self._open_mount, list(command), make_environment, cwd, stderr),
+            self._changed,
+            self._timers,
+            idle_seconds=idle_seconds,
+            lock=lock,
+            remembered=remembered,
+        )
+        mounted.show_remembered()
         self._mounts = {**self._mounts, mounted: keep}  # others may be reading it
         if eager:
-            mounted.start()
+            mounted.process.start()
 
     def _open_mount(
         self,
         command: list[str],
-        env: Mapping[str, str],
-        mounted: MountedServer,
-        *,
-        inherit_env: bool,
+        make_environment: Callable[[], dict[str, str]],
         cwd: str | None,
+        stderr: ForeignStderr,
+        mounted: MountedServer,
     ) -> Mount:
         """Return what starts the server *mounted* and talks to it."""
         from toolwire_client.remote import as_process
@@ -198,18 +213,17 @@ class Mounts:
         from ..guarded_process import start_guarded
         from .early_start import EarlyStart
 
-        environment = _make_environment(env, inherit_env=inherit_env)
-        environment[_DEPTH] = str(int(os.environ.get(_DEPTH, 0)) + 1)
+        depth = int(os.environ.get(_DEPTH, 0)) + 1
         launch = partial(
             start_guarded,
             as_process(command),
-            env=environment,
+            env={**make_environment(), _DEPTH: str(depth)},
             cwd=cwd,
-            show_stderr=mounted.stderr,
+            show_stderr=stderr,
         )
 
         processes = EarlyStart(launch)
-        if not mounted.is_ending:
+        if not mounted.process.is_ending:
             processes.start()
 
         from toolwire_client.async_client import ClientSettings
@@ -220,7 +234,7 @@ class Mounts:
         encode(None)  # imports orjson, which the first request would wait for
 
         def launch_alone() -> Transport:
-            mounted.wait_for_end()
+            mounted.process.wait_for_end()
             return processes.take()
 
         settings = ClientSettings(launch=launch_alone, max_message_bytes=self._max_message_bytes)
@@ -235,17 +249,6 @@ class Mounts:
             on_close=processes.close,
         )
 
-    def _make_idle_limit(self, seconds: float | None) -> IdleLimit | None:
-        if seconds is None:
-            return None
-        if not seconds > 0:
-            raise ValueError(f"idle_seconds must be more than 0, not {seconds}")
-        if self._timers is None:
-            from ..timers import Timers
-
-            self._timers = Timers()
-        return IdleLimit(seconds, self._timers)
-
     def iterate_tools(self, own: list[Tool]) -> Iterator[Tool]:
         """Yield what the servers list, without names that are taken: by *own*, by servers before,
         by another prefix.
@@ -255,7 +258,7 @@ class Mounts:
         taken = {(tool.kind, tool.entry.name_with(self._separator)) for tool in own}
         for mount, keep in self._mounts.items():
             hidden = []
-            for tool in mount.tools:
+            for tool in mount.shown.tools:
                 key = tool.kind, tool.entry.name_with(self._separator)
                 is_foreign = (
                     not mount.prefix
@@ -277,7 +280,7 @@ class Mounts:
     def notify_roots_changed(self) -> None:
         """Tell the servers that run that the folders of a client have changed."""
         for mount in self._mounts:
-            mount.notify(ROOTS_CHANGED)
+            mount.process.notify(ROOTS_CHANGED)
 
     def complete(self, call: Call) -> None:
         """Wait for *call* until all servers have listed what they have, as long as a list waits."""
@@ -298,9 +301,8 @@ class Mounts:
         """End all servers, for good."""
         from toolwire_client.waiting.base import run_in_daemon_thread
 
-        if self._timers is not None:
-            self._timers.stop()
-        for end in [run_in_daemon_thread(mount.close) for mount in self._mounts]:
+        self._timers.stop()
+        for end in [run_in_daemon_thread(mount.process.close) for mount in self._mounts]:
             end.result()
 
     def _show_locked(self) -> None:
@@ -312,7 +314,7 @@ class Mounts:
                 continue
             if mount.lock not in lists:
                 lists[mount.lock] = mount.lock.split(prefixes)
-            mount.show(lists[mount.lock][mount.prefix])
+            mount.show("lock", lists[mount.lock][mount.prefix])
 
     def _complete(
         self,
@@ -325,15 +327,21 @@ class Mounts:
         """Start those of *mounts* whose lists are not known, and wait for their lists, for at most
         *seconds*.
         """
-        missing = [mount for mount in mounts if not (is_known(mount) or mount.is_resting)]
-        unsure = [mount for mount in mounts if mount.is_remembered and mount not in missing]
+        missing, unsure = [], []
+        for mount in mounts:
+            if mount.process.is_resting:
+                continue
+            if not is_known(mount):
+                missing.append(mount)
+            elif mount.is_remembered:
+                unsure.append(mount)
         readings = [mount.reading for mount in mounts if mount.reading is not None]
         if not missing and not unsure and not readings:
             return
         from .mount import wait_for  # what starts servers
 
-        starts = [mount.start(call.capabilities) for mount in missing]
-        late = [mount.start(call.capabilities) for mount in unsure if not mount.is_resting]
+        starts = [mount.process.start(call.capabilities) for mount in missing]
+        late = [mount.process.start(call.capabilities) for mount in unsure]
         patience = min((mount.patience_seconds for mount in unsure), default=0.0)
         wait_for(late, call, patience)
         wait_for(starts, call, seconds)
@@ -402,7 +410,7 @@ class Mounts:
         except RequestError as unknown:
             for mount in mounts:
                 if name is not None and not mount.is_listed:
-                    reason = f"{name}: {mount.title} does not run: {mount.end}"
+                    reason = f"{name}: {mount.title} does not run: {mount.process.end}"
                     raise RequestError(INTERNAL_ERROR, reason) from None
             uri = params.get("uri")
             if not isinstance(uri, str):
@@ -461,7 +469,7 @@ class Mounts:
         kind = method.partition("/")[0]
         name = params.get("uri" if kind == "resources" else "name")
         for mount in self._mounts:
-            for refusal in mount.refused:
+            for refusal in mount.shown.refused:
                 if (refusal.kind, refusal.name) == (kind, name):
                     raise RequestError(INVALID_PARAMS, refusal.why)
 
@@ -469,12 +477,10 @@ class Mounts:
         """Read *uri*, which no list has, from the only server with resources, or those with others
         of its scheme.
         """
-        able = [mount for mount in self._mounts if "resources" in mount.capabilities]
+        able = [mount for mount in self._mounts if "resources" in mount.shown.capabilities]
         if len(able) > 1:  # one server has no business with the URIs of another
             start = uri.partition(":")[0] + ":"
-            able = [
-                mount for mount in able if any(tool.name.startswith(start) for tool in mount.tools)
-            ]
+            able = [mount for mount in able if _has_names_with(mount, start)]
         for mount in able:
             with suppress(UpstreamError):
                 tool = mount_entry("", mount.call, "resources", {"uri": uri})
@@ -500,16 +506,20 @@ def make_prefix(name: str) -> str:
 def _report_server(mount: MountedServer, may_start: bool) -> ServerReport:
     """Return the report of *mount*; one without an end is starting, if it *may_start* still."""
     if not mount.is_read:
-        reason = mount.end
+        reason = mount.process.end
         if reason is None and may_start:
             return ServerReport(mount.name, mount.prefix, is_starting=True)
         problem = f"{mount.title} does not run"
         if reason is not None:
             problem += f": {reason.reason}"
         return ServerReport(mount.name, mount.prefix, make_printable(problem))
-    resources = [tool.name for tool in mount.tools if tool.kind not in ("tools", "prompts")]
+    resources = [tool.name for tool in mount.shown.tools if tool.kind not in ("tools", "prompts")]
     problem = "; ".join(mount.unread)
     return ServerReport(mount.name, mount.prefix, problem, resources=resources)
+
+
+def _has_names_with(mount: MountedServer, beginning: str) -> bool:
+    return any(tool.name.startswith(beginning) for tool in mount.shown.tools)
 
 
 def _name_in(params: dict[str, Any]) -> Any:

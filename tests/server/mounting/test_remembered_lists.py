@@ -67,7 +67,7 @@ def test_what_differs_is_listed_after_the_start(server: Server, folder: Path) ->
     (mounted,) = server._mounts._mounts
 
     (folder / "go").touch()
-    mounted.start().result(60)
+    mounted.process.start().result(60)
 
     assert names(server) == ["there_echo", "there_count"]
 

@@ -130,14 +130,14 @@ class Report(msgspec.Struct, frozen=True):
 
     def collect_reasons(self) -> dict[tuple[Outcome, str], list[str]]:
         """Return the cases by outcome and reason, without those that the SDK causes."""
-        found: dict[tuple[Outcome, str], list[str]] = {}
+        # The cases are keys of a dictionary, since a report may have thousands for one reason.
+        found: dict[tuple[Outcome, str], dict[str, None]] = {}
         for verdict in self.verdicts:
             if not verdict.reason or verdict.sdk:
                 continue
-            cases = found.setdefault((verdict.outcome, verdict.reason), [])
-            if verdict.case not in cases:
-                cases.append(verdict.case)
-        return found
+            cases = found.setdefault((verdict.outcome, verdict.reason), {})
+            cases[verdict.case] = None
+        return {key: list(cases) for key, cases in found.items()}
 
     def count_sdk_findings(self) -> Counter[str]:
         """Return the number of findings that the SDK causes, by the reason."""

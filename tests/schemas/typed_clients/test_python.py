@@ -94,8 +94,8 @@ def lines_within_literals(tree: ast.AST) -> set[int]:
     }
 
 
-@given(st.lists(ENTRIES | JSON, max_size=4), st.lists(st.sampled_from(HOSTILE), max_size=3))
-@settings(max_examples=examples(300))
+@given(st.lists(ENTRIES | JSON, max_size=2), st.lists(st.sampled_from(HOSTILE), max_size=3))
+@settings(max_examples=examples(150))
 def test_whatever_a_server_says_stays_a_text(entries: list[Any], head: list[str]) -> None:
     check_structure(client(*entries, head=head))
 

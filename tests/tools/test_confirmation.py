@@ -193,20 +193,21 @@ def test_the_table_has_all_forms(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(("reply", "error"), REFUSALS)
 def test_without_consent_no_form_of_a_tool_runs_and_the_error_says_so(
-    tmp_path: Path, form: str, reply: Any, error: type[Exception]
+    tmp_path: Path, form: str
 ) -> None:
-    tool, caller = dict(forms(tmp_path))[form], RecordingCaller()
-    caller.answers = [reply]
+    tool = dict(forms(tmp_path))[form]
+    for reply, error in REFUSALS:
+        caller = RecordingCaller()
+        caller.answers = [reply]
 
-    with pytest.raises(error, match="did not run, since it needs the user's consent") as refused:
-        run(tool, caller, {"path": "notes"})
+        with pytest.raises(error, match="did not run, since it needs the user's consent") as failed:
+            run(tool, caller, {"path": "notes"})
 
-    assert tool.name in str(refused.value)
-    assert [message for message, _ in caller.asked] == ['Really remove "notes"?']
-    assert not REMOVED
-    assert not (tmp_path / "removed").exists()
+        assert tool.name in str(failed.value), reply
+        assert [message for message, _ in caller.asked] == ['Really remove "notes"?'], reply
+        assert not REMOVED, reply
+        assert not (tmp_path / "removed").exists(), reply
 
 
 @pytest.mark.parametrize(
@@ -241,10 +242,9 @@ def test_arguments_that_do_not_fit_are_refused_before_the_user_is_asked(
     assert caller.asked == []
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_a_tool_shows_in_its_description_that_it_asks(tmp_path: Path, form: str) -> None:
-    shown = dict(forms(tmp_path))[form].describe()["_meta"]
-    assert shown == {"toolwire/confirm": "Really remove {path}?"}
+def test_each_form_of_a_tool_shows_in_its_description_that_it_asks(tmp_path: Path) -> None:
+    shown = {form: tool.describe()["_meta"] for form, tool in forms(tmp_path)}
+    assert shown == {form: {"toolwire/confirm": "Really remove {path}?"} for form in FORMS}
 
 
 def test_a_program_that_calls_the_tool_without_a_user_gets_an_error() -> None:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.source_imports import read_imports
 
 ROOT = Path(__file__).parents[1]
 
@@ -105,32 +106,10 @@ def imported(path: Path) -> Iterator[tuple[str, bool]]:
     """The packages of ours that a file imports, each with whether that happens as soon as the file
     is imported.
     """
-    blocks: list[tuple[ast.AST, bool]] = [(ast.parse(path.read_text(encoding="utf-8")), False)]
-    for node, is_late in blocks:  # the loop appends to it
-        is_late_inside = is_late or _runs_later(node)
-        blocks += [
-            (inner, is_late_inside)
-            for inner in ast.iter_child_nodes(node)
-            if not isinstance(inner, ast.expr)
-        ]
-        modules: list[str] = []
-        if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
-            modules = [node.module]
-        for module in modules:
-            if module.partition(".")[0] in SHELVES:
-                yield module.partition(".")[0], not is_late
-
-
-def _runs_later(block: ast.AST) -> bool:
-    """True for functions, and for what only type checkers read."""
-    for_types = (
-        isinstance(block, ast.If)
-        and isinstance(block.test, ast.Name)
-        and block.test.id == "TYPE_CHECKING"
-    )
-    return for_types or isinstance(block, ast.FunctionDef | ast.AsyncFunctionDef)
+    for each in read_imports(path):
+        package = each.module.partition(".")[0]
+        if each.level == 0 and package in SHELVES:
+            yield package, not each.is_late
 
 
 @pytest.mark.parametrize("package", SHELVES)

@@ -28,8 +28,8 @@ _MAX_NAMES = 3
 
 def identify(tools: Iterable[Tool]) -> tuple[str, str]:
     """Return the name and the version of a server of *tools*."""
-    modules = list({module.__name__: module for module in _modules(tools)}.values())
-    versions = {version for module in modules if (version := _version(module))}
+    modules = list({module.__name__: module for module in _list_modules(tools)}.values())
+    versions = {version for module in modules if (version := _find_version(module))}
     version = versions.pop() if len(versions) == 1 else UNKNOWN_VERSION
     return join_names(map(_name, modules)) or UNKNOWN_NAME, version
 
@@ -41,17 +41,17 @@ def join_names(names: Iterable[str]) -> str:
     return "-".join([first, *more[: _MAX_NAMES - 1], *rest])
 
 
-def _modules(tools: Iterable[Tool]) -> Iterator[ModuleType]:
+def _list_modules(tools: Iterable[Tool]) -> Iterator[ModuleType]:
     for tool in tools:
-        module = tool.entry.module or _defining_module(tool.entry.function)
+        module = tool.entry.module or _find_module(tool.entry.function)
         if module is None:
             continue
-        package = _top(module)
+        package = _get_top_name(module)
         if not is_ours(package) and package not in sys.stdlib_module_names:
             yield module
 
 
-def _defining_module(function: Any) -> ModuleType | None:
+def _find_module(function: Any) -> ModuleType | None:
     """Return the module of *function*; `None` for an entry of another server, which has none."""
     if function is None:
         return None
@@ -60,54 +60,57 @@ def _defining_module(function: Any) -> ModuleType | None:
     return sys.modules.get(str(function.__module__))
 
 
-def _top(module: ModuleType) -> str:
+def _get_top_name(module: ModuleType) -> str:
     return module.__name__.partition(".")[0]
 
 
-def _file(module: ModuleType) -> str:
+def _get_file(module: ModuleType) -> str:
     return os.path.realpath(getattr(module, "__file__", None) or "")
 
 
 def _name(module: ModuleType) -> str:
-    if _package(module):
-        return _top(module)
-    stem, ending = os.path.splitext(os.path.basename(_file(module)))
+    if _get_package(module):
+        return _get_top_name(module)
+    stem, ending = os.path.splitext(os.path.basename(_get_file(module)))
     return (
         stem if ending else ""
     )  # Python's prompt has no file, and its standard input none with an ending
 
 
-def _package(module: ModuleType) -> str | None:
+def _get_package(module: ModuleType) -> str | None:
     return vars(module).get("__package__")  # the `__main__` of IPython has none
 
 
-def _version(module: ModuleType) -> str | None:
-    for each in (module, sys.modules.get(_top(module), module)):
+def _find_version(module: ModuleType) -> str | None:
+    for each in (module, sys.modules.get(_get_top_name(module), module)):
         version = vars(each).get("__version__")
         if isinstance(version, str) and version:
             return version
     is_installed = any(
-        part in ("site-packages", "dist-packages") for part in _file(module).split(os.sep)
+        part in ("site-packages", "dist-packages") for part in _get_file(module).split(os.sep)
     )
-    if not is_installed and not _package(module):
+    if not is_installed and not _get_package(module):
         return None  # a file by itself, and the usual case
     from importlib import metadata
 
     names = [
-        _top(module),
-        *(metadata.packages_distributions().get(_top(module), ()) if is_installed else ()),
+        _get_top_name(module),
+        *(metadata.packages_distributions().get(_get_top_name(module), ()) if is_installed else ()),
     ]
     for name in names:
         try:
             found = metadata.distribution(name)
         except (metadata.PackageNotFoundError, ValueError):
             continue
-        if any(_file(module).startswith(os.path.realpath(root) + os.sep) for root in _roots(found)):
+        if any(
+            _get_file(module).startswith(os.path.realpath(root) + os.sep)
+            for root in _list_roots(found)
+        ):
             return found.version
     return None
 
 
-def _roots(distribution: Distribution) -> Iterator[str]:
+def _list_roots(distribution: Distribution) -> Iterator[str]:
     """Yield the folders that hold the files of *distribution*: of an editable one, its project."""
     yield str(distribution.locate_file(""))
     direct = distribution.read_text("direct_url.json")

@@ -99,7 +99,7 @@ def traceback(message: str, exception: BaseException, **fields: Any) -> None:
     """
     if _threshold > LEVELS.index("error"):
         return
-    where = users_part(exception.__traceback__)
+    where = skip_own_frames(exception.__traceback__)
     if where is None and isinstance(
         exception, OutputError
     ):  # the tool has returned: no line of it is to blame
@@ -126,15 +126,15 @@ def _format_traceback(exception: BaseException, where: TracebackType | None) -> 
         )
 
 
-def users_part(trace: TracebackType | None) -> TracebackType | None:
+def skip_own_frames(trace: TracebackType | None) -> TracebackType | None:
     """Return *trace* from the first line of user code on; `None` if it has none."""
-    ours = (*_MACHINERY, *_folders_of_ours())
+    ours = (*_MACHINERY, *_list_own_folders())
     while trace is not None and trace.tb_frame.f_code.co_filename.startswith(ours):
         trace = trace.tb_next
     return trace
 
 
-def _folders_of_ours() -> Iterator[str]:
+def _list_own_folders() -> Iterator[str]:
     """Yield the folders of our packages, those that are imported: none is imported for this."""
     for name in PACKAGES:
         package = sys.modules.get(name)
@@ -159,7 +159,7 @@ def write(level: str, message: str, fields: dict[str, Any], more: str = "") -> N
     global _patience_seconds
     if LEVELS.index(_FINER.get(level, level)) < _threshold:
         return
-    line = _json_line if _as_json else _text_line
+    line = _format_json if _as_json else _format_text
     # One thread at a time, so that lines do not mix. A process forked at that moment finds the lock
     # held for ever.
     if not _writing.acquire(timeout=_PATIENCE_SECONDS):
@@ -204,14 +204,14 @@ def _has_room(seconds: float) -> bool:
     return bool(poll.poll(seconds * 1000))
 
 
-def _text_line(level: str, message: str, fields: dict[str, Any]) -> str:
+def _format_text(level: str, message: str, fields: dict[str, Any]) -> str:
     shown = " ".join(f"{name}={value}" for name, value in fields.items() if value is not None)
     return f"toolwire: {'' if level == 'info' else level + ': '}{message}" + (
         f" ({shown})" if shown else ""
     )
 
 
-def _json_line(level: str, message: str, fields: dict[str, Any]) -> str:
+def _format_json(level: str, message: str, fields: dict[str, Any]) -> str:
     import json
 
     now = time.time()

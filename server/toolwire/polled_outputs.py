@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, cast
 from toolwire_client.transport.shared_reading import SharedReading
 
 from .transport.busy_poll import poll_before
-from .transport.descriptors import private_pipe
+from .transport.descriptors import open_private_pipe
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -110,7 +110,7 @@ class PolledOutputs:
         self._responses: list[bytes] = []
         self._unflushed: set[Transport] = set()
         self._receivers: dict[int, Callable[[], bool]] = {}
-        self._wake, self._wake_writer = private_pipe()
+        self._wake, self._wake_writer = open_private_pipe()
         self._poll.register(descriptor, self._readable)
         self._poll.register(self._wake, self._readable)
 
@@ -188,7 +188,7 @@ class PolledOutputs:
         session = _session_of(call)
         if session is not self._session or session.writer.unsent_bytes:
             return False
-        response = session.message_of(call, outcome)
+        response = session.end_call(call, outcome)
         if response is not None:
             self._responses.append(response)
         return True

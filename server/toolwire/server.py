@@ -65,12 +65,12 @@ class Server:
         self.settings = settings_of(options)
         self._shape = shape
         self._lifespan = lifespan
-        self._given = self._tools_of(tools)
+        self._given = self._find_tools(tools)
         self._mounts: Mounts | None = None
         self._search: ToolSearch | None = None
         self.identity = Identity(name, version, title, instructions, self._find_identity)
         """For this package, as `catalog` and `settings`; `identify` changes it."""
-        self.catalog = self._catalog_of(self._given)
+        self.catalog = self._make_catalog(self._given)
         self._sessions: list[Session] = []
         self._changing = threading.RLock()
         self._local: LocalClient | None = None
@@ -153,12 +153,12 @@ class Server:
 
     def replace(self, tools: Iterable[Any]) -> None:
         """Replace all tools, from the next call on. Thread-safe; raises what `add` raises."""
-        isolated = self._tools_of(tools)
-        catalog = self._catalog_of(isolated)
+        isolated = self._find_tools(tools)
+        catalog = self._make_catalog(isolated)
         with self._changing:
             for session in self._sessions:
                 self.enter_lifespans(session, isolated)
-            unused = _gates(self._given) - _gates(isolated)
+            unused = _collect_gates(self._given) - _collect_gates(isolated)
             self._given, self.catalog = isolated, catalog
             for session in self._sessions:
                 session.replace(catalog)
@@ -199,7 +199,7 @@ class Server:
         with self._changing:
             self.replace(self._given)
 
-    def _tools_of(self, things: Iterable[Any]) -> list[Tool]:
+    def _find_tools(self, things: Iterable[Any]) -> list[Tool]:
         if isinstance(things, str) or not hasattr(things, "__iter__"):
             raise TypeError(
                 f"tools must be a list such as [add, Library()], not {things!r}; for files, run"
@@ -216,7 +216,7 @@ class Server:
             return isolate_found(found, self.settings, self._lifespan)
         return [tool for tool, _ in found]
 
-    def _catalog_of(self, tools: list[Tool]) -> Catalog:
+    def _make_catalog(self, tools: list[Tool]) -> Catalog:
         if self._mounts is not None:
             tools = [*tools, *self._mounts.iterate_tools(tools)]
         if not self.settings.structured:
@@ -334,7 +334,7 @@ class Server:
         )
 
 
-def _gates(tools: list[Tool]) -> set[Gate[Call]]:
+def _collect_gates(tools: list[Tool]) -> set[Gate[Call]]:
     gates: set[Gate[Call]] = set()
     for tool in tools:
         if tool.handler.gate is not None:

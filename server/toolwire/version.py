@@ -46,7 +46,7 @@ class UpgradeGuard:
         state = _state()
         if state is not None and state == self._known:
             return None
-        version = _version_on_disk()
+        version = _read_version_on_disk()
         if (
             version == __version__
         ):  # also if it was installed again, or is a checkout that is being edited
@@ -73,7 +73,7 @@ def _state() -> tuple[int, int, int] | None:
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def _version_on_disk() -> str:
+def _read_version_on_disk() -> str:
     """Return the version that the file has now, or an empty text if it cannot be read.
 
     Raises:

@@ -69,7 +69,7 @@ def main(words: dict[str, Any], cgroup: str) -> NoReturn:
         **spec.settings,
     }
     try:
-        lifespan = None if spec.lifespan is None else _object(parse(spec.lifespan))
+        lifespan = None if spec.lifespan is None else _load_object(parse(spec.lifespan))
         limited = [_limit(tool, memory) for tool in tools]
         server = Server(limited, lifespan=lifespan, **settings)
         server.make_session = WorkerSession
@@ -100,7 +100,7 @@ class WorkerSession(Session):
         )
 
 
-def _object(target: Target) -> Any:
+def _load_object(target: Target) -> Any:
     load = importing.import_file if target.is_path else find_module_or_installed
     module = load(target.place)
     return getattr(module, target.name or "")
@@ -190,7 +190,7 @@ class Memory:
         import resource
 
         soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-        self._base = self._base or _address_space() + _OWN_BYTES
+        self._base = self._base or _read_address_space() + _OWN_BYTES
         wanted = self._base + limit
         try:
             resource.setrlimit(
@@ -218,7 +218,7 @@ _OWN_BYTES = 32 * 1024 * 1024
 """Our own later use: stacks of a few threads, the event loop, the modules for error messages."""
 
 
-def _address_space() -> int:
+def _read_address_space() -> int:
     if sys.platform == "win32":
         return 0
     try:

@@ -32,7 +32,7 @@ class Session:
     def is_idle(self) -> bool:
         return False
 
-    def message_of(self, call: Any, outcome: Any) -> Any:
+    def end_call(self, call: Any, outcome: Any) -> Any:
         return outcome
 
 
@@ -97,7 +97,7 @@ def test_input_of_the_host_is_returned_after_results(streams: Streams) -> None:
 
 
 def test_a_call_without_a_response_leaves_nothing_to_return(streams: Streams) -> None:
-    streams.call.host.message_of = lambda call, outcome: None
+    streams.call.host.end_call = lambda call, outcome: None
     os.write(streams.output_writer, b"cancelled\n")
 
     assert streams.polled.read() == []

@@ -71,9 +71,13 @@ class Page:
         try:
             response = await self._response(Request(scope, receive))
         except HTTPException as error:
-            response = _json({"error": error.detail}, error.status_code, error.headers)
+            response = _make_json_response(
+                {"error": error.detail}, error.status_code, error.headers
+            )
         except (ClientError, UsageError, ValueError, RecursionError) as error:
-            response = _json({"error": str(error)}, 409 if isinstance(error, ClientError) else 400)
+            response = _make_json_response(
+                {"error": str(error)}, 409 if isinstance(error, ClientError) else 400
+            )
         except ClientDisconnect:
             return
         response.headers.update(HEADERS)
@@ -82,14 +86,14 @@ class Page:
     async def _response(self, request: Request) -> Response:
         match request.method, self.guard.path(request) or "index.html":
             case "GET", "state":
-                return _json(self.state)
+                return _make_json_response(self.state)
             case "GET", "events":
                 after = int(request.query_params.get("after", "0"))
                 return StreamingResponse(self.feed.follow(after), media_type=_LINES)
             case "GET", "recording.jsonl":
-                return Response(self.feed.recording(), media_type=_LINES)
+                return Response(self.feed.format_recording(), media_type=_LINES)
             case "GET", "session.html":
-                page = await anyio.to_thread.run_sync(self._one_file)
+                page = await anyio.to_thread.run_sync(self._write_one_file)
                 return Response(page, media_type="text/html")
             case "GET", name if name in _FILES:
                 return Response(
@@ -101,13 +105,13 @@ class Page:
                 return await _call_method(getattr(self.server, name), request)
         raise HTTPException(404, "not found")
 
-    def _one_file(self) -> str:
+    def _write_one_file(self) -> str:
         """Return the messages so far as a page that needs no server."""
         views = [view for view in self.state["views"] if view in SAVED_VIEWS]
         state = {**self.state, "title": "recording.jsonl", "views": views, "status": "ended"}
         state |= {"command": None, "target": None, "problem": "", "edit": None}
         state["replay"] = "toolwire replay recording.jsonl" if "traffic" in views else ""
-        return write_one_file(state, self.feed.events(SAVED_EVENTS))
+        return write_one_file(state, self.feed.list_events(SAVED_EVENTS))
 
 
 async def _call_method(method: Callable[..., Awaitable[Any]], request: Request) -> Response:
@@ -122,7 +126,7 @@ async def _call_method(method: Callable[..., Awaitable[Any]], request: Request) 
         decode(bytes(body)), msgspec.defstruct("Body", parameters, forbid_unknown_fields=True)
     )
     answer = await method(**msgspec.structs.asdict(given))
-    return _Events(answer) if callable(answer) else _json(answer)
+    return _Events(answer) if callable(answer) else _make_json_response(answer)
 
 
 class _Events(StreamingResponse):
@@ -148,5 +152,5 @@ class _Events(StreamingResponse):
             self._feed.close()
 
 
-def _json(value: Any, status: int = 200, headers: Any = None) -> Response:
+def _make_json_response(value: Any, status: int = 200, headers: Any = None) -> Response:
     return Response(encode(value), status, headers, "application/json")

@@ -79,21 +79,21 @@ def reload_command(command: Sequence[str]) -> list[str]:
 
 async def wait_for_edit(targets: Iterable[str]) -> None:
     """Wait until a Python or YAML file in a folder of *targets* changes."""
-    folders = {_folder_of(parse(target).place) for target in targets}
-    before = await anyio.to_thread.run_sync(_stamps, folders)
+    folders = {_find_folder(parse(target).place) for target in targets}
+    before = await anyio.to_thread.run_sync(_read_stamps, folders)
     while True:
         await anyio.sleep(_LOOK_SECONDS)
-        now = await anyio.to_thread.run_sync(_stamps, folders)
+        now = await anyio.to_thread.run_sync(_read_stamps, folders)
         if now != before:
             return
 
 
-def _folder_of(place: str) -> Path:
+def _find_folder(place: str) -> Path:
     path = Path(place)
     return path if path.is_dir() else path.parent
 
 
-def _stamps(folders: Iterable[Path]) -> dict[str, tuple[int, int]]:
+def _read_stamps(folders: Iterable[Path]) -> dict[str, tuple[int, int]]:
     stamps: dict[str, tuple[int, int]] = {}
     for folder in folders:
         try:

@@ -86,15 +86,15 @@ class _FormWriter:
         node = place.resolved
         if node.is_false or _has_broken_reference(place):
             return None
-        form = _texts_of(place)
-        form["hint"] = _hint_at(place)
+        form = _collect_texts(place)
+        form["hint"] = _write_hint(place)
         of = None if node is place else self._number(node)
         if of is not None:
             return {**form, "of": of}
-        control = _control_of(node)
+        control = _choose_control(node)
         form |= {"control": control, "type": node.types[0] if len(node.types) == 1 else ""}
         form |= {word: node.keywords[word] for word in _KEPT if word in node.keywords}
-        clock = _clock_of(node)
+        clock = _find_clock(node)
         if clock is not None:
             form.pop("pattern", None)
             form["format"], form["zone"] = clock
@@ -104,16 +104,16 @@ class _FormWriter:
             case "union":
                 form["kinds"] = self._kinds_of(node)
             case "object":
-                form |= self._object(node)
+                form |= self._describe_object(node)
             case "array":
-                form |= self._array(node)
+                form |= self._describe_array(node)
             case "string":
                 examples = node.keywords.get("examples")
                 if isinstance(examples, list) and examples:
                     form["example"] = examples[0]
         return form
 
-    def _object(self, node: SchemaNode) -> FormNode:
+    def _describe_object(self, node: SchemaNode) -> FormNode:
         other = next(iter(node.pattern_properties.values()), node.additional)
         is_closed = other is not None and other.is_false
         if other is None:  # a tool without parameters takes none
@@ -126,7 +126,7 @@ class _FormWriter:
             "isClosed": is_closed,
         }
 
-    def _array(self, node: SchemaNode) -> FormNode:
+    def _describe_array(self, node: SchemaNode) -> FormNode:
         return {
             "first": [self._number(item) for item in node.prefix_items],
             "other": self._number(node.items),
@@ -148,7 +148,7 @@ def _has_broken_reference(place: SchemaNode) -> bool:
     return any(part.pointer and part.reference is None for part in place.list_parts())
 
 
-def _texts_of(place: SchemaNode) -> FormNode:
+def _collect_texts(place: SchemaNode) -> FormNode:
     texts: FormNode = {}
     if place.title:
         texts["title"] = place.title
@@ -159,14 +159,14 @@ def _texts_of(place: SchemaNode) -> FormNode:
     return texts
 
 
-def _control_of(node: SchemaNode) -> str:
+def _choose_control(node: SchemaNode) -> str:
     """Return what shows the values of *node*."""
     if _write_choices(node):
         return "choice"
     if len(node.types) > 1 or node.variants:
         return "union"
     if node.types in ((), ("string",)):
-        clock = _clock_of(node)
+        clock = _find_clock(node)
         text_format = node.keywords.get("contentEncoding", node.keywords.get("format"))
         if clock is not None:
             text_format = clock[0]
@@ -183,7 +183,7 @@ def _control_of(node: SchemaNode) -> str:
     return "array" if node.items is not None or node.is_tuple else "any"
 
 
-def _clock_of(node: SchemaNode) -> tuple[str, str] | None:
+def _find_clock(node: SchemaNode) -> tuple[str, str] | None:
     """Return the format of a time that Toolwire publishes by a pattern, and whether it has an
     offset; `None` for other nodes.
     """
@@ -216,17 +216,17 @@ def _kinds_of(node: SchemaNode) -> list[SchemaNode]:
 _TEXTS = ("title", "description", "default")
 
 
-def _hint_at(place: SchemaNode) -> str:
+def _write_hint(place: SchemaNode) -> str:
     """Return in a few words what a value must be."""
     node = place.resolved
     kinds = [kind for kind in _kinds_of(node) if kind.resolved.types != ("null",)]
     if len(kinds) == 1:
         node = kinds[0].resolved
-    clock = _clock_of(node)
+    clock = _find_clock(node)
     text_format = node.keywords.get("format")
     if clock is not None:
         text_format = clock[0]
-    words = [text_format if isinstance(text_format, str) else _control_of(node)]
+    words = [text_format if isinstance(text_format, str) else _choose_control(node)]
     for word, value in node.keywords.items():
         is_picked = word == "pattern" and clock is not None
         text = _to_text(value)

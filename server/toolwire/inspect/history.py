@@ -79,7 +79,7 @@ class CallHistory:
             raise ClientError("this call is no longer kept")
         return self._calls[id]
 
-    def rows(self) -> list[dict[str, Any]]:
+    def list_rows(self) -> list[dict[str, Any]]:
         """Return all calls for the page, the newest first, without results; arguments that are
         long are left out.
         """

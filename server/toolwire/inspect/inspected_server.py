@@ -339,7 +339,7 @@ class InspectedServer:
             for name, call in saved.items()
         ]
         file = FILE.as_posix()
-        return {"saved": rows, "calls": self._history.rows(), "file": file, "problem": problem}
+        return {"saved": rows, "calls": self._history.list_rows(), "file": file, "problem": problem}
 
     async def past(self, id: int) -> Object:
         """Return the arguments and the result of a call that was made."""

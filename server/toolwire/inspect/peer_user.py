@@ -38,10 +38,13 @@ def find_user(client_port: int, server_port: int) -> int | None:
             continue
         for line in lines[1:]:
             columns = line.split()
-            if _port(columns[_LOCAL]) == client_port and _port(columns[_REMOTE]) == server_port:
+            if (
+                _read_port(columns[_LOCAL]) == client_port
+                and _read_port(columns[_REMOTE]) == server_port
+            ):
                 return int(columns[_USER])
     return None
 
 
-def _port(address: str) -> int:
+def _read_port(address: str) -> int:
     return int(address.rpartition(":")[2], 16)

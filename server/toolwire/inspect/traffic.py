@@ -87,14 +87,14 @@ class Feed:
             else:
                 await self._changed.wait()
 
-    def recording(self) -> bytes:
+    def format_recording(self) -> bytes:
         """Return the messages among the events as a recording."""
         events = map(msgspec.json.decode, self._lines)
         return b"".join(
             encode(event["entry"]) + b"\n" for event in events if event["type"] == "message"
         )
 
-    def events(self, kinds: Container[str]) -> list[msgspec.Raw]:
+    def list_events(self, kinds: Container[str]) -> list[msgspec.Raw]:
         """Return the events of these *kinds* that are kept, as JSON."""
         lines = list(self._lines)
         return [msgspec.Raw(line) for line in lines if _decode_kind(line).type in kinds]

@@ -72,7 +72,7 @@ def make_key(kind: str, **facts: Any) -> str:
 def load(key: str) -> Lists | None:
     """Return the lists that were saved for *key*; `None` without a file that can be trusted."""
     try:
-        path = _path_of(_open_folder(create=False), key)
+        path = _make_path(_open_folder(create=False), key)
         lists = _decode(_read_private(path))
         with suppress(OSError):  # a folder that may only be read
             os.utime(path)  # what is used is not the oldest
@@ -94,7 +94,7 @@ def save(key: str, lists: Lists) -> None:
         if len(data) > MAX_FILE_BYTES:
             raise ValueError(f"they take {len(data)} bytes, more than {MAX_FILE_BYTES}")
         folder = _open_folder(create=True)
-        _replace(_path_of(folder, key), data)
+        _replace(_make_path(folder, key), data)
         _remove_oldest(folder)
     except (OSError, ValueError) as problem:
         log.debug(f"lists are not cached: {problem}")
@@ -103,7 +103,7 @@ def save(key: str, lists: Lists) -> None:
 def forget(key: str) -> None:
     """Remove what is saved for *key*."""
     with suppress(OSError, ValueError):
-        os.unlink(_path_of(_open_folder(create=False), key))
+        os.unlink(_make_path(_open_folder(create=False), key))
 
 
 def find_folder() -> str:
@@ -133,7 +133,7 @@ def _open_folder(*, create: bool) -> str:
     return folder
 
 
-def _path_of(folder: str, key: str) -> str:
+def _make_path(folder: str, key: str) -> str:
     return os.path.join(folder, key + _ENDING)
 
 

@@ -67,7 +67,7 @@ class EventLoop:
         self._is_started = False
         self._thread: threading.Thread | None = None
         self._watch = LoopWatch(
-            timers, self.soon, lambda: bool(self._under_way), self._thread_id, _RUNNER
+            timers, self.run_soon, lambda: bool(self._under_way), self._get_thread_id, _RUNNER
         )
 
     def put(self, call: Call) -> None:
@@ -106,9 +106,9 @@ class EventLoop:
     def cancel(self, call: Call) -> None:
         """Cancel *call*, which has ended, at its next await. Never blocks."""
         # Without a loop nothing runs yet, and `_run` checks that the call has ended.
-        self.soon(partial(_cancel, call))
+        self.run_soon(partial(_cancel, call))
 
-    def soon(self, task: Callable[[], None]) -> bool:
+    def run_soon(self, task: Callable[[], None]) -> bool:
         """Run a small *task* on the loop, from any thread; return false if the loop has ended.
         Never blocks.
         """
@@ -122,20 +122,20 @@ class EventLoop:
             return False
         return True
 
-    def _thread_id(self) -> int | None:
+    def _get_thread_id(self) -> int | None:
         thread = self._thread
         return None if thread is None else thread.ident
 
     def make_room(self) -> None:
         """Start the calls that wait for `may_begin`."""
-        self.soon(lambda: self._calls.make_room())
+        self.run_soon(lambda: self._calls.make_room())
 
     def finish(self, seconds: float) -> None:
         """Cancel all tasks, and give them up to *seconds* to clean up."""
         with self._lock:
             begun, thread = self._call_soon is not None, self._thread
         if begun and thread is not None:
-            self.soon(self._cancel_all)
+            self.run_soon(self._cancel_all)
             thread.join(seconds)
 
     def _cancel_all(self) -> None:

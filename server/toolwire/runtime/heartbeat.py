@@ -81,7 +81,7 @@ class Heartbeat:
             else:
                 report.at = now  # also if it cannot be sent: the next one is due as long after
                 self.sent += 1
-                self._send(partial(heartbeat, call), _BYTES)
+                self._send(partial(make_heartbeat, call), _BYTES)
         # A call that begins after this line finds the timer stopped, and starts it; one before it
         # is found here.
         self._ticking = False
@@ -96,7 +96,7 @@ class Heartbeat:
         ]
 
 
-def heartbeat(call: Call) -> bytes | None:
+def make_heartbeat(call: Call) -> bytes | None:
     """Return a progress notification in place of the tool, which has not reported for long.
 
     Its value is just above the tool's last one, or above 0 before that, so that the tool's next

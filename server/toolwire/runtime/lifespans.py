@@ -251,7 +251,7 @@ class _Entered:
 
     def _run(self, server: object, loop: Callable[[], EventLoop]) -> None:
         try:
-            manager = _manager(self.lifespan, server)
+            manager = _make_manager(self.lifespan, server)
             if isinstance(manager, AbstractAsyncContextManager):
                 the_loop = loop()
                 the_loop.spawn(partial(self._run_async, manager, the_loop))
@@ -269,7 +269,7 @@ class _Entered:
         from anyio import Event, get_cancelled_exc_class
 
         leaving = Event()
-        self._wake = partial(loop.soon, leaving.set)
+        self._wake = partial(loop.run_soon, leaving.set)
         try:
             async with manager as self.value:
                 self._ready.set()
@@ -290,7 +290,7 @@ class _Entered:
         self._ready.set()
 
 
-def _manager(lifespan: Lifespan, server: object) -> Manager:
+def _make_manager(lifespan: Lifespan, server: object) -> Manager:
     """Return the context manager of *lifespan*; raises `LifespanFailed` if it makes none."""
     import inspect
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         def is_copy(self) -> bool:
             """Whether a tool has forked this process."""
 
-        def message_of(self, call: Call, outcome: Outcome) -> bytes | None:
+        def end_call(self, call: Call, outcome: Outcome) -> bytes | None:
             """End *call* and return its response; `None` if nothing waits for one."""
 
         def deliver(self, call: Call, outcome: Outcome) -> None:
@@ -50,13 +50,13 @@ _LONGEST_TURN_SECONDS = 0.002
 
 
 class LoopResponses:
-    """Answers calls of *session* that end on the event loop. *size_of* is about how many bytes the
-    response with an outcome takes.
+    """Answers calls of *session* that end on the event loop. *estimate_size* says about how many
+    bytes the response with an outcome takes.
     """
 
-    def __init__(self, session: SessionParts, size_of: Callable[[Outcome], int]) -> None:
+    def __init__(self, session: SessionParts, estimate_size: Callable[[Outcome], int]) -> None:
         self._session = session
-        self._size_of = size_of
+        self._estimate_size = estimate_size
         self._messages: deque[bytes] = deque()
         self._timer_runs = False
 
@@ -65,10 +65,10 @@ class LoopResponses:
         session = self._session
         wants_logs = call.log_level is not None or session.log_level is not None
         may_have_sent = call.token is not None or wants_logs
-        if may_have_sent or session.is_copy or self._size_of(outcome) > _MAX_BYTES:
+        if may_have_sent or session.is_copy or self._estimate_size(outcome) > _MAX_BYTES:
             session.deliver(call, outcome)
             return
-        message = session.message_of(call, outcome)
+        message = session.end_call(call, outcome)
         if message is None:
             return
         self._messages.append(message)
@@ -84,7 +84,7 @@ class LoopResponses:
                 return
             self._timer_runs = True
         loop = self._session.loop
-        if loop is None or not loop.soon(self._flush):
+        if loop is None or not loop.run_soon(self._flush):
             self._flush()
 
     def _flush_late(self) -> None:

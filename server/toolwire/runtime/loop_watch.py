@@ -102,25 +102,25 @@ class LoopWatch:
         seconds = MOST_TICKS * TICK_SECONDS
         name, place = "an async tool", ""
         with suppress(Exception):  # other threads run: a frame may be gone, or be of another call
-            name, place = self._culprit()
+            name, place = self._find_culprit()
         log.warning(
             f"{name} has blocked the event loop for {seconds:g} s, so other async calls"
             f" wait{place}; {_ADVICE}"
         )
 
-    def _culprit(self) -> tuple[str, str]:
+    def _find_culprit(self) -> tuple[str, str]:
         """Return the name of the tool that runs on the loop, and the line of its file that does not
         return.
         """
-        frames = _frames_of(self._thread_id())
+        frames = _list_frames(self._thread_id())
         for at, frame in enumerate(frames):
             if frame.f_code is self._runner:
                 call: Call = frame.f_locals["call"]
-                return call.entry.name, _line_of(frames[at + 1 :], call.entry.function)
+                return call.entry.name, _find_line(frames[at + 1 :], call.entry.function)
         return "an async tool", ""
 
 
-def _frames_of(thread_id: int | None) -> list[FrameType]:
+def _list_frames(thread_id: int | None) -> list[FrameType]:
     """Return the frames of a thread, the innermost last."""
     frame = None if thread_id is None else sys._current_frames().get(thread_id)
     frames: list[FrameType] = []
@@ -130,7 +130,7 @@ def _frames_of(thread_id: int | None) -> list[FrameType]:
     return frames[::-1]
 
 
-def _line_of(frames: list[FrameType], function: Any) -> str:
+def _find_line(frames: list[FrameType], function: Any) -> str:
     """Return the innermost line in the file of *function*, as a part of a sentence; an empty text
     without one.
     """

@@ -73,7 +73,7 @@ class OpenElicitations:
         pending = PendingElicitation(call, params, replies.put, method, input_key)
         self._check_connected()
         message = self._elicitations.request(pending)
-        with self._waiting(pending), self._workers.one_more():
+        with self._suspend_limit(pending), self._workers.allow_one_more():
             if message is not None:
                 self._writer.write(message)
             reply = replies.get()
@@ -95,12 +95,12 @@ class OpenElicitations:
 
         def wake(reply: Reply) -> None:
             replies.append(reply)
-            loop.soon(replied.set)
+            loop.run_soon(replied.set)
 
         pending = PendingElicitation(call, params, wake, method, input_key=input_key)
         self._check_connected()
         message = self._elicitations.request(pending)
-        with self._waiting(pending):
+        with self._suspend_limit(pending):
             if message is not None:
                 self._writer.enqueue(message)
             await replied.wait()
@@ -156,7 +156,7 @@ class OpenElicitations:
             raise NotAnswered(_GONE)
 
     @contextmanager
-    def _waiting(self, pending: PendingElicitation) -> Iterator[None]:
+    def _suspend_limit(self, pending: PendingElicitation) -> Iterator[None]:
         """Suspend the time limit of the call inside the `with` block, and limit the wait."""
         session = self._session
         with session.without_limit(pending.call):

@@ -314,7 +314,8 @@ class Session:
         self._protocol.refuse_requests(self._refusing)
         if self._refusing:
             log.rarely(
-                "unsent", f"requests are refused until the host reads: {self.writer.unread()}"
+                "unsent",
+                f"requests are refused until the host reads: {self.writer.describe_unread()}",
             )
 
     def stop(self, call: Call) -> None:
@@ -364,7 +365,7 @@ class Session:
                 return
             if self._leave is not None:
                 self._leave(outcome)
-            message = self.message_of(call, outcome)
+            message = self.end_call(call, outcome)
             # While more calls wait, responses are collected: one write for many quick calls.
             if message is not None and not (self.backlog and self.writer.buffer(message)):
                 self.writer.write(message)
@@ -386,7 +387,7 @@ class Session:
         if message is not None:
             self.writer.enqueue(message)
 
-    def message_of(self, call: Call, outcome: Outcome) -> bytes | None:
+    def end_call(self, call: Call, outcome: Outcome) -> bytes | None:
         """End *call* and return its response; `None` if nothing waits for one."""
         if call.limit is not None:
             self.timers.cancel(call.limit)
@@ -412,7 +413,7 @@ class Session:
                 self.loop = self.loop or EventLoop(
                     self.timers,
                     self.begin_async,
-                    LoopResponses(self, size_of).deliver,
+                    LoopResponses(self, estimate_size).deliver,
                     self.end_async,
                     lambda call: not self.writer.is_full,
                 )
@@ -447,7 +448,7 @@ class Session:
         """Have the outbox answer *call*; on a thread that must not wait for the host."""
         if self._leave is not None:
             self._leave(outcome)
-        self.writer.enqueue(partial(self.message_of, call, outcome), size_of(outcome))
+        self.writer.enqueue(partial(self.end_call, call, outcome), estimate_size(outcome))
 
     # The host of running calls
 
@@ -518,7 +519,7 @@ class Session:
     @contextmanager
     def pause(self, call: Call) -> Iterator[None]:
         """Stop the time limit of *call*, and do not count its worker, inside the `with` block."""
-        with self.without_limit(call), self._workers.one_more():
+        with self.without_limit(call), self._workers.allow_one_more():
             yield
 
     # Elicitations
@@ -552,7 +553,7 @@ class Session:
             self._open_elicitations.fail_all()
 
 
-def size_of(outcome: Outcome) -> int:
+def estimate_size(outcome: Outcome) -> int:
     """Return about how many bytes the response takes: its content, and as much again for what is
     structured.
     """

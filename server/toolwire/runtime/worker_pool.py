@@ -115,7 +115,7 @@ class WorkerPool:
     def serve_backlog(self) -> None:
         """Have the backlog run after a thread outside the pool has added to it. Never blocks."""
         if self.backlog:
-            if self.idle or not self.active():
+            if self.idle or not self.count_active():
                 self.wake(1)
             self.watch()
 
@@ -131,13 +131,13 @@ class WorkerPool:
         with self._lock:
             if worker in self._workers:
                 self._abandoned.add(worker)
-        if self._beyond_limit() > 0:
+        if self._count_beyond_limit() > 0:
             log.rarely("abandoned", f"{len(self._abandoned)} calls {_STUCK}")
         self.watch()
 
     def refuse_hopeless(self) -> None:
         """Refuse the waiting calls if abandoned workers hold every place. Never blocks."""
-        if self._beyond_limit() < self._max_workers:
+        if self._count_beyond_limit() < self._max_workers:
             return
         problem = f"Overloaded: {len(self._abandoned)} calls {_STUCK}"
         with suppress(IndexError):
@@ -172,7 +172,7 @@ class WorkerPool:
                 with self._lock:
                     # One more than may run calls, so that one can read; and another to read while
                     # that one writes.
-                    if self.active() > self._max_workers + self._only_waiting + (not serve):
+                    if self.count_active() > self._max_workers + self._only_waiting + (not serve):
                         return
                     worker = _Worker()
                     try:
@@ -185,7 +185,7 @@ class WorkerPool:
             worker.inbox.put(serve)
 
     @contextmanager
-    def one_more(self) -> Iterator[None]:
+    def allow_one_more(self) -> Iterator[None]:
         """Allow one more worker inside the `with` block, since the calling one only waits."""
         with self._lock:
             self._only_waiting += 1
@@ -195,19 +195,19 @@ class WorkerPool:
             with self._lock:
                 self._only_waiting -= 1
 
-    def active(self) -> int:
+    def count_active(self) -> int:
         """Return the number of workers that hold a place: all but the abandoned ones, of which
         those beyond their limit hold theirs, too.
         """
         return len(self._workers) - min(len(self._abandoned), self._max_abandoned)
 
-    def busy(self) -> int:
+    def count_busy(self) -> int:
         """Return how many workers that hold a place run calls or write."""
-        return self.active() - len(self.idle) - self.reading.locked()
+        return self.count_active() - len(self.idle) - self.reading.locked()
 
-    def room(self) -> int:
+    def count_room(self) -> int:
         """Return how many more workers may run calls."""
-        return max(0, self._max_workers + self._only_waiting - self.busy())
+        return max(0, self._max_workers + self._only_waiting - self.count_busy())
 
     def is_crowded(self) -> bool:
         """Return whether more workers are busy than may run calls, since one of them was only to
@@ -217,10 +217,10 @@ class WorkerPool:
         # too many busy ones.
         return (
             len(self._workers) > self._max_workers
-            and self.busy() > self._max_workers + self._only_waiting
+            and self.count_busy() > self._max_workers + self._only_waiting
         )
 
-    def _beyond_limit(self) -> int:
+    def _count_beyond_limit(self) -> int:
         """Return how many more workers are abandoned than may be: as many keep their places.
 
         Negative while more may be abandoned.
@@ -289,7 +289,7 @@ class _Worker:
         while (serve := self._next_job(pool)) is not None:
             # A worker that only reads never waits for the host, and leaves the calls to the others,
             # if there are any.
-            serves = serve or (pool.read_once(self, writes=False) and pool.busy() <= 1)
+            serves = serve or (pool.read_once(self, writes=False) and pool.count_busy() <= 1)
             if serves and not self._serve(pool):
                 break
             if pool.finishing and not pool.backlog:
@@ -352,7 +352,7 @@ class _Worker:
         ):
             return False
         if (
-            not pool.room()
+            not pool.count_room()
         ):  # the monitor takes care of reading, and the busy workers of the backlog
             return False
         try:
@@ -405,7 +405,7 @@ class _StallMonitor:
             return
         self._ticking = False
         # A thread that began something just before has still seen the monitor awake.
-        if self._pool.busy() or self._pool.backlog:
+        if self._pool.count_busy() or self._pool.backlog:
             self.watch()
 
     def _wake_where_needed(self) -> bool:
@@ -421,17 +421,17 @@ class _StallMonitor:
         idle = self._process_was_idle(now)
         if pool.read is not None and not pool.reading.locked():
             if not begun:
-                pool.wake(1, serve=pool.room() > 0)
+                pool.wake(1, serve=pool.count_room() > 0)
             elif now - self._read_at > _LONG_SECONDS:
                 pool.wake(1, serve=False)
         waiting = len(pool.backlog)
         # If as many have begun in the last tick as wait, the workers get through the backlog within
         # the next one.
         if waiting > begun and (idle or now - self._begun_at > _LONG_SECONDS):
-            pool.wake(min(waiting, max(pool.busy(), 1), pool.room()))
+            pool.wake(min(waiting, max(pool.count_busy(), 1), pool.count_room()))
             pool.refuse_hopeless()
         nobody_reads = pool.read is not None and not pool.reading.locked()
-        return not (begun or waiting or pool.busy() or nobody_reads)
+        return not (begun or waiting or pool.count_busy() or nobody_reads)
 
     def _process_was_idle(self, now: float) -> bool:
         computed = time.process_time()

@@ -186,11 +186,13 @@ class MessageWriter:
         full.
         """
         if self.unsent_bytes > 2 * self._max_unsent_bytes:
-            log.rarely("not reading", f"nothing is read until the host reads: {self.unread()}")
+            log.rarely(
+                "not reading", f"nothing is read until the host reads: {self.describe_unread()}"
+            )
             with self._changed:
                 self._changed.wait_for(lambda: not self.is_full)
 
-    def unread(self) -> str:
+    def describe_unread(self) -> str:
         """Return how much waits for the host, as a clause."""
         return f"{self.unsent_bytes} bytes of responses are unread (--limit max_unsent_bytes)"
 

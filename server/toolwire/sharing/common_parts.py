@@ -11,7 +11,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from ..runtime.session import Session, size_of
+from ..runtime.session import Session, estimate_size
 from ..server import Server
 from ..timers import Timers
 from .absent_sessions import AbsentSessions
@@ -212,7 +212,7 @@ class SharingSession(Session):
 
             loop: Any = _LoopOfAll(self._common.event_loop())
             self.loop = loop
-            self.responses = LoopResponses(self, size_of)
+            self.responses = LoopResponses(self, estimate_size)
         return self.loop
 
 
@@ -244,7 +244,7 @@ class _LoopOfAll:
         self.put = loop.put
         self.cancel = loop.cancel
         self.make_room = loop.make_room
-        self.soon = loop.soon
+        self.run_soon = loop.run_soon
         self._loop = loop
 
     def spawn(self, task: Callable[[], Coroutine[Any, Any, None]]) -> None:

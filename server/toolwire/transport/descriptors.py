@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def private(descriptor: int) -> int:
+def duplicate_privately(descriptor: int) -> int:
     """Return a duplicate of *descriptor* with a high number, which no child inherits."""
     if sys.platform == "win32":
         return os.dup(descriptor)
@@ -39,12 +39,12 @@ def private(descriptor: int) -> int:
 def move_high(descriptor: int) -> int:
     """Give *descriptor* a high number, and return that."""
     try:
-        return private(descriptor)
+        return duplicate_privately(descriptor)
     finally:
         os.close(descriptor)
 
 
-def private_pipe() -> tuple[int, int]:
+def open_private_pipe() -> tuple[int, int]:
     """Return a new pipe, the end to read first, with high numbers."""
     read, write = os.pipe()
     return move_high(read), move_high(write)

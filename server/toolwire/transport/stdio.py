@@ -27,7 +27,7 @@ import msgspec
 from toolwire_schemas.threads import start_timer
 
 from .. import log
-from .descriptors import private, private_pipe, watch_descriptor
+from .descriptors import duplicate_privately, open_private_pipe, watch_descriptor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,7 +137,7 @@ def claim(*, watched: bool = False, keep_children: bool = False) -> Streams:
         os.set_inheritable(2, True)
         null = os.dup(null)
     ends_children = not watched and not keep_children and _lead_children()
-    streams = Streams(private(0), private(1), watched, ends_children)
+    streams = Streams(duplicate_privately(0), duplicate_privately(1), watched, ends_children)
     os.dup2(null, 0)
     os.dup2(2, 1)
     os.close(null)
@@ -188,7 +188,7 @@ def serve(
     *begin* makes the session from the function that writes. With *loading*, the process may also
     end before the tools are loaded.
     """
-    session = begin(_writer(streams.write))
+    session = begin(_make_writer(streams.write))
     ended = ProcessEnd()
     if loading is None:
         end_on_signals(ended)  # until then, a signal ends the process at once
@@ -439,7 +439,7 @@ class ProcessEnd:
 
     def __init__(self) -> None:
         self.has_come = False
-        self.pipe = private_pipe()
+        self.pipe = open_private_pipe()
         self._poll: Callable[[], object] | None = None
         self._polls = threading.Event()
         self._is_unchanged = watch_descriptor(self.pipe[1])
@@ -557,7 +557,7 @@ class Reader:
         return data
 
 
-def _writer(descriptor: int) -> Write:
+def _make_writer(descriptor: int) -> Write:
     is_unchanged = watch_descriptor(descriptor)
 
     def write(data: bytes) -> None:

@@ -16,7 +16,7 @@ import threading
 from contextlib import suppress
 
 from .. import log
-from ..transport.descriptors import private_pipe
+from ..transport.descriptors import open_private_pipe
 
 BEYOND_GRACE_SECONDS = 0.9
 """How long the exit may take beyond the grace: more than it needs if Python runs, less than the
@@ -66,7 +66,7 @@ def watch_loading(
     sleeping = [_SHELL, "-c", _SCRIPT, str(_QUICK_SECONDS)]
     theirs = ours = -1
     try:
-        theirs, ours = private_pipe()
+        theirs, ours = open_private_pipe()
         passed = {0: theirs, 3: host, 4: wakeup[0], 5: wakeup[1]}
         process = os.posix_spawn(
             _SHELL,

@@ -29,7 +29,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from .. import log
-from ..transport.descriptors import move_high, private_pipe, watch_descriptor
+from ..transport.descriptors import move_high, open_private_pipe, watch_descriptor
 from .board import NAME_BYTES, SLOTS, Board
 from .loading_watch import make_options
 
@@ -149,7 +149,7 @@ class Watchdog:
         passed = {3: self._host, 4: self._wakeup[0], 5: self._wakeup[1]}
         theirs = ours = -1
         try:
-            theirs, ours = private_pipe()
+            theirs, ours = open_private_pipe()
             passed[0] = theirs
             with suppress(OSError):  # without shared memory, reports name no tools
                 board = Board()

@@ -22,7 +22,7 @@ def add_calls(history: CallHistory, count: int, text: str = "") -> None:
 
 
 def ids(history: CallHistory) -> list[int]:
-    return [row["id"] for row in history.rows()]
+    return [row["id"] for row in history.list_rows()]
 
 
 def test_old_calls_make_room_and_pinned_ones_stay() -> None:
@@ -46,7 +46,7 @@ def test_calls_have_room_by_their_size_and_the_last_one_stays() -> None:
 def test_long_arguments_are_left_out_of_the_list() -> None:
     history = CallHistory()
     add_calls(history, 1, "x" * 5000)
-    (row,) = history.rows()
+    (row,) = history.list_rows()
     assert row["arguments"] is None
     assert history.find(1).arguments == {"text": "x" * 5000}
 

@@ -17,7 +17,7 @@ from support.server_process import MODERN, answers, call, protocol_of, request
 from toolwire import Server, ToolError
 from toolwire.protocol.call import Call, Cancel, Send
 from toolwire.protocol.server_protocol import ServerProtocol
-from toolwire.runtime.heartbeat import heartbeat
+from toolwire.runtime.heartbeat import make_heartbeat
 from toolwire_schemas.wire.codec import decode
 from toolwire_tools import Text, make_tool, tool_api
 
@@ -444,7 +444,7 @@ class TestCalls:
         started = self.start(protocol_of(add), call("add", {"a": 1, "b": 2}, progressToken="t"))
 
         made = [
-            heartbeat(started) if done is None else started.progress_message(done, 9, "now")
+            make_heartbeat(started) if done is None else started.progress_message(done, 9, "now")
             for done in reports
         ]
 

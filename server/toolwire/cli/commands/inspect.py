@@ -163,7 +163,7 @@ def _write_page(words: Words, feed: Feed, state: dict[str, Any]) -> int:
     from ...inspect.page_state import make_state
 
     check_folders(words.options, "html")
-    events = feed.events(SAVED_EVENTS)
+    events = feed.list_events(SAVED_EVENTS)
     write_pages(words.options, html=lambda: write_one_file(make_state(state), events))
     return 0
 

@@ -59,7 +59,7 @@ def print_users_part(error: BaseException | None) -> None:
     an error.
     """
     if error is not None:
-        print_exception(type(error), error, log.users_part(error.__traceback__))
+        print_exception(type(error), error, log.skip_own_frames(error.__traceback__))
 
 
 def _find_line(error: BaseException) -> str:

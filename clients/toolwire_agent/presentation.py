@@ -412,10 +412,10 @@ def find_open_steps(record: Sequence[events.Recorded]) -> list[events.Recorded]:
         match event:
             case events.ActionChosen() | events.UserAsked():
                 waiting.append(event)
-            case events.CallFinished(call=call):
+            case events.CallFinished(call=int(call)) | events.Refused(call=int(call)):
                 waiting = [step for step in waiting if not _is_call(step, call)]
             case events.Refused() if waiting:
-                waiting.pop()  # refusals have no number: they follow the call that was chosen last
+                waiting.pop()  # without a number, it follows the call that was chosen last
             case events.UserAnswered() | events.QuestionAsked() | events.ModelAsked():
                 waiting = []
     return list(waiting)

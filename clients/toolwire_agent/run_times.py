@@ -36,6 +36,7 @@ class RunTimes:
     def __init__(self) -> None:
         self._before: Recorded | None = None
         self._calls: dict[int, events.CallStarted] = {}
+        self._approvals: dict[int, events.ApprovalAsked] = {}
 
     def add(self, event: Recorded) -> RunSpan | None:
         """Return the span that *event* ends, if it ends one whose times are known."""
@@ -51,6 +52,10 @@ class RunTimes:
                 return _make_span("model", "model", before, event, usage=reply.usage)
             case events.ModelFailed():
                 return _make_span("model", "model", before, event, is_error=True)
+            case events.ApprovalAsked(call=int(call)):
+                self._approvals[call] = event
+            case events.Approved(call=int(call)) | events.Refused(call=int(call)):
+                return _make_span("question", "user", self._approvals.pop(call, None), event)
             case _ if isinstance(event, _PEOPLE):
                 return _make_span("question", "user", before, event)
         return None

@@ -8,7 +8,16 @@ from .agent import Agent
 from .agent_session import AgentSession, Clock
 from .approvals import Allow, ApprovalRequest, Approvals, OnApproval, Pause, Refuse, Verdict
 from .budgets import Budgets
-from .events import Live, OnLive, Outcome, Recorded, Status, TextArrived, ToolProgress
+from .events import (
+    EventRecorded,
+    Live,
+    OnLive,
+    Outcome,
+    Recorded,
+    Status,
+    TextArrived,
+    ToolProgress,
+)
 from .transcripts.replay import ReplayMissed
 from .transcripts.transcript import BrokenTranscript, load
 from .trimming import Trim, keep_last
@@ -23,6 +32,7 @@ __all__ = [
     "BrokenTranscript",
     "Budgets",
     "Clock",
+    "EventRecorded",
     "Live",
     "OnApproval",
     "OnLive",

@@ -142,7 +142,7 @@ class Agent:
         self, question: str, *, on_live: OnLive | None = None
     ) -> AsyncGenerator[Recorded, None]:
         """Answer a question and yield the events, `Ended` last. *on_live* receives text and
-        progress between them.
+        progress between them, and the events of calls at once.
         """
         return self.session(on_live=on_live).run(question)
 

@@ -14,6 +14,7 @@ from toolwire_schemas.language import say
 from ..models.model import keep_open
 from .events import (
     Ended,
+    EventRecorded,
     Outcome,
     QuestionAsked,
     Recorded,
@@ -297,7 +298,7 @@ class AgentSession:
 
     async def _call_tools(self, step: CallTools) -> None:
         """Call the tools and record their results."""
-        calls = OpenCalls(self._effects, self._state, self._record_event)
+        calls = OpenCalls(self._effects, self._state, self._record_during_calls)
         try:
             # A scope of its own, so that `cancel_call` leaves the run alone.
             with anyio.CancelScope() as self._call:
@@ -307,6 +308,11 @@ class AgentSession:
             left = calls.close()
         for event in left:
             self._record_event(event)
+
+    def _record_during_calls(self, event: Recorded) -> None:
+        recorded = self._record_event(event)
+        if self._effects.on_live is not None:
+            self._effects.on_live(EventRecorded(recorded))
 
     async def _list_changed_tools(self, opening: QuestionAsked | Resumed) -> ToolsListed | None:
         """Return the tools for the run that *opening* starts if they have changed; nothing if it is

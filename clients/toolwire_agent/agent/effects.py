@@ -138,8 +138,11 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
                 return await self._ask_model(state, step)
             case AskUser(ask=ask):
                 return await self.user.answer(ask.content)
-            case AskApproval():
-                return await self._ask_approval(state, step)
+            case AskApproval(asked=asked):
+                decided = await self._ask_approval(state, step)
+                if decided is None:
+                    return None
+                return msgspec.structs.replace(decided, call=asked.call)
 
     async def _ask_model(self, state: RunState, step: AskModel) -> Recorded:
         strict = bool(getattr(self.model, "strict_schemas", False))
@@ -167,7 +170,9 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             return events.ModelFailed(reason=f"{type(error).__name__}: {error}")
         return events.ModelFailed(reason=say("the model did not reply in time"), out_of_time=True)
 
-    async def _ask_approval(self, state: RunState, step: AskApproval) -> Recorded | None:
+    async def _ask_approval(
+        self, state: RunState, step: AskApproval
+    ) -> events.Approved | events.Refused | None:
         """Ask whether a call is allowed, again if changed parameters do not fit the tool."""
         action, asked = step.action, step.asked
         request = ApprovalRequest(
@@ -181,7 +186,7 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         if self.approvals.ask is None:
             if self.approvals.no_user == "pause":
                 return None
-            reason = state.explain_undone("no_approver", tool=action.tool)
+            reason = state.explain_undone("no_approver", action, tool=action.tool)
             return events.Refused(reason=reason, by_user=False)
         misfit = ""
         for _ in range(_MOST_MISFITS):
@@ -197,7 +202,8 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
             misfit = join_errors(faults)
             reason = say("the changed arguments do not fit: {faults}", faults=misfit)
             request = msgspec.structs.replace(request, reason=reason)
-        return events.Refused(reason=state.explain_undone("misfit", faults=misfit), by_user=False)
+        reason = state.explain_undone("misfit", action, faults=misfit)
+        return events.Refused(reason=reason, by_user=False)
 
     async def call(
         self, state: RunState, step: CallTool, aside: Callable[[Recorded], object]
@@ -362,7 +368,7 @@ class _Witness(ElicitationObserver):
 _MOST_MISFITS = 3
 
 
-def _make_event(verdict: Verdict | bool) -> Recorded | None:
+def _make_event(verdict: Verdict | bool) -> events.Approved | events.Refused | None:
     """Return the event of a verdict that leaves the parameters; `None` for a pause.
 
     Raises:

@@ -158,8 +158,12 @@ class ActionChosen(Event, frozen=True, kw_only=True):
 class ApprovalAsked(Event, frozen=True, kw_only=True):
     """The call needs approval, for `reason`. `interrupted`: it was started before and may have
     taken effect.
+
+    `call` is the number of a call that is asked for early, while calls before it are open as tasks;
+    `None` is the call whose turn it is.
     """
 
+    call: int | None = None
     tool: str
     params: Params
     reason: str
@@ -167,14 +171,18 @@ class ApprovalAsked(Event, frozen=True, kw_only=True):
 
 
 class Approved(Event, frozen=True, kw_only=True):
-    """The call was allowed, with the user's `params` if set."""
+    """The call was allowed, with the user's `params` if set. `call` is as in `ApprovalAsked`."""
 
+    call: int | None = None
     params: Params | None = None
 
 
 class Refused(Event, frozen=True, kw_only=True):
-    """The user or the settings refused the call; the model receives the reason."""
+    """The user or the settings refused the call; the model receives the reason. `call` is as in
+    `ApprovalAsked`.
+    """
 
+    call: int | None = None
     reason: str
     by_user: bool = True
 
@@ -190,7 +198,7 @@ class CallStarted(Event, frozen=True, kw_only=True):
 class TaskStarted(Event, frozen=True, kw_only=True):
     """The server makes the call the task `task`, which a resumed session finds again.
 
-    It is recorded at once and yielded after the call.
+    It is recorded at once and yielded after the call: see `EventRecorded`.
     """
 
     call: int = 0
@@ -201,7 +209,7 @@ class ToolAsked(Event, frozen=True, kw_only=True):
     """A running tool asks the user to fill in a form. `tool` is `None` where the server does not
     say.
 
-    It is recorded at once and yielded after the call.
+    It is recorded at once and yielded after the call: see `EventRecorded`.
     """
 
     call: int = 0
@@ -310,9 +318,15 @@ class ToolProgress(msgspec.Struct, frozen=True):
     message: str | None = None
 
 
-Live = TextArrived | ToolProgress
-"""Updates between two events. They are not recorded, since `ModelReplied` and `CallFinished` say
-the same.
+class EventRecorded(msgspec.Struct, frozen=True):
+    """An event while calls run, when it is recorded. The run yields it when they have ended."""
+
+    event: Recorded
+
+
+Live = TextArrived | ToolProgress | EventRecorded
+"""Updates between two events that a run yields. They are not recorded, since the events say the
+same.
 """
 
 OnLive = Callable[[Live], object]

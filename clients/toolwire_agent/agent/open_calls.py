@@ -9,7 +9,7 @@ import msgspec
 from toolwire_client.waiting.event_loop import open_task_group
 
 from .events import CallFinished, TaskStarted
-from .steps import CallTools, RecordEvent
+from .steps import AskApproval, CallTools
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,7 +26,7 @@ class OpenCalls:
     """Runs calls side by side, and records their results in the order of the calls.
 
     A call that has become a task holds up no other: later results are recorded before its own, and
-    calls that wait for nothing else start.
+    calls that wait for nothing else start, or the user is asked to approve them.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class OpenCalls:
         """Run the calls of *step*, and those that may start during them."""
         async with open_task_group() as group:
             self._start(group, step)
+            self._start_further_calls(group)
 
     def close(self) -> list[Recorded]:
         """Record nothing more, and return the results that are not recorded: calls without one were
@@ -93,12 +94,20 @@ class OpenCalls:
                 return
 
     def _start_further_calls(self, group: TaskGroup) -> None:
-        """Start the calls that wait for none but tasks."""
-        while self._state.has_calls_ahead:
-            step = self._state.choose_next_step()
-            if not isinstance(step, RecordEvent):  # no time is left
-                return
+        """Start the calls that wait for none but tasks, or ask for their approval."""
+        while (step := self._state.choose_step_ahead()) is not None:
+            if isinstance(step, AskApproval):
+                self._record(step.asked)
+                group.start_soon(self._ask_approval, group, step)
+                continue
             self._record(step.event)
-            step = self._state.choose_next_step()
-            if isinstance(step, CallTools):
-                self._start(group, step)
+            following = self._state.choose_next_step()
+            if isinstance(following, CallTools):
+                self._start(group, following)
+
+    async def _ask_approval(self, group: TaskGroup, step: AskApproval) -> None:
+        decided = await self._effects.ask(self._state, step)
+        if decided is None:  # the user is asked again when it is the turn of the call
+            return
+        self._record(decided)
+        self._start_further_calls(group)

@@ -10,8 +10,9 @@ a run that was interrupted between the two goes on with the same event.
 Calls of one reply have numbers, from 0. Those that only read are announced and started at once
 (`_ahead`, then `open`), and their results wait (`_finished`) until those of the calls before them
 have been reported to the model: the history is the same as if they had run one after another. A
-call that has become a task may take hours, so it does not hold up the others (`_later`): those
-that need no approval start one after the other, as if the task had ended.
+call that has become a task may take hours, so it does not hold up the others (`_later`): they
+start one after the other, as if the task had ended. If one needs approval, it is asked for at once,
+and its number is in the events: other calls go on and end while the user decides.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from toolwire_client.redaction.hidden import HIDDEN, stands_for
 from toolwire_schemas.language import say
 
@@ -76,11 +78,13 @@ class RunState:
         self._interrupted: list[Action] = []  # calls without a recorded end
         # The pending call.
         self._number = 0
-        self._is_allowed = False
-        self._is_repeated = False  # of one that was interrupted
+        self._allowed: set[int] = set()  # by the user
+        self._repeated: set[int] = set()  # calls that were interrupted before
         # The other calls of its reply.
         self._ahead: dict[int, Action] = {}
         self._later: dict[int, Action] = {}  # that have not started
+        self._asked_early: set[int] = set()  # whose approval was asked for before their turn
+        self._edits: dict[int, dict[str, Any]] = {}  # arguments, before the turn of their call
         self._announced: set[int] = set()
         self._finished: dict[int, events.CallFinished] = {}
         self._open_forms: Counter[int] = Counter()
@@ -90,20 +94,20 @@ class RunState:
         """Whether the last question has an open step."""
         return self._due is not None or self.conversation.turn not in ("question", "stopped")
 
-    @property
-    def has_calls_ahead(self) -> bool:
-        """Whether calls may start now that wait for no other call."""
-        return bool(self._ahead)
+    def awaits_approval(self, call: int | None) -> bool:
+        """Return whether the user was asked early to approve *call*, and has not decided."""
+        return call in self._asked_early and call not in self._allowed
 
     def say_to_model(self, kind: str, **details: str | int) -> str:
         """Return a sentence for the model in its language: `say` has those for people."""
         return self.conversation.protocol.language.say(kind, **details)
 
-    def explain_undone(self, kind: str, **details: str | int) -> str:
-        """Return, for the model, why the pending call is not made, and whether it may have taken
-        effect before.
+    def explain_undone(self, kind: str, action: Action | None = None, **details: str | int) -> str:
+        """Return, for the model, why *action*, by default the pending call, is not made, and
+        whether it may have taken effect before.
         """
-        frame = "interrupted" if self._may_be_done(self.conversation.pending) else "undone"
+        undone = action or self.conversation.pending
+        frame = "interrupted" if self._may_be_done(undone) else "undone"
         return self.say_to_model(frame, why=self.say_to_model(kind, **details))
 
     def make_end(
@@ -191,9 +195,13 @@ class RunState:
             self.spending.add_estimated_reply(_estimate_tokens(self.sent, reply.text))
         else:
             self.spending.add_reply(reply.usage)
+        self._number = 0
         self._finished = {}
         self._announced = set()
-        self._make_pending(0)
+        self._allowed = set()
+        self._repeated = set()
+        self._asked_early = set()
+        self._edits = {}
         self._later = self.conversation.list_valid_actions()
         self._ahead = self._find_calls_ahead()
         self._due = self._make_event_for(decision)
@@ -234,42 +242,87 @@ class RunState:
             return self._make_end_of_time()
         return None
 
-    def _apply_wait(self, event: events.ApprovalAsked | events.UserAsked) -> None:
+    def _apply_wait(self, event: events.UserAsked) -> None:
         self.spending.start_wait()
+
+    def _apply_approval_request(self, event: events.ApprovalAsked) -> None:
+        if event.call is None:
+            self._ahead.pop(self._number, None)
+            self.spending.start_wait()
+            return
+        self._asked_early.add(event.call)
+        self._ahead.pop(event.call, None)
+        self._start_form(event.call)
 
     def _apply_task(self, event: events.TaskStarted) -> None:
         self._tasks[event.call] = event.task
         self._release_later_call()
 
     def _apply_form(self, event: events.ToolAsked) -> None:
-        self._open_forms[event.call] += 1
+        self._start_form(event.call)
+
+    def _apply_form_answer(self, event: events.FormAnswered) -> None:
+        self._end_form(event.call)
+
+    def _start_form(self, call: int) -> None:
+        self._open_forms[call] += 1
         # Tools that run side by side may ask at once: the wait is that of the first one.
         if self._open_forms.total() == 1:
             self.spending.start_wait()
 
-    def _apply_form_answer(self, event: events.FormAnswered) -> None:
-        self._open_forms[event.call] -= 1
+    def _end_form(self, call: int) -> None:
+        self._open_forms[call] -= 1
         if self._open_forms.total() == 0:
             self.spending.end_wait()
 
     def _apply_approval(self, event: events.Approved) -> None:
+        if event.call is not None:
+            self._apply_early_approval(event.call, event.params)
+            return
         self.spending.end_wait()
-        self._is_allowed = True
-        # Before the parameters change: the interrupted call had the old ones.
-        self._is_repeated = self._may_be_done(self.conversation.pending)
+        self._allow(self._number, self.conversation.pending)
         if event.params is not None:
             self.conversation.edit_action(event.params)
 
+    def _apply_early_approval(self, call: int, params: dict[str, Any] | None) -> None:
+        self._end_form(call)
+        action = self._later[call]
+        self._allow(call, action)
+        if params is not None:
+            action = self._later[call] = msgspec.structs.replace(action, params=params)
+            self._edits[call] = params
+        self._ahead[call] = action
+        self._apply_edit()
+
+    def _allow(self, number: int, action: Action | Ask | None) -> None:
+        self._allowed.add(number)
+        # Before the parameters change: the interrupted call had the old ones.
+        if self._may_be_done(action):
+            self._repeated.add(number)
+
     def _apply_refusal(self, event: events.Refused) -> None:
-        self.spending.end_wait()
-        # The settings have written their reason for the model already.
-        reason = event.reason
-        if event.by_user and reason:
-            reason = self.explain_undone("refused_because", reason=reason)
-        elif event.by_user:
-            reason = self.explain_undone("refused")
-        self.conversation.add_result(reason, success=False)
-        self._due = self._take_next_call()
+        call = event.call
+        if call is None:
+            self.spending.end_wait()
+            reason = self._explain_refusal(event, None)
+            self.conversation.add_result(reason, success=False)
+            self._due = self._take_next_call()
+            return
+        if self.awaits_approval(call):  # the settings refuse without a question
+            self._end_form(call)
+        self._ahead.pop(call, None)
+        reason = self._explain_refusal(event, self._later.pop(call))
+        self._finished[call] = events.CallFinished(call=call, success=False, result=reason)
+        if call == self._number:
+            self._due = self._report_result()
+        self._release_later_call()
+
+    def _explain_refusal(self, event: events.Refused, action: Action | None) -> str:
+        if not event.by_user:  # the settings have written their reason for the model already
+            return event.reason
+        if event.reason:
+            return self.explain_undone("refused_because", action, reason=event.reason)
+        return self.explain_undone("refused", action)
 
     def _apply_choice(self, event: events.ActionChosen) -> None:
         self._announced.add(event.call)
@@ -322,41 +375,40 @@ class RunState:
 
     # --- the calls of a reply ---
 
-    def _make_pending(self, number: int) -> None:
-        """Make the call with this number the pending one, which no approval has allowed yet.
-
-        It may run, or have ended: those that only read are made ahead.
-        """
-        self._number = number
-        self._is_allowed = False
-        self._is_repeated = False
-
     def _take_next_call(self) -> events.Recorded | None:
         """Go on to the next call of the last reply, and return the event that it leads to, if
         any.
         """
         decision = self.conversation.take_queued_action()
-        self._make_pending(self._number + 1)
+        self._number += 1
+        self._apply_edit()
         # It may have been made ahead of the others: then its result is reported now.
         if self._number in self._finished:
             return self._report_result()
-        if decision is None or self._number in self.open:
+        has_started = self._number in self.open or self._number in self._asked_early
+        if decision is None or has_started:
             return None
         return self._make_event_for(decision)
+
+    def _apply_edit(self) -> None:
+        """Change the arguments of the pending call, if the user did so before its turn."""
+        params = self._edits.pop(self._number, None)
+        if params is not None:
+            self.conversation.edit_action(params)
 
     def _report_result(self) -> events.Recorded | None:
         """Report to the model the result of the pending call, and return what follows from the next
         one.
         """
         finished = self._finished.pop(self._number)
-        repeated = self.say_to_model("again") if self._is_repeated else ""
+        repeated = self.say_to_model("again") if self._number in self._repeated else ""
         note = self.conversation.protocol.language.join(finished.note, repeated)
         self.conversation.add_result(finished.result, success=finished.success, note=note)
         self._has_result |= finished.success
         return self._take_next_call()
 
     def _release_later_call(self) -> None:
-        """Let the next call start, if all that are open are tasks, and it needs no approval."""
+        """Let the next call start, or be asked for, if all that are open are tasks."""
         are_tasks = [number in self._tasks for number in self.open]
         if not are_tasks or not all(are_tasks):  # it takes the usual way
             return
@@ -364,7 +416,7 @@ class RunState:
         while number in self.open or number in self._finished:
             number += 1
         action = self._later.get(number)
-        if action is not None and self._needs_no_user(action):
+        if action is not None and number not in self._asked_early:
             self._ahead[number] = action
 
     def _is_only_reading(self, action: Action) -> bool:
@@ -398,8 +450,9 @@ class RunState:
         for number, action in self.open.items():
             if number not in going_on:
                 self._interrupted.append(action)
-                self._is_allowed = False
+                self._allowed.discard(number)
         self.open = going_on
+        self._asked_early = set()
         self._tasks_to_find = dict(self._tasks)
         self._ahead = {}
         self._open_forms = Counter()
@@ -526,49 +579,68 @@ class RunState:
         return AskModel(all_seconds if may_take_all else seconds, self.spending.max_reply_tokens)
 
     def _choose_calls_step(self, pending: Action) -> Step:
-        seconds = self.spending.seconds_left
-        has_time = seconds is None or seconds > 0
-        if self._ahead and has_time:
-            number, action = next(iter(self._ahead.items()))
-            return RecordEvent(self._announce_or_start(number, action))
+        step = self.choose_step_ahead()
+        if isinstance(step, RecordEvent):
+            return step
         if self.open:
             calls = {}
             for number, action in self.open.items():
-                calls[number] = CallTool(action, seconds, self._tasks_to_find.get(number))
+                task = self._tasks_to_find.get(number)
+                calls[number] = CallTool(action, self.spending.seconds_left, task)
             return CallTools(calls)
-        if not has_time:
+        if not self._has_time:
             undone = self.explain_undone("no_time")
             return RecordEvent(events.CallFinished(call=self._number, success=False, result=undone))
         return self._choose_call_step(pending)
 
-    def _announce_or_start(self, number: int, action: Action) -> events.Recorded:
+    def choose_step_ahead(self) -> RecordEvent | AskApproval | None:
+        """Return the next step of a call that waits for no other call; `None` without one, or
+        without time.
+        """
+        if not self._ahead or not self._has_time:
+            return None
+        if self._due is not None:
+            return RecordEvent(self._due)
+        number, action = next(iter(self._ahead.items()))
         if number in self._announced:
-            return events.CallStarted(call=number, tool=action.tool, params=action.params)
-        return events.ActionChosen(call=number, thought="", tool=action.tool, params=action.params)
+            return self._choose_call_step(action, number)
+        chosen = events.ActionChosen(
+            call=number, thought="", tool=action.tool, params=action.params
+        )
+        return RecordEvent(chosen)
 
-    def _choose_call_step(self, action: Action) -> Step:
+    @property
+    def _has_time(self) -> bool:
+        seconds = self.spending.seconds_left
+        return seconds is None or seconds > 0
+
+    def _choose_call_step(
+        self, action: Action, early: int | None = None
+    ) -> RecordEvent | AskApproval:
+        """Return the next step of the pending call, or of the call *early* before its turn."""
         tool, params = action.tool, action.params
-        start = RecordEvent(events.CallStarted(call=self._number, tool=tool, params=params))
+        number = self._number if early is None else early
+        start = RecordEvent(events.CallStarted(call=number, tool=tool, params=params))
         # First, since not even an approval can bring the value back.
         if self._has_hidden_param(action):
-            return self._refuse_call("hidden", tool)
-        if self._is_allowed:
+            return self._refuse_call("hidden", action, early)
+        if number in self._allowed:
             return start
         verdict = self._judge(action)
         if isinstance(verdict, Refuse):
-            return self._refuse_call("denied", tool)
+            return self._refuse_call("denied", action, early)
         interrupted = self._may_be_done(action)
         if isinstance(verdict, Allow) and not interrupted:
             return start
         reason = _say_interrupted() if interrupted else str(verdict)
         asked = events.ApprovalAsked(
-            tool=tool, params=params, reason=reason, interrupted=interrupted
+            call=early, tool=tool, params=params, reason=reason, interrupted=interrupted
         )
         return AskApproval(action, asked)
 
-    def _refuse_call(self, kind: str, tool: str) -> RecordEvent:
-        reason = self.explain_undone(kind, tool=tool)
-        return RecordEvent(events.Refused(reason=reason, by_user=False))
+    def _refuse_call(self, kind: str, action: Action, early: int | None) -> RecordEvent:
+        reason = self.explain_undone(kind, action, tool=action.tool)
+        return RecordEvent(events.Refused(call=early, reason=reason, by_user=False))
 
 
 _EFFECTS: dict[type[events.Recorded], Callable[[RunState, Any], None]] = {
@@ -579,7 +651,7 @@ _EFFECTS: dict[type[events.Recorded], Callable[[RunState, Any], None]] = {
     events.ModelReplied: RunState._apply_reply,
     events.ReplyRefused: RunState._apply_refused_reply,
     events.ModelFailed: RunState._apply_failure,
-    events.ApprovalAsked: RunState._apply_wait,
+    events.ApprovalAsked: RunState._apply_approval_request,
     events.UserAsked: RunState._apply_wait,
     events.TaskStarted: RunState._apply_task,
     events.ToolAsked: RunState._apply_form,

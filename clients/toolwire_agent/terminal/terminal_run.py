@@ -15,7 +15,7 @@ import anyio
 from toolwire_client.waiting.main_thread import Interrupted, MainThread
 from toolwire_schemas.language import say
 
-from ..agent.events import Ended, Resumed, make_outcome
+from ..agent.events import Ended, EventRecorded, Resumed, make_outcome
 from ..presentation import find_open_steps
 from .event_lines import make_line
 from .keyboard import Keyboard
@@ -53,6 +53,7 @@ class TerminalRun:
         self._scope: anyio.CancelScope | None = None
         self._is_left_early = False
         self._running: AgentSession | None = None
+        self._early: list[Recorded] = []  # events that are shown before the run yields them
         self.was_interrupted = False
         """Whether Ctrl-C was to cancel the last run, which may have ended just before."""
 
@@ -90,12 +91,16 @@ class TerminalRun:
         open_steps = find_open_steps(session.events)
         shown: list[Recorded] = []
         self._running = session
+        self._early = []
         self.was_interrupted = False
         try:
             async with aclosing(events):
                 async for event in events:
                     on_event(event, shown[-1] if shown else None)
-                    await self._main.do(partial(self._renderer.show, event))
+                    if self._early and self._early[0] is event:
+                        self._early.pop(0)
+                    else:
+                        await self._main.do(partial(self._renderer.show, event))
                     if isinstance(event, Resumed):
                         await self._main.do(partial(self._renderer.recall, open_steps))
                     shown.append(event)
@@ -107,7 +112,11 @@ class TerminalRun:
         raise AssertionError("every run ends with Ended")
 
     def show_live(self, live: Any) -> None:
-        """Show an update between two events."""
+        """Show an update between two events, or an event while calls run."""
+        if isinstance(live, EventRecorded):
+            self._early.append(live.event)
+            self._main.queue(partial(self._renderer.show, live.event))
+            return
         self._main.queue(partial(self._renderer.show_live, live))
 
     def show_wait(self, text: str) -> None:

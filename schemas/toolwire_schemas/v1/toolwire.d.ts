@@ -5005,6 +5005,10 @@ export interface ApprovalAskedEvent {
    */
   at?: string
   /**
+   * The number of a call whose approval is asked for before its turn, while calls before it are open as tasks; null if it is its turn.
+   */
+  call?: number | null
+  /**
    * The tool, by the name that the model knows.
    */
   tool: string
@@ -5033,6 +5037,10 @@ export interface ApprovedEvent {
    */
   at?: string
   /**
+   * The number of a call whose approval is asked for before its turn, while calls before it are open as tasks; null if it is its turn.
+   */
+  call?: number | null
+  /**
    * The parameters as changed by the person; null if unchanged.
    */
   params?: {
@@ -5048,6 +5056,10 @@ export interface RefusedEvent {
    * The time of the event, in ISO 8601 with a time zone: in UTC, and never before that of the event in the previous line.
    */
   at?: string
+  /**
+   * The number of a call whose approval is asked for before its turn, while calls before it are open as tasks; null if it is its turn.
+   */
+  call?: number | null
   /**
    * The message to the model.
    */

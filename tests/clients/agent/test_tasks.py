@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 from support.agent_scripts import (
     BACKENDS,
@@ -22,7 +23,16 @@ from support.agent_scripts import (
 from support.native_replies import replies, results
 from support.task_server import LEGACY, Message, TaskServer, completed, working
 from toolwire_agent import Toolbox
-from toolwire_agent.agent import Agent, Approvals, Outcome, load
+from toolwire_agent.agent import (
+    Agent,
+    Allow,
+    Approvals,
+    EventRecorded,
+    Outcome,
+    Refuse,
+    Verdict,
+    load,
+)
 from toolwire_agent.agent.events import (
     ActionChosen,
     ApprovalAsked,
@@ -274,17 +284,89 @@ def test_run_killed_with_an_open_task_goes_on_with_the_further_calls(
     assert play("asyncio", lambda: replayed(load(path), **NATIVE)) == tuple(load(path))
 
 
-def test_call_that_needs_approval_waits_for_the_task_before_it() -> None:
-    server, seen = Changeable(awaited=0), list[str]()
-
-    def allow(request: Any) -> bool:
-        seen.append(str(server.states[0]["status"]))
-        return True
-
+@pytest.mark.parametrize(
+    ("verdict", "awaited", "result"),
+    [
+        (Allow(), 2, "a"),
+        (Allow(params={"to": "c"}), 2, "c"),
+        (Refuse("not now"), 1, "not now"),
+    ],
+)
+def test_approval_of_a_further_call_is_asked_for_while_a_task_is_open(
+    verdict: Verdict, awaited: int, result: str
+) -> None:
+    verdicts = iter([verdict, Allow()])
+    settings: dict[str, Any] = {
+        **NATIVE,
+        "approval": Approvals(allow=("work",), ask=lambda request: next(verdicts)),
+    }
     model = ScriptedModel(replies(*CALLS))
-    run_calls(server, model, approval=Approvals(allow=("work",), ask=allow))
+    outcome = run_calls(Changeable(awaited), model, **settings)  # it ends after these calls
+    answers = [text for _, text in results(model)]
+    assert (answers[0], answers[2]) == ("done", "b")
+    assert result in answers[1]
+    assert [event.call for event in of(ApprovalAsked, outcome.transcript)] == [1, 2]
+    check_transcript(outcome.transcript)
+    again = play("asyncio", lambda: replayed(outcome.transcript, **settings))
+    assert again == outcome.transcript
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_task_ends_while_the_user_decides_about_a_further_call(backend: str) -> None:
+    server = Changeable(awaited=0)
+
+    async def scenario() -> Outcome:
+        task_ended = anyio.Event()
+
+        def watch(live: Any) -> None:
+            match live:
+                case EventRecorded(event=CallFinished(call=0)):
+                    task_ended.set()
+
+        async def allow(request: Any) -> bool:
+            await task_ended.wait()
+            return True
+
+        async with server.connect() as client:
+            approvals = Approvals(allow=("work",), ask=allow)
+            settings = {**NATIVE, "approval": approvals}
+            agent = Agent(ScriptedModel(replies(*CALLS)), [client], **settings)
+            return await agent.session(on_live=watch).answer(QUESTION)
+
+    outcome: Outcome = play(backend, scenario)
+    assert server.changes == ["a", "b"]
+    check_transcript(outcome.transcript)
+
+
+def test_run_killed_while_the_user_decides_asks_again_when_it_is_resumed(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    settings = {"approval": Approvals(allow=("work",), ask=lambda request: True)}
+    run_calls(Changeable(awaited=2), ScriptedModel(replies(*CALLS)), transcript=path, **settings)
+    lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
+    asked = [line for line in lines if json.loads(line)["type"] == "ApprovalAsked"]
+    path.write_text("".join(lines[: lines.index(asked[0]) + 1]), encoding="utf-8")
+
+    server, model = Changeable(awaited=2), ScriptedModel([ModelReply(text="Done.")])
+    outcome = run_calls(server, model, transcript=path, question=None, **settings)
     assert results(model) == [("c0", "done"), ("c1", "a"), ("c2", "b")]
-    assert seen == ["completed", "completed"]
+    assert [event.call for event in of(ApprovalAsked, outcome.transcript)] == [1, 1, 2]
+    check_transcript(load(path))
+    again = play("asyncio", lambda: replayed(load(path), **{**NATIVE, **settings}))
+    assert again == tuple(load(path))
+
+
+def test_run_without_a_decision_pauses_after_the_end_of_the_task(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    model = ScriptedModel(replies(*CALLS))
+    pausing = Approvals(allow=("work",), no_user="pause")
+    outcome = run_calls(Changeable(awaited=0), model, transcript=path, approval=pausing)
+    assert outcome.status == "needs_input"
+    assert [event.result for event in of(CallFinished, outcome.transcript)] == ["done"]
+
+    model = ScriptedModel([ModelReply(text="Done.")])
+    run_calls(Changeable(awaited=0), model, transcript=path, question=None)
+    assert results(model) == [("c0", "done"), ("c1", "a"), ("c2", "b")]
+    check_transcript(load(path))
 
 
 def test_task_of_an_earlier_question_is_not_waited_for_by_the_next(interrupted: Path) -> None:

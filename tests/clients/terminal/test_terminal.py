@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import io
+import json
 import os
 import signal
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anyio
@@ -27,6 +29,7 @@ from toolwire_agent.agent.events import (
     CallFinished,
     CallStarted,
     Ended,
+    EventRecorded,
     FinalForced,
     ModelFailed,
     QuestionAsked,
@@ -34,6 +37,7 @@ from toolwire_agent.agent.events import (
     Refused,
     ReplyRefused,
     Resumed,
+    ToolAsked,
     ToolsListed,
     UserAnswered,
     UserAsked,
@@ -52,6 +56,7 @@ from toolwire_agent.terminal import (
 )
 from toolwire_agent.terminal.forms import read_fields
 from toolwire_agent.terminal.rich_renderer import RichRenderer
+from toolwire_agent.terminal.terminal_run import TerminalRun
 from toolwire_client import Elicitation, NoAnswer
 from toolwire_schemas.language import use_language
 
@@ -105,6 +110,7 @@ ASKED = UserAsked(thought="", content="Which?")
         ([FIRST, CallStarted(tool="add", params={}), CallFinished(success=True, result=1)], []),
         ([FIRST, SECOND, CallFinished(call=1, success=True, result=1)], [FIRST]),
         ([FIRST, SECOND, Refused(reason="no")], [FIRST]),
+        ([FIRST, SECOND, Refused(call=0, reason="no")], [SECOND]),
         ([ASKED], [ASKED]),
         ([ASKED, Ended(status="needs_input"), Resumed()], [ASKED]),
         ([ASKED, UserAnswered(content="this")], []),
@@ -373,6 +379,32 @@ def test_an_invalid_form_does_not_crash(schema: Any, typed: str) -> None:
 
 def threads() -> MainThread:
     return MainThread(lambda: None, lambda: None)
+
+
+def test_events_of_running_calls_are_shown_at_once_and_once() -> None:
+    out = io.StringIO()
+    terminal = TerminalRun(
+        JsonRenderer(out, io.StringIO()), answers=[], is_attended=False, reads_input=False
+    )
+    early = [CallFinished(success=True, result=number) for number in (1, 2)]
+    session: Any = SimpleNamespace(events=[])
+
+    async def iterate_events() -> AsyncGenerator[Recorded, None]:
+        yield CallStarted(tool="add", params={})
+        for event in early:
+            terminal.show_live(EventRecorded(event))
+        yield ToolAsked(tool="add", message="", form={})
+        for event in early:
+            yield event
+        yield Ended(status="answered")
+
+    async def work() -> int:
+        await terminal.show(session, iterate_events(), lambda event, before: None)
+        return 0
+
+    terminal.run(work)
+    kinds = [json.loads(line)["type"] for line in out.getvalue().splitlines()]
+    assert kinds == ["CallStarted", "CallFinished", "CallFinished", "ToolAsked", "Ended"]
 
 
 def test_main_thread_runs_jobs_in_order_and_raises_their_errors() -> None:

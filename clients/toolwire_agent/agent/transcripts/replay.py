@@ -69,6 +69,8 @@ def _make_event(
     elif is_awaited or _is_from_outside(state, event):
         return event
     step = state.choose_next_step()
+    if isinstance(event, events.ApprovalAsked) and event.call is not None:
+        step = state.choose_step_ahead()
     if step is None:
         return None
     if isinstance(step, RecordEvent):
@@ -88,6 +90,8 @@ def _is_from_outside(state: RunState, event: events.Recorded) -> bool:
             return call in state.open
         case events.TaskStarted(call=call) | events.CallFinished(call=call):
             return call in state.open
+        case events.Approved(call=call) | events.Refused(call=call):
+            return state.awaits_approval(call)
         case events.ReplyRefused():
             # The requested type refused the answer with which the run would have ended.
             step = state.choose_next_step()

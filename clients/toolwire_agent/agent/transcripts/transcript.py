@@ -228,6 +228,8 @@ _DURING_CALL = (
     events.ToolAsked,
     events.FormAnswered,
     events.CallFinished,
+    events.Approved,  # of another call, as `Refused`
+    events.Refused,
 )
 _GOES_ON = (*_TURN, *_CALL, events.ActionChosen, events.ReplyRefused, events.UserAsked)
 _NEXT: dict[type[events.Recorded], tuple[type[events.Recorded], ...]] = {
@@ -245,9 +247,9 @@ _NEXT: dict[type[events.Recorded], tuple[type[events.Recorded], ...]] = {
     events.ModelFailed: _TURN,
     events.ReplyRefused: _AFTER_CALL,
     events.ActionChosen: (*_CALL, events.ActionChosen),
-    events.ApprovalAsked: (events.Approved, events.Refused),
-    events.Approved: (events.CallStarted, events.CallFinished, events.Refused),
-    events.Refused: _AFTER_CALL,
+    events.ApprovalAsked: _DURING_CALL,
+    events.Approved: (events.CallStarted, *_DURING_CALL),
+    events.Refused: (*_AFTER_CALL, *_DURING_CALL),
     events.CallStarted: (*_DURING_CALL, events.ActionChosen),
     events.TaskStarted: (*_DURING_CALL, events.ActionChosen, events.CallStarted),
     events.ToolAsked: _DURING_CALL,

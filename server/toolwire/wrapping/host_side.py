@@ -57,18 +57,20 @@ class HostSide:
     """
 
     def __init__(self, session: Session) -> None:
+        self.declaration = HostDeclaration()
+        """Read by the wrap from the first message of the host."""
         self._session = session
         self._lock = threading.Lock()
         self._early: list[bytes] | None = []
         """Messages from before the host was ready; `None` since then."""
 
-    def pass_on(self, frame: bytes, *, is_legacy: bool, may_drop: bool) -> None:
-        """Send *frame*, as soon as the host is ready if it *is_legacy*. Never blocks.
+    def pass_on(self, frame: bytes, *, may_drop: bool) -> None:
+        """Send *frame*, as soon as the host is ready. Never blocks.
 
         One that *may_drop* does not go to a host that leaves too much unread.
         """
         with self._lock:
-            if self._early is not None and is_legacy:
+            if self._early is not None and self.declaration.is_legacy:
                 if len(self._early) < _MAX_EARLY:
                     self._early.append(frame)
             elif may_drop:

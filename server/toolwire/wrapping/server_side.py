@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import textwrap
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -31,7 +32,6 @@ from .recording import Recorder
 from .routes import FIRST_ID
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Callable, Collection, Iterable, Sequence
 
     from toolwire_client.async_client import Running
@@ -124,26 +124,26 @@ class WrappedServer:
     """The server of *settings*. Starting it is left to `connect`, and after a crash to its calls.
 
     *take_frame* gets its messages first, as in `ClientSettings`. *on_change* is called when its
-    lists were read and differ, *on_end* when its process has ended. *counts* gets what is fixed.
+    lists were read and differ, *on_end* when its process has ended.
     """
 
     def __init__(
         self,
         settings: WrapSettings,
-        counts: Counter[str],
         *,
         take_frame: TakeFrame,
         on_change: Callable[[], None],
         on_end: Callable[[ServerGone], None],
     ) -> None:
+        self.counts: Counter[str] = Counter()
+        """How often each of `COUNTED` was done."""
         self._settings = settings
-        self._counts = counts
         self._on_end = on_end
         self._process: ServerProcess | None = None
         self.name = shorten_command(settings.command)
         rules: EntryRules = RepairedEntries(self.name)
         if "schemas" in settings.without:
-            rules = UnchangedTools(self.name, counts)
+            rules = UnchangedTools(self.name, self.counts)
         self._mount = Mount(
             self.name,
             "",
@@ -203,7 +203,7 @@ class WrappedServer:
         )
         self._mount.declared = host.capabilities
         running = self._mount.start(host.capabilities).result()
-        self._counts["eras"] = int(running.connection.protocol.is_modern != host.is_modern)
+        self.counts["eras"] = int(running.connection.protocol.is_modern != host.is_modern)
         return running.handshake
 
     def keep_log_level(self, level: str) -> None:
@@ -215,7 +215,7 @@ class WrappedServer:
 
     def _launch(self) -> Transport:
         self.count_orphans()
-        self._counts["restart"] += self.running is not None
+        self.counts["restart"] += self.running is not None
         command, recording = self._settings.command, self._settings.recording
         if self._settings.launch is not None:
             return Recorder(self._settings.launch(), recording, command, self._on_end)
@@ -226,10 +226,10 @@ class WrappedServer:
         """Count what the process that was closed last has left behind."""
         process, self._process = self._process, None
         if isinstance(process, GuardedProcess):
-            self._counts["orphans"] += process.orphans
+            self.counts["orphans"] += process.orphans
 
     def _move_noise(self, line: str) -> None:
-        self._counts["noise"] += 1
+        self.counts["noise"] += 1
         log.write("info", make_printable(line), {})
 
     # Its lists
@@ -241,8 +241,8 @@ class WrappedServer:
     def make_catalog(self, running: Running) -> Catalog:
         """Return what the server lists now, as the host takes it."""
         settings, refused = self._settings, self._mount.lists.refused
-        self._counts["lock"] = max(self._counts["lock"], len(refused))
-        tools = fix_tools(self._mount.lists.tools, settings.host, settings.without, self._counts)
+        self.counts["lock"] = max(self.counts["lock"], len(refused))
+        tools = fix_tools(self._mount.lists.tools, settings.host, settings.without, self.counts)
         handshake = running.handshake
         capabilities = handshake.capabilities
         if settings.offers_tasks and not has_tasks(handshake.version, capabilities):

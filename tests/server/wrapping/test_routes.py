@@ -336,12 +336,13 @@ def test_a_legacy_host_gets_messages_of_the_server_when_it_is_ready(is_legacy: b
     sent: list[bytes] = []
     session = Session(Catalog(()), Identity("", ""), Settings(), sent.append)
     host = HostSide(session)
+    host.declaration = HostDeclaration(is_legacy=is_legacy)
     session.writer.enqueue(b"response")
     for number in range(101):  # one more than may wait
-        host.pass_on(b"%d" % number, is_legacy=is_legacy, may_drop=False)
+        host.pass_on(b"%d" % number, may_drop=False)
     session.writer.enqueue(b"ready")
     host.pass_early()
-    host.pass_on(b"later", is_legacy=is_legacy, may_drop=True)
+    host.pass_on(b"later", may_drop=True)
     session.end()
     numbers = [b"%d" % number for number in range(101)]
     came = b"".join(sent).splitlines()

@@ -19,7 +19,7 @@ from toolwire_tools import Tool
 from ..protocol.connection_handler import ConnectionHandler
 from . import CLAUDE_CODE, DIALECTS_OF, get_object
 from .host_results import drop_repeated, shows_both
-from .host_schemas import check_schema, fix_root
+from .host_schemas import is_readable, rewrite_arguments
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -35,11 +35,13 @@ def repair_entry(entry: Any) -> Any:
     """Return an *entry* of `tools/list` without members that make clients refuse the whole list."""
     if not isinstance(entry, dict):
         return entry
-    made = {member: value for member, value in entry.items() if value is not None}
-    for wrong in list(check_members(made)):
-        made.pop(wrong.where.partition(".")[0].partition("[")[0], None)
-    made["inputSchema"] = {"type": "object", **get_object(made, "inputSchema")}
-    return made
+    repaired = {member: value for member, value in entry.items() if value is not None}
+    for problem in list(check_members(repaired)):
+        place, _, _ = problem.where.partition(".")
+        member, _, _ = place.partition("[")
+        repaired.pop(member, None)
+    repaired["inputSchema"] = {"type": "object", **get_object(repaired, "inputSchema")}
+    return repaired
 
 
 def fix_tools(
@@ -55,10 +57,10 @@ def fix_tools(
         if tool.kind != "tools":
             yield tool
             continue
-        listed: Any = tool.describe()
-        entry = listed
+        entry: Any = tool.describe()
         if "schemas" not in without:
-            entry = _fix_entry(listed, host)
+            listed = entry
+            entry = _fix_schemas(listed, host)
             counts["schemas"] += entry != listed
         name = names.get(tool.name, tool.name)
         if isinstance(entry, dict) and entry.get("name") not in (None, name):
@@ -70,6 +72,14 @@ def fix_tools(
         yield _adapt_to_host(tool, name, entry, host, counts)
 
 
+def _fix_schemas(entry: dict[str, Any], host: str) -> dict[str, Any]:
+    """Return an *entry* whose schemas *host* takes."""
+    fixed = {**entry, "inputSchema": rewrite_arguments(entry["inputSchema"], host)}
+    if "outputSchema" in entry and not is_readable(entry["outputSchema"]):
+        del fixed["outputSchema"]
+    return fixed
+
+
 def _choose_names(host: str, tools: Sequence[Tool]) -> dict[str, str]:
     """Return the names that *host* takes, by those of *tools*."""
     own = [tool.name for tool in tools if tool.kind == "tools"]
@@ -79,13 +89,14 @@ def _choose_names(host: str, tools: Sequence[Tool]) -> dict[str, str]:
 def _adapt_to_host(tool: Tool, name: str, entry: Any, host: str, counts: Counter[str]) -> Tool:
     """As `adapt`, with the results and the counts that *host* needs."""
     is_single = shows_both(host)
+    shown = entry
     if is_single and isinstance(entry, dict):
-        entry = {member: value for member, value in entry.items() if member != "outputSchema"}
+        shown = {member: value for member, value in entry.items() if member != "outputSchema"}
     if isinstance(tool.handler, ConnectionHandler) and tool.handler.is_mounted:
-        return adapt(count_readings(tool, counts), name, entry, is_single=is_single)
+        return adapt(count_readings(tool, counts), name, shown, is_single=is_single)
     if is_single:  # our own tools need not make it
         tool = tool.without_structured()
-    return adapt(tool, name, entry)
+    return adapt(tool, name, shown)
 
 
 def shape_own(tools: Sequence[Tool], host: str) -> list[Tool]:
@@ -108,20 +119,24 @@ def _declare_size(tool: Tool) -> Tool:
     max_bytes = tool.entry.options.max_result_bytes
     if tool.kind != "tools" or max_bytes is None:
         return tool
-    shown = tool.describe()
+    listed = tool.describe()
     size = min(max_bytes, MAX_RESULT_CHARS)
-    meta = {RESULT_SIZE_KEY: size, **shown.get("_meta", {})}
-    return Tool(replace(tool.entry, shown={**shown, "_meta": meta}), tool.handler)
+    meta = {RESULT_SIZE_KEY: size, **listed.get("_meta", {})}
+    entry = replace(tool.entry, shown={**listed, "_meta": meta})
+    return Tool(entry, tool.handler)
 
 
 def offer_tasks(tool: Tool) -> Tool:
     """Return *tool* so that a host of MCP 2025-11-25 may ask this server for tasks of its calls."""
-    shown: Any = tool.describe()
-    if tool.kind != "tools" or not isinstance(shown, dict):
+    listed: Any = tool.describe()
+    if tool.kind != "tools" or not isinstance(listed, dict):
         return tool
-    execution = {**get_object(shown, "execution"), "taskSupport": "optional"}
-    options = replace(tool.entry.options, task="auto")
-    entry = replace(tool.entry, options=options, shown={**shown, "execution": execution})
+    execution = {**get_object(listed, "execution"), "taskSupport": "optional"}
+    entry = replace(
+        tool.entry,
+        options=replace(tool.entry.options, task="auto"),
+        shown={**listed, "execution": execution},
+    )
     return Tool(entry, tool.handler)
 
 
@@ -161,12 +176,3 @@ def count_readings(tool: Tool, counts: Counter[str]) -> Tool:
         return sent
 
     return Tool(tool.entry, replace(handler, read=read_and_count))
-
-
-def _fix_entry(entry: dict[str, Any], host: str) -> dict[str, Any]:
-    # What follows reads only valid ones.
-    schema = check_schema(entry["inputSchema"], {"type": "object"})
-    made = {**entry, "inputSchema": check_schema(fix_root(schema, host), {"type": "object"})}
-    if check_schema(made.get("outputSchema", True), None) is None:
-        del made["outputSchema"]
-    return made

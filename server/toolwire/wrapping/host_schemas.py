@@ -28,23 +28,38 @@ anything.
 """
 
 
-def check_schema(schema: Any, default: Any) -> Any:
-    """Return *schema* if it is one that clients can read, else *default*."""
+def rewrite_arguments(schema: Any, host: str) -> Schema:
+    """Return the *schema* of a tool's arguments as *host* takes it; that of any object if it cannot
+    be read.
+    """
+    if not is_readable(schema):
+        schema = {"type": "object"}
+    made = _rewrite_root(schema, host)
+    if not is_readable(made):
+        return {"type": "object"}
+    return made
+
+
+def is_readable(schema: Any) -> bool:
+    """Return whether *schema* is one that clients can read."""
     try:
         encode(schema)
-        return default if any(True for _ in find_faults_of_schema(schema)) else schema
+        for _ in find_faults_of_schema(schema):
+            return False
     except (CannotJudge, EncodingError, RecursionError):
-        return default
+        return False
+    return True
 
 
-def fix_root(schema: Schema, host: str) -> Schema:
+def _rewrite_root(schema: Schema, host: str) -> Schema:
     try:
-        made = _SchemaRewriter(schema, host).rewrite_root()
+        rewritten = _SchemaRewriter(schema, host).rewrite_root()
     except RecursionError:
         return {"type": "object"}
-    members = _collect_branch_members(made) | made.get("properties", {})
-    made = {word: value for word, value in made.items() if word not in COMBINATORS}
-    if not str(made.get("$schema", DIALECTS[0])).startswith(DIALECTS):
+    members = _collect_branch_members(rewritten) | rewritten.get("properties", {})
+    made = {word: value for word, value in rewritten.items() if word not in COMBINATORS}
+    dialect = str(made.get("$schema", DIALECTS[0]))
+    if not dialect.startswith(DIALECTS):
         del made["$schema"]
     made["type"] = "object"
     if members:
@@ -83,30 +98,26 @@ class _SchemaRewriter:
     def _rewrite(self, place: SchemaNode, depth: int) -> Schema:
         """Return the schema at *place*, *depth* references below the root, as the host takes it.
 
-        That of `true` is empty; `false` stays only where `children` leaves it.
+        That of `true` is empty; `false` stays only where `map_subschemas` leaves it.
         """
-        made = dict(place.keywords)
+        made = place.keywords
         if self._is_gemini and place.list_applied():
-            depth += any(part.pointer for part in place.list_parts())
+            has_reference = any(part.pointer for part in place.list_parts())
+            depth += has_reference
             made = self._write_out(place, depth)
         elif place.pointer and not self._is_readable(place.reference):
             made = place.besides_reference
-        if "properties" in made:
-            members = made["properties"].items()
-            made["properties"] = {name: inner for name, inner in members if inner is not False}
-        made = map_subschemas(made, lambda inner: self._rewrite(self._graph.get_node(inner), depth))
-        if find_problem(made.get("pattern", "")):
-            del made["pattern"]
-        if made.get("enum") == []:
-            del made["enum"]
-        types = made.get("type")
-        if isinstance(types, list) and "anyOf" not in made:
-            del made["type"]
-            made["anyOf"] = [{"type": name} for name in types]
-        is_array = types == "array" or {"type": "array"} in made.get("anyOf", ())
-        if is_array and "items" not in made:
-            made["items"] = {}
-        return _simplify_for_gemini(made) if self._is_gemini else made
+
+        def rewrite_inner(schema: Any) -> Schema:
+            return self._rewrite(self._graph.get_node(schema), depth)
+
+        made = map_subschemas(_drop_false_members(made), rewrite_inner)
+        _drop_unreadable_keywords(made)
+        _split_types(made)
+        _add_items(made)
+        if self._is_gemini:
+            return _simplify_for_gemini(made)
+        return made
 
     def _write_out(self, place: SchemaNode, depth: int) -> Schema:
         """Return the keywords at *place* with references and `allOf` written out; only its own
@@ -114,29 +125,72 @@ class _SchemaRewriter:
         """
         own = {word: value for word, value in place.keywords.items() if word not in COMBINING}
         self._references_left -= 1
-        is_within = depth <= _MAX_DEPTH and self._references_left > 0
-        if is_within and all(self._is_readable(part) for part in place.list_parts()[1:]):
-            return {**place.resolved.keywords, **own}
-        return own
+        if depth > _MAX_DEPTH or self._references_left <= 0:
+            return own
+        for part in place.list_parts()[1:]:
+            if not self._is_readable(part):
+                return own
+        return {**place.resolved.keywords, **own}
 
     def _is_readable(self, node: SchemaNode | None) -> bool:
         if node is None or not isinstance(node.schema, dict):
             return False
         if node not in self._readable:
-            self._readable[node] = check_schema(node.schema, None) is not None
+            self._readable[node] = is_readable(node.schema)
         return self._readable[node]
 
 
+# The steps for each schema. All but the first change the schema, which nothing else has yet.
+
+
+def _drop_false_members(schema: Schema) -> Schema:
+    """Return *schema* without the members that it forbids."""
+    if "properties" not in schema:
+        return schema
+    members = {}
+    for name, inner in schema["properties"].items():
+        if inner is not False:
+            members[name] = inner
+    return {**schema, "properties": members}
+
+
+def _drop_unreadable_keywords(schema: Schema) -> None:
+    """Drop a pattern that only some languages read, and a list of no values."""
+    if find_problem(schema.get("pattern", "")):
+        del schema["pattern"]
+    if schema.get("enum") == []:
+        del schema["enum"]
+
+
+def _split_types(schema: Schema) -> None:
+    """Replace a list of types by a variant for each."""
+    types = schema.get("type")
+    if isinstance(types, list) and "anyOf" not in schema:
+        del schema["type"]
+        schema["anyOf"] = [{"type": name} for name in types]
+
+
+def _add_items(schema: Schema) -> None:
+    """Let an array that says nothing of its items have any."""
+    has_array_variant = {"type": "array"} in schema.get("anyOf", ())
+    is_array = has_array_variant or schema.get("type") == "array"
+    if is_array and "items" not in schema:
+        schema["items"] = {}
+
+
 def _simplify_for_gemini(schema: Schema) -> Schema:
+    """Return the keywords of *schema* that Gemini knows, and those that say the same as others."""
     made = {word: value for word, value in schema.items() if word in OF_GEMINI}
     if "const" in schema:
         made.setdefault("enum", [schema["const"]])
     if "oneOf" in schema:
         made.setdefault("anyOf", schema["oneOf"])
-    if not all(isinstance(value, str) for value in made.get("enum", ())):
+    has_only_texts = all(isinstance(value, str) for value in made.get("enum", ()))
+    if not has_only_texts:
         del made["enum"]
-    if made.get("format", "enum") not in FORMATS_OF_GEMINI:
+    if "format" in made and made["format"] not in FORMATS_OF_GEMINI:
         del made["format"]
     if "required" in made:
-        made["required"] = [name for name in made["required"] if name in made.get("properties", {})]
+        members = made.get("properties", {})
+        made["required"] = [name for name in made["required"] if name in members]
     return made

@@ -15,11 +15,14 @@ from ..errors import UsageError
 from ..protocol.connection_handler import ConnectionHandler
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
-    from toolwire_dialects.compare.lock import Kind, Lock, Texts
+    from toolwire_dialects.compare.lock import Checked, Kind, Lock, Texts
 
     from ..protocol.call import Call
+
+    Lists = dict[Kind, list[Any]]
+    """Entries by the list that has them."""
 
 _MAX_REMARKS = 1000
 """How many remarks are logged in all, since a server may change its tools again and again."""
@@ -48,10 +51,12 @@ class LockedEntries:
     """
 
     def __init__(self, name: str, texts: Texts = "approved") -> None:
-        self._name, self._lock, self._texts = name, read_lock(name), texts
+        self._name = name
+        self._lock = read_lock(name)
+        self._texts = texts
         self._logged: set[str] = set()
 
-    def split(self, prefixes: Sequence[str]) -> dict[str, dict[Kind, list[Any]]]:
+    def split(self, prefixes: Sequence[str]) -> dict[str, Lists]:
         """Return the approved entries, by list, of each of the mounted servers with *prefixes*,
         with the names that they have there.
 
@@ -59,55 +64,79 @@ class LockedEntries:
         are.
         """
         known = frozenset(prefixes)
-        lists: dict[str, dict[Kind, list[Any]]] = {}
-        for prefix in known:
-            lists[prefix] = {kind: [] for kind in KEYS}
-        for kind, key in KEYS.items():
+        lists = {prefix: _make_lists() for prefix in known}
+        for kind in KEYS:
             for entry in self._lock.list_entries(kind).values():
                 owner = find_owner(self._lock, kind, entry, known)
                 if owner is None or not _can_be_shown(kind, entry):
                     continue
-                shown = entry
-                if key == "name" and owner:
-                    shown = {**entry, "name": entry["name"][len(owner) + 1 :]}
-                lists[owner][kind].append(shown)
+                lists[owner][kind].append(_remove_prefix(owner, kind, entry))
         return lists
 
     def check(self, tools: Sequence[Tool]) -> tuple[list[Tool], list[Refusal]]:
         """Return what the lock allows of *tools*, entries of any list, and for each other one what
         says why not.
         """
-        entries: dict[Kind, list[Any]] = {kind: [] for kind in KEYS}
+        lists = _make_lists()
         for tool in tools:
-            entries[cast("Kind", tool.kind)].append(tool.describe())
-        checked = check(self._lock, Offer(entries, self._lock.instructions), self._texts)
-        self._log(checked.write_remarks(self._texts).values())
-        allowed = []
-        for tool in tools:
-            place = tool.kind, _make_key(tool)
-            if place not in checked.allowed:
-                continue
-            approved = checked.replaced.get(place)
-            if approved is not None:
-                tool = Tool(replace(tool.entry, shown=approved), tool.handler)
-            allowed.append(tool)
+            lists[_get_kind(tool)].append(tool.describe())
+        checked = self._check(Offer(lists, self._lock.instructions))
         refused = []
         for (kind, key), why in checked.refused.items():
             refused.append(_refuse(kind, key, f"{self._name}: {why}"))
-        return allowed, refused
+        return _select_allowed(tools, checked), refused
 
     def check_instructions(self, instructions: str | None) -> str | None:
         """Return the instructions that a host is given, of a server with these *instructions*."""
-        checked = check(self._lock, Offer({}, instructions or ""), self._texts)
-        self._log(checked.write_remarks(self._texts).values())
+        checked = self._check(Offer({}, instructions or ""))
         return checked.instructions or None
 
-    def _log(self, remarks: Iterable[str]) -> None:
-        most = _MAX_REMARKS - len(self._logged)
-        new = sorted(set(remarks) - self._logged)[:most]
+    def _check(self, offer: Offer) -> Checked:
+        """Return what the lock allows of *offer*, and log what it does not allow."""
+        checked = check(self._lock, offer, self._texts)
+        remarks = set(checked.write_remarks(self._texts).values())
+        room = _MAX_REMARKS - len(self._logged)
+        new = sorted(remarks - self._logged)[:room]
         for remark in new:
             log.warning(f"{self._name}: {remark}")
         self._logged.update(new)
+        return checked
+
+
+def _make_lists() -> Lists:
+    return {kind: [] for kind in KEYS}
+
+
+def _select_allowed(tools: Sequence[Tool], checked: Checked) -> list[Tool]:
+    """Return the allowed ones of *tools*, with their approved texts if these replace others."""
+    allowed = []
+    for tool in tools:
+        place = tool.kind, _get_key(tool)
+        if place not in checked.allowed:
+            continue
+        approved = checked.replaced.get(place)
+        if approved is not None:
+            tool = Tool(replace(tool.entry, shown=approved), tool.handler)
+        allowed.append(tool)
+    return allowed
+
+
+def _get_kind(tool: Tool) -> Kind:
+    return cast("Kind", tool.kind)
+
+
+def _get_key(tool: Tool) -> Any:
+    entry = tool.describe()
+    if not isinstance(entry, dict):
+        return None
+    return entry.get(KEYS[_get_kind(tool)])
+
+
+def _remove_prefix(prefix: str, kind: Kind, entry: Any) -> Any:
+    """Return an *entry* of a lock with the name that it has at the mounted server with *prefix*."""
+    if KEYS[kind] != "name" or not prefix:
+        return entry
+    return {**entry, "name": entry["name"].removeprefix(f"{prefix}_")}
 
 
 def _can_be_shown(kind: Kind, entry: Any) -> bool:
@@ -127,29 +156,23 @@ def find_owner(lock: Lock, kind: Kind, entry: Any, prefixes: frozenset[str]) -> 
     key: str = entry[KEYS[kind]]
     if KEYS[kind] == "name":
         return _find_prefix(key, prefixes)
-    owner = lock.servers.get(key)
-    if owner is None and len(prefixes) == 1:
-        (owner,) = prefixes
-    if owner in prefixes:
-        return owner
+    if key in lock.servers:
+        owner = lock.servers[key]
+        return owner if owner in prefixes else None
+    if len(prefixes) == 1:
+        (only,) = prefixes
+        return only
     return None
 
 
 def _find_prefix(name: str, prefixes: frozenset[str]) -> str | None:
     """Return the one of *prefixes* that *name* begins with; `None` without one."""
-    for place, letter in enumerate(name):
-        if letter == "_" and name[:place] in prefixes:
-            return name[:place]
+    for end, letter in enumerate(name):
+        if letter == "_" and name[:end] in prefixes:
+            return name[:end]
     if "" in prefixes:
         return ""
     return None
-
-
-def _make_key(tool: Tool) -> Any:
-    entry = tool.describe()
-    if not isinstance(entry, dict):
-        return None
-    return entry.get(KEYS[cast("Kind", tool.kind)])
 
 
 class Refusal(msgspec.Struct, frozen=True):

@@ -67,8 +67,8 @@ class _Traces:
         self._protocol, self._grace_seconds = session._protocol, session._settings.grace_seconds
         self._open: dict[Call, Context] = {}
         _replace(session.in_flight, fail=self._fail, end_all=self._end_all)
-        _replace(session.in_flight, elicitation_response=self._elicit)
-        _replace(session.in_flight, _response=self._response, _error=self._error)
+        _replace(session.in_flight, respond_with_elicitation=self._elicit)
+        _replace(session.in_flight, _respond=self._respond, _respond_error=self._respond_error)
         _replace(session.in_flight, begin_inner=self._begin_inner)
         _replace(session, stop=self._stop)
         _replace(session._protocol, handle_request=self._handle)
@@ -133,7 +133,7 @@ class _Traces:
         self._end(call, "cancelled")
         stop(call)
 
-    def _response(self, respond: Any, call: Call, result: dict[str, Any], **options: bool) -> Any:
+    def _respond(self, respond: Any, call: Call, result: dict[str, Any], **options: bool) -> Any:
         message = respond(call, result, **options)
         size = None
         if message is not None and call.origin.recipient is None:
@@ -142,7 +142,7 @@ class _Traces:
         self._end(call, outcome, size=size)
         return message
 
-    def _error(self, respond: Any, call: Call, code: int, *texts: Any) -> Any:
+    def _respond_error(self, respond: Any, call: Call, code: int, *texts: Any) -> Any:
         self._end(call, "protocol_error", code=code)
         return respond(call, code, *texts)
 

@@ -66,13 +66,13 @@ def request(id: Id, method: str, params: Any = None) -> bytes:
     return b'{"jsonrpc":"2.0","id":' + _encode_id(id) + b"," + _call(method, params)
 
 
-def encode_notification(method: str, params: Any = None, *, is_plain: bool = False) -> bytes:
-    """Return a notification; *params* of `None` are left out, and plain data is for `encode_plain`.
+def encode_notification(method: str, params: Any = None) -> bytes:
+    """Return a notification; *params* of `None` are left out.
 
     Raises:
         EncodingError: if *params* cannot be written as JSON.
     """
-    return b'{"jsonrpc":"2.0",' + _call(method, params, is_plain=is_plain)
+    return b'{"jsonrpc":"2.0",' + _call(method, params)
 
 
 def encode_response(
@@ -110,12 +110,10 @@ def batch(answers: list[bytes]) -> bytes:
     return b"[" + b",".join(answers) + b"]"
 
 
-def _call(method: str, params: Any, *, is_plain: bool = False) -> bytes:
-    head = b'"method":' + encode_plain(method)
+def _call(method: str, params: Any) -> bytes:
     if params is None:
-        return head + b"}"
-    written = encode_plain(params) if is_plain else encode(params)
-    return head + b',"params":' + written + b"}"
+        return b'"method":' + encode_plain(method) + b"}"
+    return b'"method":' + encode(method) + b',"params":' + encode(params) + b"}"
 
 
 def _encode_id(id: Id) -> bytes:

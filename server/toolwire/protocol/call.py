@@ -197,7 +197,7 @@ class Call(msgspec.Struct, eq=False):
         if last is None or self.is_silent:
             return None
         if last.done is not None and done <= last.done:
-            done = _just_above(last.done)
+            done = _step_above(last.done)
         self.last_report = ProgressReport(time.monotonic(), done, total, by_tool)
         params: dict[str, Any] = {"progressToken": self.token, "progress": done}
         if total is not None:
@@ -270,7 +270,7 @@ Decision = Call | Send | Cancel | ElicitationReply
 """A `Call` is to be run, and its outcome passed to `InFlight`."""
 
 
-def _just_above(number: float) -> float:
+def _step_above(number: float) -> float:
     try:
         above = math.nextafter(number, math.inf)
     except OverflowError:  # an integer beyond the range of floats

@@ -110,7 +110,7 @@ class Elicitations:
             with self._in_flight.lock:
                 self._begin(pending)
                 self._in_flight.park(call)
-            return self._in_flight.elicitation_response(call, modern_result(pending))
+            return self._in_flight.respond_with_elicitation(call, modern_result(pending))
         if not call.origin.modern:
             pending.params = to_older_form(pending.params, version)
         with self._in_flight.lock:
@@ -119,7 +119,7 @@ class Elicitations:
             call.task.ask(pending)
         if call.origin.modern:
             return None
-        params = _params(pending, version)
+        params = _make_params(pending, version)
         meta: dict[str, Any] = {}
         if pending.input_key != "answer":
             meta[META_INPUT_KEY] = pending.input_key
@@ -331,7 +331,7 @@ def read_response(frame: bytes) -> Response | None:
 def _check_client(pending: PendingElicitation) -> None:
     """Raise `CannotAsk` if the client that called cannot be asked."""
     call = pending.call
-    missing = _missing(call.capabilities, pending)
+    missing = _find_missing(call.capabilities, pending)
     if missing:
         wanted = "the user" if missing.startswith("elicitation") else f"for {pending.method}"
         raise CannotAsk(
@@ -341,7 +341,7 @@ def _check_client(pending: PendingElicitation) -> None:
         raise CannotAsk("This tool asks the user, which is not possible in a call without an id.")
 
 
-def _missing(capabilities: Capabilities, pending: PendingElicitation) -> str:
+def _find_missing(capabilities: Capabilities, pending: PendingElicitation) -> str:
     """Return what a client with these *capabilities* lacks to answer a request: each kind has one
     of that name.
     """
@@ -365,11 +365,11 @@ def to_older_form(params: dict[str, Any], version: str | None) -> dict[str, Any]
     form = SchemaGraph(params.get("requestedSchema")).root
     if not form.properties:  # a mounted server may leave them out
         return params
-    older = {name: _older_field(field) for name, field in form.properties.items()}
+    older = {name: _make_older_field(field) for name, field in form.properties.items()}
     return {**params, "requestedSchema": {**form.keywords, "properties": older}}
 
 
-def _older_field(field: SchemaNode) -> Any:
+def _make_older_field(field: SchemaNode) -> Any:
     """Return the schema of *field* with `enumNames` in place of constants in `oneOf`.
 
     Raises:
@@ -400,7 +400,7 @@ def modern_result(pending: PendingElicitation) -> dict[str, Any]:
 
 def input_request(pending: PendingElicitation) -> dict[str, Any]:
     """Return the request for a modern client, which is a part of a result or of a task."""
-    return {"method": pending.method, "params": _params(pending, None)}
+    return {"method": pending.method, "params": _make_params(pending, None)}
 
 
 def _has_requests(call: Call) -> bool:
@@ -429,7 +429,7 @@ def _take_early_answer(pending: PendingElicitation) -> dict[str, Any] | None:
     return reply
 
 
-def _params(pending: PendingElicitation, version: str | None) -> dict[str, Any]:
+def _make_params(pending: PendingElicitation, version: str | None) -> dict[str, Any]:
     # Revisions before 2025-11-25 do not know the mode.
     has_mode = "requestedSchema" in pending.params and (version is None or version >= "2025-11-25")
     return {"mode": "form", **pending.params} if has_mode else pending.params

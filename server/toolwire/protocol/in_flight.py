@@ -83,7 +83,7 @@ class InFlight:
         """Add *call* under *id*. Only for the reading thread: it takes no lock."""
         key = call if id is None else id
         if key in self._calls or key in self.subscriptions:
-            raise _in_use(id)
+            raise _make_id_error(id)
         if len(self._calls) + len(self.lingering) >= self.max_calls:
             from .overload import too_many_calls
 
@@ -216,7 +216,7 @@ class InFlight:
     def check_unused(self, id: Id) -> None:
         """Raise a `RequestError` if *id* is in use."""
         if id in self._calls or id in self.subscriptions:
-            raise _in_use(id)
+            raise _make_id_error(id)
 
     def _too_many_bytes(self) -> RequestError:
         from .overload import too_many_bytes
@@ -240,7 +240,7 @@ class InFlight:
 
     def finish(self, call: Call, result: dict[str, Any]) -> bytes | None:
         """Respond with the *result* of the tool."""
-        return self._response(call, result) if self.end(call) else None
+        return self._respond(call, result) if self.end(call) else None
 
     def fail(self, call: Call, error: BaseException) -> bytes | None:
         """Respond with the *error* that the tool raised. Logs errors that are not for the
@@ -252,69 +252,73 @@ class InFlight:
             from .lookup import log_failure
 
             log_failure(call, error, mask=self._mask_errors)
-            return self._failure(call, error)
+            return self._respond_failure(call, error)
         except ImportError as missing:  # Toolwire was upgraded while it runs: see `version.py`
-            return self._plain_failure(call, str(missing))
+            return self._respond_plain_failure(call, str(missing))
         except OSError:  # no descriptor is left to import them with
-            return self._plain_failure(call, "Internal error" if self._mask_errors else str(error))
+            return self._respond_plain_failure(
+                call, "Internal error" if self._mask_errors else str(error)
+            )
 
     def expire(self, call: Call, seconds: float) -> bytes | None:
         """Respond that the tool has taken longer than *seconds*."""
         if not self.end(call, given_up=True):
             return None
-        return self._failure(
+        return self._respond_failure(
             call, ToolError(f"{call.entry.name} did not finish within {seconds:g} seconds.")
         )
 
     def refuse(self, call: Call, problem: str) -> bytes | None:
         """Respond with a JSON-RPC error to a call that cannot be run."""
-        return self._error(call, OVERLOADED, problem) if self.end(call) else None
+        return self._respond_error(call, OVERLOADED, problem) if self.end(call) else None
 
-    def internal_error(self, call: Call) -> bytes | None:
+    def respond_internal_error(self, call: Call) -> bytes | None:
         """Respond to a call that has ended and whose real response could not be built."""
-        return self._error(call, INTERNAL_ERROR, "Internal error")
+        return self._respond_error(call, INTERNAL_ERROR, "Internal error")
 
-    def elicitation_response(self, call: Call, result: dict[str, Any]) -> bytes | None:
+    def respond_with_elicitation(self, call: Call, result: dict[str, Any]) -> bytes | None:
         """Respond to the current request of a parked call with *result*, which asks the user."""
         assert call.id is not None
-        return self._message(
+        return self._pass_to_recipient(
             call, messages.encode_response(call.id, modern_result(self._identity, result))
         )
 
-    def _error(self, call: Call, code: int, text: str, data: Any = None) -> bytes | None:
+    def _respond_error(self, call: Call, code: int, text: str, data: Any = None) -> bytes | None:
         if call.id is None:
-            return self._response(call, _failure_of(ToolError(text), mask=False, tool=""))
-        return self._message(call, messages.encode_error(call.id, code, text, data))
+            return self._respond(call, _make_failure(ToolError(text), mask=False, tool=""))
+        return self._pass_to_recipient(call, messages.encode_error(call.id, code, text, data))
 
-    def _failure(self, call: Call, error: BaseException, *, last: bool = False) -> bytes | None:
+    def _respond_failure(
+        self, call: Call, error: BaseException, *, last: bool = False
+    ) -> bytes | None:
         if call.entry.kind != "tools" or isinstance(error, UpstreamError):
-            from .lookup import error_of
+            from .lookup import make_error
 
-            failed = error_of(error, call, mask=self._mask_errors)
-            return self._error(call, failed.code, failed.message, failed.data)
-        result = _failure_of(error, mask=self._mask_errors, tool=call.entry.name)
-        return self._response(call, result, last=last)
+            failed = make_error(error, call, mask=self._mask_errors)
+            return self._respond_error(call, failed.code, failed.message, failed.data)
+        result = _make_failure(error, mask=self._mask_errors, tool=call.entry.name)
+        return self._respond(call, result, last=last)
 
-    def _plain_failure(self, call: Call, text: str) -> bytes | None:
+    def _respond_plain_failure(self, call: Call, text: str) -> bytes | None:
         """Respond with *text*, by what every server has imported."""
         if call.entry.kind != "tools":
-            return self._error(call, INTERNAL_ERROR, text)
-        return self._response(
+            return self._respond_error(call, INTERNAL_ERROR, text)
+        return self._respond(
             call, {"content": [{"type": "text", "text": text}], "isError": True}, last=True
         )
 
-    def _message(self, call: Call, message: bytes | None) -> bytes | None:
+    def _pass_to_recipient(self, call: Call, message: bytes | None) -> bytes | None:
         recipient = call.origin.recipient
         return message if recipient is None else recipient.end(message)
 
-    def _response(self, call: Call, result: dict[str, Any], *, last: bool = False) -> bytes | None:
+    def _respond(self, call: Call, result: dict[str, Any], *, last: bool = False) -> bytes | None:
         """Return the response with *result*, or a failure if it cannot be sent; *last* ignores its
         size.
         """
         recipient = call.origin.recipient
         if call.id is None:
             call.take_result(result)
-            return self._message(call, None)
+            return self._pass_to_recipient(call, None)
         if call.entry.kind == "methods":
             result = result["result"]
         elif call.origin.modern:
@@ -323,7 +327,7 @@ class InFlight:
         try:
             message = messages.encode_response(call.id, result, replaced, is_plain=True)
         except EncodingError as error:
-            return self._instead(
+            return self._respond_problem(
                 call, f"{call.entry.name} returned a value that JSON cannot represent: {error}"
             )
         if replaced:
@@ -338,7 +342,9 @@ class InFlight:
         if len(message) > most and not last:
             made = self._make_smaller(call, result, message)
             return (
-                self._message(call, made) if isinstance(made, bytes) else self._instead(call, made)
+                self._pass_to_recipient(call, made)
+                if isinstance(made, bytes)
+                else self._respond_problem(call, made)
             )
         return message if recipient is None else recipient.end(message)
 
@@ -356,12 +362,12 @@ class InFlight:
             self.large = self.large or LargeResults(self._settings, self.kept)
         return self.large.response(call, result, len(message), limit)
 
-    def _instead(self, call: Call, problem: str) -> bytes | None:
+    def _respond_problem(self, call: Call, problem: str) -> bytes | None:
         log.error(problem, id=call.id_in_log or call.id)
-        return self._failure(call, ToolError(problem), last=True)
+        return self._respond_failure(call, ToolError(problem), last=True)
 
 
-def _failure_of(error: BaseException, *, mask: bool, tool: str) -> dict[str, Any]:
+def _make_failure(error: BaseException, *, mask: bool, tool: str) -> dict[str, Any]:
     from toolwire_tools.failures import (
         make_failure,  # which a server without failures does not need
     )
@@ -374,5 +380,5 @@ def make_cancelled_error(call: Call) -> Cancelled:
     return Cancelled(f"the call of {call.entry.name} was cancelled")
 
 
-def _in_use(id: Id | None) -> RequestError:
+def _make_id_error(id: Id | None) -> RequestError:
     return RequestError(INVALID_REQUEST, f"A request with the id {id!r} is already in progress")

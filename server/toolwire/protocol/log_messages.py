@@ -60,7 +60,7 @@ def send(call: Any, params: dict[str, Any]) -> None:
     wanted = find_wanted_level(call)
     if wanted is None or LEVELS.index(params["level"]) < wanted or call.ended:
         return
-    message = _notification(params)
+    message = _encode_notification(params)
     # Asked under the writer's lock: as with progress, no message follows the response.
     call.host.send_notification(
         call, lambda: None if call.ended or call.lingers else message, len(message)
@@ -73,10 +73,12 @@ def stray(host: CallServices, level: str, logger: str | None, data: Any) -> byte
     """
     if host.log_level is None or level not in LEVELS or LEVELS.index(level) < host.log_level:
         return None
-    return _notification({"level": level, "data": data} | ({"logger": logger} if logger else {}))
+    return _encode_notification(
+        {"level": level, "data": data} | ({"logger": logger} if logger else {})
+    )
 
 
-def _notification(params: dict[str, Any]) -> bytes:
+def _encode_notification(params: dict[str, Any]) -> bytes:
     """Return the notification of the log message *params*.
 
     The fields of data that cannot be written as JSON become text, and so does data that is too

@@ -81,7 +81,7 @@ def unknown_tool(name: str, shown: Named) -> RequestError:
             why = needs.get(name.removeprefix(action.name)[1:])
             if why is not None:
                 return RequestError(INVALID_PARAMS, f"Unknown tool: {name}; {why}")
-    return RequestError(INVALID_PARAMS, _unknown("tool", name, list(shown)))
+    return RequestError(INVALID_PARAMS, _explain_unknown("tool", name, list(shown)))
 
 
 def resource(
@@ -97,19 +97,19 @@ def resource(
         raise RequestError(
             INVALID_PARAMS, "params.uri must be a string: the URI of the resource to read"
         )
-    found = by_uri.get(uri) or _by_template(uri, templates)
+    found = by_uri.get(uri) or _find_by_template(uri, templates)
     if found is None:
-        problem = _unknown("resource", uri, [*by_uri, *templates])
-        raise RequestError(_for_era(RESOURCE_NOT_FOUND, modern), problem, {"uri": uri[:200]})
+        problem = _explain_unknown("resource", uri, [*by_uri, *templates])
+        raise RequestError(_adapt_code(RESOURCE_NOT_FOUND, modern), problem, {"uri": uri[:200]})
     return found, {"uri": uri}
 
 
 def find_resource(uri: str, catalog: Catalog, kept: Named) -> Tool | None:
     """Return the resource at *uri*; `None` if the server has none there. *kept* is as in `find`."""
-    return catalog.resources.get(uri) or _by_template(uri, {**kept, **catalog.templates})
+    return catalog.resources.get(uri) or _find_by_template(uri, {**kept, **catalog.templates})
 
 
-def _by_template(uri: str, templates: Named) -> Tool | None:
+def _find_by_template(uri: str, templates: Named) -> Tool | None:
     for tool in templates.values():
         template = tool.entry.template  # None for one of a mounted server that we cannot read
         if template is not None and template.match(uri) is not None:
@@ -129,7 +129,7 @@ def prompt(params: dict[str, Any], prompts: Named) -> tuple[Tool, Any]:
             INVALID_PARAMS, "params.name must be a string: the name of the prompt to get"
         )
     if name not in prompts:
-        raise RequestError(INVALID_PARAMS, _unknown("prompt", name, list(prompts)))
+        raise RequestError(INVALID_PARAMS, _explain_unknown("prompt", name, list(prompts)))
     arguments = params.get("arguments")
     if arguments is not None and type(arguments) is not dict:
         raise RequestError(
@@ -159,9 +159,9 @@ def completion(params: dict[str, Any], prompts: Named, templates: Named) -> tupl
         owner, _ = prompt(ref, prompts)
     else:
         uri = str(ref.get("uri"))
-        found = templates.get(uri) or _by_template(uri, templates)
+        found = templates.get(uri) or _find_by_template(uri, templates)
         if found is None:
-            raise RequestError(INVALID_PARAMS, _unknown("template", uri, list(templates)))
+            raise RequestError(INVALID_PARAMS, _explain_unknown("template", uri, list(templates)))
         owner = found
     entry, name = owner.entry, argument["name"]
     if entry.function is None:  # of a mounted server, which knows its arguments
@@ -169,7 +169,7 @@ def completion(params: dict[str, Any], prompts: Named, templates: Named) -> tupl
         return _complete_there(owner), members
     known = entry.input_schema.get("properties", {})
     if name not in known:
-        problem = _unknown("argument", name, list(known))
+        problem = _explain_unknown("argument", name, list(known))
         raise RequestError(INVALID_PARAMS, f"{owner.name}: {problem}")
     from toolwire_tools.resources.completion import find_completers, make_completion
 
@@ -195,7 +195,7 @@ def _complete_there(owner: Tool) -> Tool:
 _COMPLETION = ("ref", "argument", "context")
 
 
-def _unknown(what: str, name: str, known: list[str]) -> str:
+def _explain_unknown(what: str, name: str, known: list[str]) -> str:
     shown = name[:200]  # to compare megabytes would take seconds
     close = find_closest(shown, known, 3)
     more = f" and {len(known) - 10} more" if len(known) > 10 else ""
@@ -225,7 +225,7 @@ def log_failure(call: Call, error: BaseException, *, mask: bool) -> None:
 _WORDS = {"prompts": "prompt", "completions": "completion of", "methods": "method"}
 
 
-def error_of(error: BaseException, call: Call, *, mask: bool) -> RequestError:
+def make_error(error: BaseException, call: Call, *, mask: bool) -> RequestError:
     """Return the response to the *call* of a resource, prompt or plain method that failed with
     *error*.
     """
@@ -245,9 +245,9 @@ def error_of(error: BaseException, call: Call, *, mask: bool) -> RequestError:
         code = next(
             (code for kind, code in codes.items() if isinstance(error, kind)), INTERNAL_ERROR
         )
-    return RequestError(_for_era(code, call.origin.modern), text, data)
+    return RequestError(_adapt_code(code, call.origin.modern), text, data)
 
 
-def _for_era(code: int, modern: bool) -> int:
+def _adapt_code(code: int, modern: bool) -> int:
     """Return *code*, or its replacement: 2026-07-28 forbids that of a missing resource."""
     return INVALID_PARAMS if modern and code == RESOURCE_NOT_FOUND else code

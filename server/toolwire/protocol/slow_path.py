@@ -139,10 +139,10 @@ class SlowPath(msgspec.Struct, frozen=True):
                 return self.handle_response(msgspec.convert(element, Response))
             except msgspec.ValidationError:
                 return ()
-        problem = _problem(element)
+        problem = _find_problem(element)
         if problem is not None:
             error = RequestError(INVALID_REQUEST, f"Invalid request: {problem}")
-            return self.answer(_readable_id(element), error, batch)
+            return self.answer(_read_id(element), error, batch)
         id = element.get("id", UNSET)
         try:
             return self.handle_request(self._read_request(element), size, batch)
@@ -168,7 +168,7 @@ class SlowPath(msgspec.Struct, frozen=True):
         return Request("2.0", method, element.get("id", UNSET), params)
 
 
-def _problem(element: Any) -> str | None:
+def _find_problem(element: Any) -> str | None:
     """Return why *element* is not a request; `None` if it is one (JSON-RPC 2.0, section 4)."""
     if type(element) is not dict:
         return "a request must be an object"
@@ -176,7 +176,7 @@ def _problem(element: Any) -> str | None:
         return 'the member jsonrpc must be "2.0"'
     if type(element.get("method")) is not str:
         return "the member method must be a string"
-    if "id" in element and _readable_id(element) is None:
+    if "id" in element and _read_id(element) is None:
         return "the member id must be a string or an integer, or absent"
     if element.get("params") is not None and type(element["params"]) not in (dict, list):
         return "the member params must be an object"
@@ -191,7 +191,7 @@ def _is_response(element: Any) -> bool:
     )
 
 
-def _readable_id(element: Any) -> Id | None:
+def _read_id(element: Any) -> Id | None:
     id = element.get("id") if type(element) is dict else None
     return id if type(id) is str or type(id) is int else None
 

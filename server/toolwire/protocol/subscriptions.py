@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
 from toolwire_schemas.wire import messages
+from toolwire_schemas.wire.codec import encode_plain
 from toolwire_schemas.wire.messages import (
     INVALID_PARAMS,
     INVALID_REQUEST,
@@ -78,7 +79,7 @@ def serve(
         raise RequestError(
             METHOD_NOT_FOUND, f"Method not found: {request.method}; this server has no resources"
         )
-    _watched_by_client(in_flight).change(request, params, origin, catalog)
+    _get_watched(in_flight).change(request, params, origin, catalog)
     return protocol.answer(request.id, b"{}", origin.recipient)
 
 
@@ -114,7 +115,7 @@ def begin(
     granted: dict[str, Any] = {f"{name}ListChanged": True for name in chosen}
     topics = set(chosen)
     if "resourceSubscriptions" in wanted and "resources" in lists:
-        uris = _watched_by_client(in_flight).choose(wanted["resourceSubscriptions"], catalog)
+        uris = _get_watched(in_flight).choose(wanted["resourceSubscriptions"], catalog)
         granted["resourceSubscriptions"] = uris
         topics.update(RESOURCE + uri for uri in uris)
     if "taskIds" in wanted:
@@ -122,10 +123,10 @@ def begin(
         granted["taskIds"] = tasks
         topics.update(TASK + task for task in tasks)
     open_request(in_flight, id, frozenset(topics))
-    return _notification("subscriptions/acknowledged", id, {"notifications": granted})
+    return _encode_notification("subscriptions/acknowledged", id, {"notifications": granted})
 
 
-def _watched_by_client(in_flight: InFlight) -> Watched:
+def _get_watched(in_flight: InFlight) -> Watched:
     if in_flight.watched is None:
         in_flight.watched = WatchedResources(in_flight)
     return in_flight.watched
@@ -178,7 +179,7 @@ def notifications(in_flight: InFlight, changed: Iterable[str], *, is_legacy: boo
     news = []
     for name in changed:
         subscribed = find_subscriptions(in_flight, name)
-        news += [_notification(f"{name}/list_changed", id, {}) for id in subscribed]
+        news += [_encode_notification(f"{name}/list_changed", id, {}) for id in subscribed]
         if is_legacy:
             news.append(messages.encode_notification(f"notifications/{name}/list_changed"))
     return news
@@ -200,9 +201,9 @@ def _end(id: Id, topics: frozenset[str], identity: Identity) -> bytes:
     return messages.encode_response(id, result, is_plain=True)
 
 
-def _notification(name: str, id: Id, params: dict[str, Any]) -> bytes:
+def _encode_notification(name: str, id: Id, params: dict[str, Any]) -> bytes:
     tagged = {**params, "_meta": {META_SUBSCRIPTION_ID: id}}
-    return messages.encode_notification(f"notifications/{name}", tagged, is_plain=True)
+    return encode_plain({"jsonrpc": "2.0", "method": f"notifications/{name}", "params": tagged})
 
 
 MAX_URI_CHARACTERS = 4096

@@ -399,7 +399,7 @@ class Session:
             log.traceback(
                 f"no response could be built for {call.entry.name}; please report this", bug
             )
-            return self.in_flight.internal_error(call)
+            return self.in_flight.respond_internal_error(call)
 
     # Asynchronous tools
 

@@ -473,7 +473,7 @@ def test_an_ended_call_without_a_response_gets_an_internal_error() -> None:
     made = begin(calls, 7)
     calls.end(made)
 
-    message = calls.internal_error(made)
+    message = calls.respond_internal_error(made)
 
     assert message is not None
     error = {"code": INTERNAL_ERROR, "message": "Internal error"}
@@ -485,7 +485,7 @@ def test_a_parked_call_responds_to_its_current_request() -> None:
     made = begin(calls, 7)
     live(calls, made, ["park"])
 
-    message = calls.elicitation_response(
+    message = calls.respond_with_elicitation(
         made, {"resultType": "input_required", "inputRequests": {}}
     )
 

@@ -160,7 +160,7 @@ class LargeResults:
         """
         head = ""
         if cut is not None:
-            most = _room_for_text(cut, room)
+            most = _measure_room(cut, room)
             if self._kept is not None:
                 most = min(most, _PREVIEW_BYTES)
             head = beginning(cut.block["text"], most)
@@ -211,12 +211,12 @@ def _choose_whole(parts: list[_Part], room: int) -> int:
 def _find_text_to_cut(others: list[_Part], room: int) -> _Part | None:
     """Return the first text of *others* whose beginning fits into *room* bytes."""
     for part in others:
-        if part.block["type"] == "text" and _room_for_text(part, room) >= 0:
+        if part.block["type"] == "text" and _measure_room(part, room) >= 0:
             return part
     return None
 
 
-def _room_for_text(part: _Part, room: int) -> int:
+def _measure_room(part: _Part, room: int) -> int:
     """Return how many of *room* bytes are left for a text, without the block around it."""
     return room - len(encode_plain({**part.block, "text": ""}))
 

@@ -48,13 +48,13 @@ def _limit_in_tokens(result: dict[str, Any], size: int, max_tokens: int) -> Limi
     words = f"about {max_tokens:,} tokens"
     if size <= max_tokens:  # no estimate is above one token a byte
         return Limit(size, words)
-    tokens = estimate_tokens(_text_for_model(result))
+    tokens = estimate_tokens(_join_text(result))
     if tokens <= max_tokens:
         return Limit(size, words)
     return Limit(size * max_tokens // tokens, words)
 
 
-def _text_for_model(result: dict[str, Any]) -> str:
+def _join_text(result: dict[str, Any]) -> str:
     """Return what a model reads of *result*: one of its two forms, whichever is longer."""
     texts = [block.get("text", "") for block in result.get("content", ())]
     text = "\n".join(texts)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 from weakref import WeakKeyDictionary
 
@@ -21,14 +19,13 @@ from ..protocol.catalog import LIST_METHODS
 from ..protocol.connection_handler import ConnectionHandler
 from ..timers import Timers
 from .foreign_stderr import ForeignStderr
+from .mounted_command import MountedCommand, check_depth
 from .mounted_entry import mount_entry
 from .mounted_server import MountedServer
-from .remembered_lists import find_remembered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-    from toolwire_client.transport.base import Transport
     from toolwire_tools import Caller, Handler
 
     from ..protocol.call import Call
@@ -37,7 +34,6 @@ if TYPE_CHECKING:
     from ..runtime.session import Session
     from ..settings import Settings
     from .locking import LockedEntries
-    from .mount import Mount
 
     MountArguments = tuple[Sequence[str], str | None, dict[str, Any]]
     """The command, the name and the options of `Mounts.add`."""
@@ -63,7 +59,6 @@ MAX_STARTS = 8
 
 ROOTS_CHANGED = "notifications/roots/list_changed"
 
-_DEPTH, _MAX_DEPTH = "TOOLWIRE_MOUNT_DEPTH", 3
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -168,26 +163,29 @@ class Mounts:
         if name is not None and not prefix:
             raise ValueError(f"the name {name!r} of a mounted server has no letter or digit")
         self._check_prefix(prefix)
-        if (depth := int(os.environ.get(_DEPTH, 0))) >= _MAX_DEPTH:
-            raise ValueError(
-                f"mounted servers mount servers, {depth} levels deep: does a config file mount"
-                " itself?"
-            )
+        check_depth()
         if idle_seconds is None:
             idle_seconds = NEVER
         if not idle_seconds > 0:
             raise ValueError(f"idle_seconds must be more than 0, not {idle_seconds}")
         title = name or " ".join(command)[:60]
-        stderr = ForeignStderr(title)  # of all starts: one that ends again and again has one limit
-        make_environment = partial(_make_environment, env or {}, inherit_env=inherit_env)
+        starter = MountedCommand(
+            words=list(command),
+            env=env or {},
+            inherit_env=inherit_env,
+            cwd=cwd,
+            stderr=ForeignStderr(title),
+            max_message_bytes=self._max_message_bytes,
+            sessions=self._sessions,
+        )
         remembered = None
         if lock is None and list_cache != "never":
             patience_seconds = 0.0 if list_cache == "always" else CACHE_PATIENCE_SECONDS
-            remembered = find_remembered(list(command), make_environment(), cwd, patience_seconds)
+            remembered = starter.find_remembered(patience_seconds)
         mounted = MountedServer(
             title,
             prefix,
-            partial(self._open_mount, list(command), make_environment, cwd, stderr),
+            starter.open_mount,
             self._changed,
             self._timers,
             idle_seconds=idle_seconds,
@@ -198,56 +196,6 @@ class Mounts:
         self._mounts = {**self._mounts, mounted: keep}  # others may be reading it
         if eager:
             mounted.process.start()
-
-    def _open_mount(
-        self,
-        command: list[str],
-        make_environment: Callable[[], dict[str, str]],
-        cwd: str | None,
-        stderr: ForeignStderr,
-        mounted: MountedServer,
-    ) -> Mount:
-        """Return what starts the server *mounted* and talks to it."""
-        from toolwire_client.remote import as_process
-
-        from ..guarded_process import start_guarded
-        from .early_start import EarlyStart
-
-        depth = int(os.environ.get(_DEPTH, 0)) + 1
-        launch = partial(
-            start_guarded,
-            as_process(command),
-            env={**make_environment(), _DEPTH: str(depth)},
-            cwd=cwd,
-            show_stderr=stderr,
-        )
-
-        processes = EarlyStart(launch)
-        if not mounted.process.is_ending:
-            processes.start()
-
-        from toolwire_client.async_client import ClientSettings
-        from toolwire_schemas.wire.codec import encode
-
-        from .mount import Mount
-
-        encode(None)  # imports orjson, which the first request would wait for
-
-        def launch_alone() -> Transport:
-            mounted.process.wait_for_end()
-            return processes.take()
-
-        settings = ClientSettings(launch=launch_alone, max_message_bytes=self._max_message_bytes)
-        return Mount(
-            mounted.name,
-            mounted.prefix,
-            settings,
-            mounted.take_lists,
-            self._sessions,
-            mounted.lock,
-            send=mounted.call,
-            on_close=processes.close,
-        )
 
     def iterate_tools(self, own: list[Tool]) -> Iterator[Tool]:
         """Yield what the servers list, without names that are taken: by *own*, by servers before,
@@ -486,14 +434,6 @@ class Mounts:
                 tool = mount_entry("", mount.call, "resources", {"uri": uri})
                 return await _continue(call, tool, {"uri": uri})
         raise unknown
-
-
-def _make_environment(env: Mapping[str, str], *, inherit_env: bool) -> dict[str, str]:
-    if inherit_env:
-        return {**os.environ, **env}
-    from toolwire_client.transport.child_process import make_server_environment
-
-    return make_server_environment(env)
 
 
 def make_prefix(name: str) -> str:

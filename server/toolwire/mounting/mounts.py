@@ -119,7 +119,7 @@ class Mounts:
         self._max_message_bytes = settings.max_message_bytes
         self._changed = changed
         self._sessions = sessions
-        self._mounts: dict[MountedServer, Callable[[Tool], bool]] = {}
+        self._servers: dict[MountedServer, Callable[[Tool], bool]] = {}
         self._timers = Timers()
         self._listed: WeakKeyDictionary[CallServices, set[str]] = WeakKeyDictionary()
 
@@ -193,7 +193,7 @@ class Mounts:
             remembered=remembered,
         )
         mounted.show_remembered()
-        self._mounts = {**self._mounts, mounted: keep}  # others may be reading it
+        self._servers = {**self._servers, mounted: keep}  # others may be reading it
         if eager:
             mounted.process.start()
 
@@ -204,12 +204,12 @@ class Mounts:
         self._show_locked()
         yield NoticeHandler(self.notify_roots_changed).as_tool(ROOTS_CHANGED)
         taken = {(tool.kind, tool.entry.name_with(self._separator)) for tool in own}
-        for mount, keep in self._mounts.items():
+        for server, keep in self._servers.items():
             hidden = []
-            for tool in mount.shown.tools:
+            for tool in server.shown.tools:
                 key = tool.kind, tool.entry.name_with(self._separator)
                 is_foreign = (
-                    not mount.prefix
+                    not server.prefix
                     and tool.kind in ("tools", "prompts")
                     and self._find_by_prefix(key[1])
                 )
@@ -220,100 +220,100 @@ class Mounts:
                     yield tool
             if hidden:
                 what = (
-                    f"{', '.join(hidden)[:500]} of the mounted server {mount.name} hidden: the"
+                    f"{', '.join(hidden)[:500]} of the mounted server {server.name} hidden: the"
                     " names are taken"
                 )
-                log.rarely(f"taken {mount.name}", make_printable(what))
+                log.rarely(f"taken {server.name}", make_printable(what))
 
     def notify_roots_changed(self) -> None:
         """Tell the servers that run that the folders of a client have changed."""
-        for mount in self._mounts:
-            mount.process.notify(ROOTS_CHANGED)
+        for server in self._servers:
+            server.process.notify(ROOTS_CHANGED)
 
     def complete(self, call: Call) -> None:
         """Wait for *call* until all servers have listed what they have, as long as a list waits."""
-        self._complete(call, list(self._mounts), LIST_PATIENCE_SECONDS)
+        self._complete(call, list(self._servers), LIST_PATIENCE_SECONDS)
 
     @property
     def names(self) -> list[str]:
         """The prefixes of the servers that have one."""
-        return [mount.prefix for mount in self._mounts if mount.prefix]
+        return [server.prefix for server in self._servers if server.prefix]
 
     def list_unlisted(self) -> list[str]:
         """Return the prefixes of the servers whose tools are not known: they start slowly, or
         do not start.
         """
-        return [mount.prefix for mount in self._mounts if mount.prefix and not mount.is_listed]
+        return [server.prefix for server in self._servers if server.prefix and not server.is_listed]
 
     def close(self) -> None:
         """End all servers, for good."""
         from toolwire_client.waiting.base import run_in_daemon_thread
 
         self._timers.stop()
-        for end in [run_in_daemon_thread(mount.process.close) for mount in self._mounts]:
+        for end in [run_in_daemon_thread(server.process.close) for server in self._servers]:
             end.result()
 
     def _show_locked(self) -> None:
         """Let servers with a lock offer what it keeps, until they are started."""
-        prefixes = [mount.prefix for mount in self._mounts]
+        prefixes = [server.prefix for server in self._servers]
         lists = {}
-        for mount in self._mounts:
-            if mount.lock is None or mount.is_listed:
+        for server in self._servers:
+            if server.lock is None or server.is_listed:
                 continue
-            if mount.lock not in lists:
-                lists[mount.lock] = mount.lock.split(prefixes)
-            mount.show("lock", lists[mount.lock][mount.prefix])
+            if server.lock not in lists:
+                lists[server.lock] = server.lock.split(prefixes)
+            server.show("lock", lists[server.lock][server.prefix])
 
     def _complete(
         self,
         call: Call,
-        mounts: list[MountedServer],
+        servers: list[MountedServer],
         seconds: float | None,
         *,
-        is_known: Callable[[MountedServer], bool] = lambda mount: mount.is_listed,
+        is_known: Callable[[MountedServer], bool] = lambda server: server.is_listed,
     ) -> None:
-        """Start those of *mounts* whose lists are not known, and wait for their lists, for at most
+        """Start those of *servers* whose lists are not known, and wait for their lists, for at most
         *seconds*.
         """
         missing, unsure = [], []
-        for mount in mounts:
-            if mount.process.is_resting:
+        for server in servers:
+            if server.process.is_resting:
                 continue
-            if not is_known(mount):
-                missing.append(mount)
-            elif mount.is_remembered:
-                unsure.append(mount)
-        readings = [mount.reading for mount in mounts if mount.reading is not None]
+            if not is_known(server):
+                missing.append(server)
+            elif server.is_remembered:
+                unsure.append(server)
+        readings = [server.reading for server in servers if server.reading is not None]
         if not missing and not unsure and not readings:
             return
         from .mount import wait_for  # what starts servers
 
-        starts = [mount.process.start(call.capabilities) for mount in missing]
-        late = [mount.process.start(call.capabilities) for mount in unsure]
-        patience = min((mount.patience_seconds for mount in unsure), default=0.0)
+        starts = [server.process.start(call.capabilities) for server in missing]
+        late = [server.process.start(call.capabilities) for server in unsure]
+        patience = min((server.patience_seconds for server in unsure), default=0.0)
         wait_for(late, call, patience)
         wait_for(starts, call, seconds)
-        readings = [mount.reading for mount in mounts if mount.reading is not None]
+        readings = [server.reading for server in servers if server.reading is not None]
         wait_for(readings, call, CHANGE_PATIENCE_SECONDS)
 
     def _find_by_prefix(self, name: str) -> list[MountedServer]:
         joints = {self._separator, "_", "."}
         return [
-            mount
-            for mount in self._mounts
-            if mount.prefix and name.startswith(tuple(mount.prefix + joint for joint in joints))
+            server
+            for server in self._servers
+            if server.prefix and name.startswith(tuple(server.prefix + joint for joint in joints))
         ]
 
     def _check_prefix(self, prefix: str) -> None:
         beginning = prefix + self._separator
-        for mount in self._mounts:
-            other = mount.prefix
+        for server in self._servers:
+            other = server.prefix
             is_longer = prefix != "" and other.startswith(beginning)
             is_shorter = other != "" and prefix.startswith(other + self._separator)
             if other == prefix or is_longer or is_shorter:
                 both = "two mounted servers without a name"
                 if prefix:
-                    both = f"{mount.prefix!r} and {prefix!r}"
+                    both = f"{server.prefix!r} and {prefix!r}"
                 raise ValueError(
                     f"{both}: tools of both could have the same name; give one another name"
                 )
@@ -326,7 +326,7 @@ class Mounts:
         if isinstance(meta, dict) and META_REPORT in meta:
             return False
         is_fixed = method == "tools/list" and self._catalog().is_fixed
-        if not is_fixed and not all(mount.is_up_to_date for mount in self._mounts):
+        if not is_fixed and not all(server.is_up_to_date for server in self._servers):
             return False
         self._note_listed(method, host)
         return True
@@ -351,14 +351,14 @@ class Mounts:
         if method in LIST_METHODS:
             return self._list(method, params, call)
         name = _name_in(params)
-        mounts = self._find_mounts(name)
-        self._complete(call, mounts, None)
+        servers = self._find_servers(name)
+        self._complete(call, servers, None)
         try:
             tool, arguments = self._find(method, params, modern=call.origin.modern)
         except RequestError as unknown:
-            for mount in mounts:
-                if name is not None and not mount.is_listed:
-                    reason = f"{name}: {mount.title} does not run: {mount.process.end}"
+            for server in servers:
+                if name is not None and not server.is_listed:
+                    reason = f"{name}: {server.title} does not run: {server.process.end}"
                     raise RequestError(INTERNAL_ERROR, reason) from None
             uri = params.get("uri")
             if not isinstance(uri, str):
@@ -367,15 +367,15 @@ class Mounts:
         return await _continue(call, tool, arguments)
 
     def _list(self, method: str, params: dict[str, Any], call: Call) -> dict[str, Any]:
-        mounts = list(self._mounts)
+        servers = list(self._servers)
         reports = None
         wants_report = (call.meta or {}).get(META_REPORT)
         if wants_report:
             is_limited = wants_report is not True and isinstance(wants_report, int | float)
             seconds = min(wants_report, LIST_PATIENCE_SECONDS) if is_limited else None
-            reports = self._report(call, mounts, seconds)
+            reports = self._report(call, servers, seconds)
         elif wants_report is None:
-            self._complete(call, mounts, LIST_PATIENCE_SECONDS)
+            self._complete(call, servers, LIST_PATIENCE_SECONDS)
         self._note_listed(method, call.host)
         kind, cursor = LIST_METHODS[method], params.get("cursor")
         page = self._catalog().page(kind, cursor, is_modern=call.origin.modern)
@@ -384,23 +384,23 @@ class Mounts:
         return page
 
     def _report(
-        self, call: Call, mounts: list[MountedServer], seconds: float | None
+        self, call: Call, servers: list[MountedServer], seconds: float | None
     ) -> list[dict[str, Any]]:
-        """Start all of *mounts*, and return a `ServerReport` of each, after *seconds* at most for
+        """Start all of *servers*, and return a `ServerReport` of each, after *seconds* at most for
         each group that starts.
         """
-        for start in range(0, len(mounts), MAX_STARTS):
-            group = mounts[start : start + MAX_STARTS]
-            self._complete(call, group, seconds, is_known=lambda mount: mount.is_read)
+        for start in range(0, len(servers), MAX_STARTS):
+            group = servers[start : start + MAX_STARTS]
+            self._complete(call, group, seconds, is_known=lambda server: server.is_read)
         may_start = seconds is not None
-        return [msgspec.to_builtins(_report_server(mount, may_start)) for mount in mounts]
+        return [msgspec.to_builtins(_report_server(server, may_start)) for server in servers]
 
-    def _find_mounts(self, name: Any) -> list[MountedServer]:
+    def _find_servers(self, name: Any) -> list[MountedServer]:
         """Return the servers that may have something called *name*; all if there is no name."""
         if name is None:
-            return list(self._mounts)
+            return list(self._servers)
         by_prefix = self._find_by_prefix(str(name))
-        return by_prefix or [mount for mount in self._mounts if not mount.prefix]
+        return by_prefix or [server for server in self._servers if not server.prefix]
 
     def _find(self, method: str, params: dict[str, Any], *, modern: bool) -> tuple[Tool, Any]:
         from ..protocol import lookup  # which a list does not need
@@ -416,8 +416,8 @@ class Mounts:
     def _check_not_refused(self, method: str, params: dict[str, Any]) -> None:
         kind = method.partition("/")[0]
         name = params.get("uri" if kind == "resources" else "name")
-        for mount in self._mounts:
-            for refusal in mount.shown.refused:
+        for server in self._servers:
+            for refusal in server.shown.refused:
                 if (refusal.kind, refusal.name) == (kind, name):
                     raise RequestError(INVALID_PARAMS, refusal.why)
 
@@ -425,13 +425,13 @@ class Mounts:
         """Read *uri*, which no list has, from the only server with resources, or those with others
         of its scheme.
         """
-        able = [mount for mount in self._mounts if "resources" in mount.shown.capabilities]
+        able = [server for server in self._servers if "resources" in server.shown.capabilities]
         if len(able) > 1:  # one server has no business with the URIs of another
             start = uri.partition(":")[0] + ":"
-            able = [mount for mount in able if _has_names_with(mount, start)]
-        for mount in able:
+            able = [server for server in able if _has_names_with(server, start)]
+        for server in able:
             with suppress(UpstreamError):
-                tool = mount_entry("", mount.call, "resources", {"uri": uri})
+                tool = mount_entry("", server.call, "resources", {"uri": uri})
                 return await _continue(call, tool, {"uri": uri})
         raise unknown
 
@@ -443,23 +443,23 @@ def make_prefix(name: str) -> str:
     return _NOT_IN_A_NAME.sub("_", name).strip("_")
 
 
-def _report_server(mount: MountedServer, may_start: bool) -> ServerReport:
-    """Return the report of *mount*; one without an end is starting, if it *may_start* still."""
-    if not mount.is_read:
-        reason = mount.process.end
+def _report_server(server: MountedServer, may_start: bool) -> ServerReport:
+    """Return the report of *server*; one without an end is starting, if it *may_start* still."""
+    if not server.is_read:
+        reason = server.process.end
         if reason is None and may_start:
-            return ServerReport(mount.name, mount.prefix, is_starting=True)
-        problem = f"{mount.title} does not run"
+            return ServerReport(server.name, server.prefix, is_starting=True)
+        problem = f"{server.title} does not run"
         if reason is not None:
             problem += f": {reason.reason}"
-        return ServerReport(mount.name, mount.prefix, make_printable(problem))
-    resources = [tool.name for tool in mount.shown.tools if tool.kind not in ("tools", "prompts")]
-    problem = "; ".join(mount.unread)
-    return ServerReport(mount.name, mount.prefix, problem, resources=resources)
+        return ServerReport(server.name, server.prefix, make_printable(problem))
+    resources = [tool.name for tool in server.shown.tools if tool.kind not in ("tools", "prompts")]
+    problem = "; ".join(server.unread)
+    return ServerReport(server.name, server.prefix, problem, resources=resources)
 
 
-def _has_names_with(mount: MountedServer, beginning: str) -> bool:
-    return any(tool.name.startswith(beginning) for tool in mount.shown.tools)
+def _has_names_with(server: MountedServer, beginning: str) -> bool:
+    return any(tool.name.startswith(beginning) for tool in server.shown.tools)
 
 
 def _name_in(params: dict[str, Any]) -> Any:

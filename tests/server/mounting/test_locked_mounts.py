@@ -187,7 +187,7 @@ def test_an_idle_server_ends_and_the_next_call_starts_it(server: Server, foreign
 
     def has_ended() -> bool:
         assert server._mounts is not None
-        return all(mount.process.current is None for mount in server._mounts._mounts)
+        return all(mount.process.current is None for mount in server._mounts._servers)
 
     for starts in range(1, 6):  # no pause before the later ones: the server has not failed
         assert not server.call("there_echo").get("isError")

@@ -64,7 +64,7 @@ def test_what_differs_is_listed_after_the_start(server: Server, folder: Path) ->
     write_lists(folder, "echo", "count")
     assert names(server) == ["there_echo"]
     assert server._mounts is not None
-    (mounted,) = server._mounts._mounts
+    (mounted,) = server._mounts._servers
 
     (folder / "go").touch()
     mounted.process.start().result(60)

@@ -25,6 +25,7 @@ from .mounted_server import MountedServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from concurrent.futures import Future
 
     from toolwire_tools import Caller, Handler
 
@@ -207,23 +208,21 @@ class Mounts:
         for server, keep in self._servers.items():
             hidden = []
             for tool in server.shown.tools:
-                key = tool.kind, tool.entry.name_with(self._separator)
-                is_foreign = (
-                    not server.prefix
-                    and tool.kind in ("tools", "prompts")
-                    and self._find_by_prefix(key[1])
-                )
-                if key in taken or is_foreign:
-                    hidden.append(key[1])
+                name = tool.entry.name_with(self._separator)
+                place = tool.kind, name
+                if place in taken or self._belongs_to_other(server, tool, name):
+                    hidden.append(name)
                 elif tool.kind != "tools" or keep(tool):
-                    taken.add(key)
+                    taken.add(place)
                     yield tool
             if hidden:
-                what = (
-                    f"{', '.join(hidden)[:500]} of the mounted server {server.name} hidden: the"
-                    " names are taken"
-                )
-                log.rarely(f"taken {server.name}", make_printable(what))
+                _log_hidden(server, hidden)
+
+    def _belongs_to_other(self, server: MountedServer, tool: Tool, name: str) -> bool:
+        """Return whether *name* of *tool* of a *server* without a prefix has that of another."""
+        if server.prefix or tool.kind not in ("tools", "prompts"):
+            return False
+        return bool(self._find_by_prefix(name))
 
     def notify_roots_changed(self) -> None:
         """Tell the servers that run that the folders of a client have changed."""
@@ -283,8 +282,7 @@ class Mounts:
                 missing.append(server)
             elif server.is_remembered:
                 unsure.append(server)
-        readings = [server.reading for server in servers if server.reading is not None]
-        if not missing and not unsure and not readings:
+        if not missing and not unsure and not _list_readings(servers):
             return
         from .mount import wait_for  # what starts servers
 
@@ -293,16 +291,15 @@ class Mounts:
         patience = min((server.patience_seconds for server in unsure), default=0.0)
         wait_for(late, call, patience)
         wait_for(starts, call, seconds)
-        readings = [server.reading for server in servers if server.reading is not None]
-        wait_for(readings, call, CHANGE_PATIENCE_SECONDS)
+        wait_for(_list_readings(servers), call, CHANGE_PATIENCE_SECONDS)
 
     def _find_by_prefix(self, name: str) -> list[MountedServer]:
-        joints = {self._separator, "_", "."}
-        return [
-            server
-            for server in self._servers
-            if server.prefix and name.startswith(tuple(server.prefix + joint for joint in joints))
-        ]
+        found = []
+        for server in self._servers:
+            beginnings = tuple(server.prefix + joint for joint in (self._separator, "_", "."))
+            if server.prefix and name.startswith(beginnings):
+                found.append(server)
+        return found
 
     def _check_prefix(self, prefix: str) -> None:
         beginning = prefix + self._separator
@@ -441,6 +438,17 @@ def make_prefix(name: str) -> str:
     letter or digit.
     """
     return _NOT_IN_A_NAME.sub("_", name).strip("_")
+
+
+def _log_hidden(server: MountedServer, names: list[str]) -> None:
+    listed = ", ".join(names)[:500]
+    text = f"{listed} of the mounted server {server.name} hidden: the names are taken"
+    log.rarely(f"taken {server.name}", make_printable(text))
+
+
+def _list_readings(servers: list[MountedServer]) -> list[Future[None]]:
+    """Return the latest reading of each of *servers* that has read its lists again."""
+    return [server.reading for server in servers if server.reading is not None]
 
 
 def _report_server(server: MountedServer, may_start: bool) -> ServerReport:

@@ -9,7 +9,7 @@ revision, its capabilities and its task are in these bytes. Only the state may h
 from __future__ import annotations
 
 import math
-import time
+from time import monotonic
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _HEAD = b'{"jsonrpc":"2.0","id":'
 _START = len(_HEAD)
 _MEMBER = b'"id":'
+_ZERO = ord("0")
 _MAX_ID_BYTES = 16
 
 _MAX_REQUEST_BYTES = 2048
@@ -34,15 +35,17 @@ class KnownState:
 
     def __init__(self, task: Task, changes: int, result: bytes) -> None:
         self.result = result
+        self.rest_of_response = b',"result":' + result + b"}"
+        """What follows the id in a response."""
         self._task = task
         self._changes = changes
         # The time to live of a task that runs grows with its age: a client must not see an old one.
         lasts = math.inf if task.is_final else task.keep_seconds / 2
-        self._end = time.monotonic() + lasts
+        self._end = monotonic() + lasts
 
     def is_current(self) -> bool:
         """Return whether this is still the state of the task."""
-        return self._changes == self._task.changes and time.monotonic() < self._end
+        return self._changes == self._task.changes and monotonic() < self._end
 
     def forget(self) -> None:
         """Note that the task is unknown from now on."""
@@ -61,15 +64,15 @@ class Polls:
         has the same result; `None` if it has to be decoded.
         """
         self._frame = frame
-        if not self._states or len(frame) > _MAX_REQUEST_BYTES:
+        if len(frame) > _MAX_REQUEST_BYTES:
             return None
         id, rest = _take_out_id(frame)
         state = self._states.get(rest)
         if state is None or not id.isdigit() or not state.is_current():
             return None
-        if id.startswith(b"0"):  # 0 itself, or no JSON
+        if id[0] == _ZERO:  # 0 itself, or no JSON
             return None
-        return b'{"jsonrpc":"2.0","id":' + id + b',"result":' + state.result + b"}"
+        return _HEAD + id + state.rest_of_response
 
     def remember(self, sent_id: Id, state: KnownState) -> None:
         """Note that *state* answers the latest request, which was decoded and has *sent_id*."""

@@ -222,7 +222,7 @@ class SessionTasks:
             raise RequestError(
                 INVALID_PARAMS, "params.task.ttl must be a positive integer: milliseconds"
             )
-        return min(ttl / 1000, most)
+        return min(ttl, most * 1000) / 1000
 
     def require(self, params: dict[str, Any], origin: Origin) -> None:
         """Raise a `RequestError` unless a call with *params*, of a tool that runs only as a task,

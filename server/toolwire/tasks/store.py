@@ -11,6 +11,7 @@ tasks of an open session are unknown to all others.
 
 from __future__ import annotations
 
+import atexit
 import os
 import sqlite3
 import sys
@@ -102,6 +103,7 @@ class TaskStore:
         with self._lock:
             self._database.close()
             self._life.end()
+            self._life.remove(self._owner)  # its rows count as those of a process that has gone
 
     def _prepare(self) -> None:
         """Check what the file is before anything is changed, and make the table in a new one."""
@@ -139,7 +141,7 @@ class TaskStore:
         if os.path.getsize(self._path) <= _MAX_CHECKED_BYTES:
             [(found,), *_] = execute("PRAGMA quick_check(1)")
             if found != "ok":
-                raise StoreError(f"it is damaged: {found}")
+                raise StoreError(f"it is damaged: {found.splitlines()[-1]}")
         return False
 
     def add(self, task: Task, tool: str, session: str) -> None:
@@ -362,6 +364,9 @@ def close_stores() -> None:
         while _stores:
             _, store = _stores.popitem()
             store.close()
+
+
+atexit.register(close_stores)  # removes the lock files
 
 
 def open_store(path: str) -> TaskStore:

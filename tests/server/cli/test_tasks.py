@@ -86,7 +86,7 @@ def test_server_without_tasks_is_reported(tasks: Tasks) -> None:
 def test_target_whose_server_ends_with_the_command_cannot_leave_a_task(tasks: Tasks) -> None:
     refused = tasks.run("call", "Calculator", "expression=1", "--task")
     assert refused.returncode == 2
-    assert "--task-store FILE" in refused.stderr
+    assert "toolwire serve --share tools.py" in refused.stderr
 
 
 def test_server_with_a_store_keeps_the_task_that_a_command_leaves(
@@ -107,7 +107,7 @@ def test_server_with_a_store_keeps_the_task_that_a_command_leaves(
         ((), "say what to do"),
         (("ls", "x"), "say what to do"),
         (("get",), "say what to do"),
-        (("get", "zz"), "no task that begins with 'zz' is noted"),
+        (("get", "zz"), "no noted task begins with 'zz'"),
         (("drop", "x"), "say what to do"),
     ],
 )

@@ -143,6 +143,13 @@ def test_another_users_programs_cannot_read_the_file(tmp_path: Path) -> None:
     assert stat.S_IMODE(os.stat(tmp_path / "tasks.db").st_mode) == 0o600
 
 
+def test_a_closed_store_is_one_file(tmp_path: Path) -> None:
+    open_store(str(tmp_path / "tasks.db"))
+    close_stores()
+
+    assert [path.name for path in tmp_path.iterdir()] == ["tasks.db"]
+
+
 def _garbage(path: Path) -> None:
     path.write_bytes(b"no database" * 1000)
 
@@ -179,9 +186,10 @@ def test_a_file_that_cannot_be_used_is_an_error_and_stays_as_it_is(
     spoil(path)
     before = path.read_bytes() if path.is_file() else None
 
-    with pytest.raises(StoreError):
+    with pytest.raises(StoreError) as raised:
         open_store(str(path))
 
+    assert "\n" not in str(raised.value)
     assert path.is_dir() or path.read_bytes() == before
 
 

@@ -434,7 +434,7 @@ def test_a_wrong_time_to_live_is_refused(tools: Tools, asked: Any) -> None:
     client.end()
 
 
-@pytest.mark.parametrize(("asked", "granted"), [(60_000, 60_000), (10**15, 3_600_000)])
+@pytest.mark.parametrize(("asked", "granted"), [(60_000, 60_000), (10**400, 3_600_000)])
 def test_a_time_to_live_is_granted_up_to_the_limit(tools: Tools, asked: int, granted: int) -> None:
     client = Client(tools.server(), is_modern=False)
 

@@ -85,8 +85,7 @@ def run(words: Words) -> int:
     if "task" in words.options and words.command is None:
         raise UsageError(
             "--task leaves the call at its server, and that of a target ends with this command:"
-            " name one that keeps tasks, as in -- toolwire serve tools.py --task-store FILE, or"
-            " --share"
+            " name one that goes on, as in -- toolwire serve --share tools.py"
         )
     limit = make_limit(words)
     line = ProgressLine(sys.stderr)

@@ -114,7 +114,8 @@ def _find_note(task_id: str, targets: list[str], words: Words) -> TaskNote:
     if found:
         raise UsageError(f"several tasks begin with {task_id!r}; write more of it")
     raise UsageError(
-        f"no task that begins with {task_id!r} is noted, see tasks ls; name its server after the ID"
+        f"no noted task begins with {task_id!r}: `toolwire tasks ls` lists them; for another task,"
+        " write its whole ID and its server, as in toolwire tasks get ID -- COMMAND"
     )
 
 

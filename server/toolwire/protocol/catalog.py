@@ -8,7 +8,6 @@ from toolwire_schemas.wire.messages import INVALID_PARAMS
 from toolwire_tools.entry import SEPARATOR
 
 from ..errors import RequestError
-from .lifecycle import UNCACHED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -211,7 +210,9 @@ class Catalog:
         if start + size < len(entries):
             page["nextCursor"] = str(start + size)
         if is_modern:
-            return {**page, kind: _drop_execution(page[kind]), **UNCACHED}
+            from .described import complete_page  # which older clients do not need
+
+            complete_page(page, kind)
         return page
 
     def _add(self, tool: Tool, separator: str, others: dict[str, Tool]) -> None:
@@ -223,13 +224,3 @@ class Catalog:
         others[shown.name] = shown
         for spelling in tool.entry.spellings:
             self._spellings[tool.kind][spelling] = shown
-
-
-def _drop_execution(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return *entries* without what only 2025-11-25 has: since then, the server alone decides which
-    calls become tasks.
-    """
-    kept = [dict(entry) for entry in entries]
-    for entry in kept:
-        entry.pop("execution", None)
-    return kept

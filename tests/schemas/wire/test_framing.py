@@ -105,7 +105,7 @@ def test_headers_tell_messages_apart(data: bytes, expected: list[Frame]) -> None
         (b"Content-X: " + b"y" * 9000 + b"\r\n\r\n" + header(8, GOOD), "a header of more than"),
         (b"Content-Length: 5\r\nX: " + b"y" * 9000 + header(8, GOOD), "a header of more than"),
         (
-            b"Content-Length: 5\r\n" * 1000 + b"X: " + b"y" * 9000 + header(8, GOOD),
+            b"Content-Length: 5\r\n" * 300 + b"X: " + b"y" * 9000 + header(8, GOOD),
             "a header of more than",
         ),
         (b"Content-" + b"9" * 9000 + b'"' + header(8, GOOD), "a header of more than"),

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.examples import examples
 from support.server_process import MODERN, PATIENCE_SECONDS, Process, call, request, served
 from toolwire.protocol.catalog import Catalog
 from toolwire.protocol.lifecycle import Identity
@@ -198,7 +199,7 @@ def _no_log(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log, "_threshold", 99)
 
 
-slow = settings(max_examples=40, suppress_health_check=list(HealthCheck))
+slow = settings(max_examples=examples(160), suppress_health_check=list(HealthCheck))
 
 
 @slow
@@ -395,7 +396,7 @@ def test_a_message_beyond_the_limit_is_refused_with_its_id(
 
 
 @pytest.mark.process
-@settings(max_examples=40, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(160), suppress_health_check=list(HealthCheck))
 @given(st.lists(TEXTS.flatmap(mutated) | TEXTS | st.binary(max_size=200), max_size=8))
 def test_a_real_process_survives_any_lines(process: Process, lines: list[bytes]) -> None:
     """It goes on from one example to the next, so that whatever has been left behind is met

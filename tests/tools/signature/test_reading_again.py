@@ -381,13 +381,11 @@ def test_what_was_changed_is_logged_for_debugging() -> None:
 
 # Work
 
-DEEP = (5, 30, 100, 400)
+DEEP = (5, 30, 400)
 
 
 @pytest.mark.parametrize("depth", DEEP)
-@pytest.mark.parametrize(
-    "last", [{"side": 1}, {"side": 1.0}, {"side": "1"}, {"side": "x"}, {"side": None}, {}]
-)
+@pytest.mark.parametrize("last", [{"side": 1}, {"side": "1"}, {"side": "x"}, {}])
 def test_the_levels_of_a_union_that_contains_itself_do_not_multiply_the_work(
     depth: int, last: Any
 ) -> None:
@@ -398,7 +396,7 @@ def test_the_levels_of_a_union_that_contains_itself_do_not_multiply_the_work(
     try:
         found = read(Circle | Square, value)
     except ArgumentsError:
-        assert depth > 5 or last not in ({"side": 1}, {"side": 1.0}, {"side": "1"})
+        assert depth > 5 or last not in ({"side": 1}, {"side": "1"})
     else:
         assert isinstance(found, Square)
 

@@ -15,39 +15,32 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_client.async_client import AsyncClient, ClientSettings
 from toolwire_client.errors import ClientError, Closed
-from toolwire_client.protocol.client_protocol import LINK_COMPLETED
-from toolwire_client.protocol.events import LinkCompleted
 from toolwire_client.session.elicitation import NoAnswer
 from toolwire_client.waiting.base import run, run_in_daemon_thread
 from toolwire_schemas.deadline import Deadline
 from toolwire_schemas.output import make_printable
 from toolwire_schemas.wire import messages
-from toolwire_tools import NotAnswered, ToolError
+from toolwire_tools import ToolError
 
 from .. import log
 from ..forwarding import (
     BLOCKING,
-    SEVERAL_CLIENTS,
     forward,
-    refuse_request,
     select_capabilities,
 )
-from ..protocol import log_messages
 from ..protocol.in_flight import make_cancelled_error
 from ..protocol.lifecycle import can_elicit
 from .listed_entries import MountedEntries
 from .mount_lists import MountLists, ProblemLog
+from .stray_messages import StrayMessages, log_output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from toolwire_client.async_client import Running
-    from toolwire_client.protocol.events import ElicitationRequest, LogEntry
-    from toolwire_client.session.connection import Connection
     from toolwire_client.session.request import RequestHandle
-    from toolwire_client.waiting.base import OpenElicitation
 
-    from ..protocol.call import Call, Reply
+    from ..protocol.call import Call
     from ..protocol.lifecycle import Capabilities
     from ..runtime.session import Session
     from .listed_entries import EntryRules
@@ -86,13 +79,12 @@ class Mount:
         on_output: Callable[[str], None] | None = None,
         on_close: Callable[[], None] = lambda: None,
     ) -> None:
-        self.name = name
-        self.prefix = prefix
         self.title = f"the {kind} server {name}"
         """What messages call it."""
-        self._on_output = on_output or self._log_output
-        self._on_close = on_close
-        self._problems = ProblemLog()
+        self.running: Running | None = None
+        """The server, if it runs, or else as it ran last."""
+        self.declared: Capabilities = {}
+        """Capabilities to declare in addition to those of the client that needs the start."""
         self.lists = MountLists(
             self.title,
             rules or MountedEntries(name, prefix),
@@ -101,37 +93,30 @@ class Mount:
             changed,
             self._find_running,
         )
-        self.running: Running | None = None
+        self._open: dict[Call, RequestHandle] = {}
+        on_output = on_output or partial(log_output, name, self.title)
+        stray = StrayMessages(sessions, self._open, on_output)
         settings = msgspec.structs.replace(
             settings,
             restart=True,
-            on_log=self._log,
+            on_log=stray.log,
             on_list_changed=self.lists.schedule_reading,
-            on_host_event=self._pass_to_host,
+            on_host_event=stray.pass_event,
             # Calls declare what their hosts can: see `forward`. A wrapped server gets its host's.
             takes_tasks=kind == "mounted",
         )
-        self.declared: Capabilities = {}
-        """Capabilities to declare in addition to those of the client that needs the start."""
         self.client = AsyncClient(settings, BLOCKING)
         self.client.open()
-        self._sessions = sessions
-        self._locked = lock
+        self._on_close = on_close
+        self._problems = ProblemLog()
         self._lock = Lock()
         self._starting: Future[Running] | None = None
-        self._open: dict[Call, RequestHandle] = {}
 
     @property
     def is_resting(self) -> bool:
         """Whether it has ended so often, and so recently, that no call waits for the next start."""
         pause = self.client.pause_seconds or 0.0
         return self.client.end is not None and pause > _PATIENCE_SECONDS
-
-    def check_instructions(self, instructions: str | None) -> str | None:
-        """Return the *instructions* of the server as its lock, if any, lets a host read them."""
-        if self._locked is None:
-            return instructions
-        return self._locked.check_instructions(instructions)
 
     async def call(self, params: dict[str, Any], call: Call) -> dict[str, Any]:
         """Return the result of the request with *params*, for *call*; raises what `start_for` and
@@ -205,6 +190,14 @@ class Mount:
         self.running = running
         return running
 
+    def notify(self, method: str) -> None:
+        """Send a legacy server a notification, if it runs."""
+        running = self._find_running()
+        if running is None:
+            return
+        if not running.connection.protocol.is_modern:
+            running.connection.send(messages.encode_notification(method))
+
     def _find_running(self) -> Running | None:
         """Return the server, if it runs."""
         if self.client.end is not None:
@@ -220,90 +213,6 @@ class Mount:
         self.client.settings = msgspec.structs.replace(
             self.client.settings, on_ask=on_ask, capabilities=declared
         )
-
-    # For the host, outside of calls
-
-    def notify(self, method: str) -> None:
-        """Send a legacy server a notification, if it runs."""
-        running = self._find_running()
-        if running is None:
-            return
-        if not running.connection.protocol.is_modern:
-            running.connection.send(messages.encode_notification(method))
-
-    def _pass_to_host(
-        self, event: ElicitationRequest | LinkCompleted, connection: Connection
-    ) -> None:
-        """Pass on what the server sends to its host, on the reading thread."""
-        if isinstance(event, LinkCompleted):
-            message = messages.encode_notification(LINK_COMPLETED, event.params)
-            for session in self._find_hosts("elicitation"):
-                session.enqueue_notification(partial(bytes, message), len(message))
-        elif not self._open and event.method != "elicitation/create":
-            asked = connection.take_elicitation()
-            if asked is not None:
-                self._ask_outside(asked, connection)
-
-    def _ask_outside(self, asked: OpenElicitation, connection: Connection) -> None:
-        """Pass a request on that the server has made while no call of it runs, such as one for the
-        folders of the host right after its start.
-        """
-        hosts = self._find_hosts(asked.method.partition("/")[0])
-        if len(hosts) > 1:
-            refuse_request(connection, asked, SEVERAL_CLIENTS)
-            return
-        if not hosts:  # a modern client is asked during its calls only
-            refuse_request(connection, asked, NotAnswered(f"no client takes {asked.method} now"))
-            return
-
-        def answer(reply: Reply) -> None:
-            if isinstance(reply, NotAnswered):
-                refuse_request(connection, asked, reply)
-            elif isinstance(reply, dict):
-                connection.answer(asked, messages.encode_response(asked.id, reply))
-
-        params = asked.params if isinstance(asked.params, dict) else {}
-        elicitations = hosts[0].elicitations()
-        try:
-            withdraw = elicitations.ask_outside(asked.method, params, answer)
-        except NotAnswered as error:
-            refuse_request(connection, asked, error)
-            return
-        asked.on_closed = withdraw
-        if not asked.is_open:  # the server has withdrawn it just now
-            withdraw()
-
-    def _find_hosts(self, capability: str) -> list[Session]:
-        """Return the sessions of legacy clients with *capability*: others take no requests."""
-        hosts = []
-        for session in self._sessions():
-            if isinstance(session.eras.capabilities.get(capability), dict):
-                hosts.append(session)
-        return hosts
-
-    # Log messages
-
-    def _log(self, entry: LogEntry) -> None:
-        if entry.source == "output":
-            self._on_output(entry.text)
-        elif entry.source == "server":
-            # Which of its calls a message is about is unknown. The thread of one passes it on,
-            # since a host may block.
-            hosts = {call.host: request for call, request in list(self._open.items())}
-            takers = sum(request.log(entry) for request in hosts.values())
-            if not takers:
-                self._log_outside(entry)
-
-    def _log_outside(self, entry: LogEntry) -> None:
-        """Pass a log message of no call on to all sessions."""
-        for session in self._sessions():
-            message = log_messages.stray(session, entry.level, entry.logger, entry.data)
-            if message is not None:
-                session.enqueue_notification(partial(bytes, message), len(message))
-
-    def _log_output(self, line: str) -> None:
-        text = f"{self.title} wrote a line to its output that is no message: {line}"
-        log.rarely(f"output of {self.name}", make_printable(text))
 
 
 def _dismiss(question: Any) -> NoAnswer:

@@ -11,6 +11,7 @@ from functools import partial
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from toolwire_client.errors import BrokenRules, RequestFailed
 from toolwire_client.session.request import RequestHandle
 from toolwire_client.session.tool_list import fetch_pages
@@ -25,7 +26,7 @@ from ..protocol.catalog import LIST_METHODS
 from .listed_entries import Kept
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from concurrent.futures import Future
 
     from toolwire_client.async_client import Running
@@ -63,6 +64,46 @@ class ProblemLog:
         self._last.pop(subject, None)
 
 
+class Reading(msgspec.Struct, frozen=True):
+    """The lists of a server as they were read last."""
+
+    tools: Sequence[Tool] = ()
+    """Everything it lists, in the order of its lists, without what its lock refuses."""
+    refused: Sequence[Refusal] = ()
+    listed: Sequence[tuple[str, dict[str, Any]]] | None = None
+    """The entries of its lists, by kind; `None` before they were read."""
+    unread: dict[str, str] = {}
+    """Why lists could not be read, in a sentence each, by kind."""
+
+
+class Rereading:
+    """Runs *read* on a thread after each change of the lists, not too often."""
+
+    def __init__(self, read: Callable[[], None]) -> None:
+        self.latest: Future[None] | None = None
+        """The latest reading after a change."""
+        self._read = read
+        self._lock = Lock()
+        self._is_due = False
+        self._next_at = 0.0
+
+    def schedule(self) -> None:
+        """Read the lists soon, unless that is planned already."""
+        with self._lock:
+            if not self._is_due:
+                self.latest = run_in_daemon_thread(partial(self._run, self.latest))
+                self._is_due = True
+
+    def _run(self, last: Future[None] | None) -> None:
+        if last is not None:
+            last.exception()
+        time.sleep(max(0.0, self._next_at - time.monotonic()))
+        with self._lock:
+            self._is_due = False  # a change from now on needs another reading
+        self._read()
+        self._next_at = time.monotonic() + _CHANGE_SECONDS
+
+
 class MountLists:
     """The lists of the server called *title*, as tools whose calls *send* runs.
 
@@ -79,15 +120,8 @@ class MountLists:
         changed: Callable[[], None],
         find_running: Callable[[], Running | None],
     ) -> None:
-        self.tools: list[Tool] = []
-        """Everything it lists, in the order of its lists, without what *lock* refuses."""
-        self.refused: list[Refusal] = []
-        self.listed: list[tuple[str, dict[str, Any]]] | None = None
-        """What its lists hold, by kind; `None` before they were read."""
-        self.unread: dict[str, str] = {}
-        """Why lists could not be read the last time, in a sentence each, by kind."""
-        self.reading: Future[None] | None = None
-        """The latest reading after a change."""
+        self.latest = Reading()
+        self.rereading = Rereading(self._read_again)
         self._title = title
         self._rules = rules
         self._send = send
@@ -95,9 +129,6 @@ class MountLists:
         self._changed = changed
         self._find_running = find_running
         self._problems = ProblemLog()
-        self._lock = Lock()
-        self._is_reading_due = False
-        self._next_reading = 0.0
 
     def read(self, running: Running) -> None:
         """Read all lists of the *running* server.
@@ -107,57 +138,62 @@ class MountLists:
         """
         deadline, kept = Deadline(_LIST_SECONDS), Kept()
         tools: list[Tool] = []
+        unread: dict[str, str] = {}
         for method, kind in LIST_METHODS.items():
             if kind != "tools" and method.partition("/")[0] not in running.handshake.capabilities:
                 continue
             try:
-                with RequestHandle(running.connection, BLOCKING) as handle:
-                    select = partial(self._rules.select, kind=kind, kept=kept)
-                    entries, _ = run(fetch_pages(handle, deadline, method, kind, select))
+                entries = self._read_list(running, method, kind, deadline, kept)
             except (RequestFailed, BrokenRules) as error:  # of this list alone
-                self._report_unread(running, kind, error)
+                if _is_absent(running, kind, error):
+                    log.debug(make_printable(f"{self._title} has no list of {kind}: {error}"))
+                    continue
+                problem = f"the list of {kind} of {self._title} cannot be read"
+                unread[kind] = make_printable(f"{problem}: {error}")
+                self._problems.report(kind, f"{problem}, and is left out: {error}")
                 continue
             self._problems.forget(kind)
-            self.unread.pop(kind, None)
             tools += [self._rules.make_tool(entry, kind, self._send) for entry in entries]
-        before = self.listed
-        self.listed = [(tool.kind, tool.describe()) for tool in tools]
-        self.tools, self.refused = tools, []
-        if self._locked is not None:
-            self.tools, self.refused = self._locked.check(tools)
-        if self.listed != before:
-            self._changed()
-
-    def _report_unread(
-        self, running: Running, kind: str, error: RequestFailed | BrokenRules
-    ) -> None:
-        has_declared = kind in running.handshake.capabilities
-        if isinstance(error, RequestFailed) and error.code == METHOD_NOT_FOUND and not has_declared:
-            # Servers without tools, and those without resource templates, need not know these
-            # methods.
-            log.debug(make_printable(f"{self._title} has no list of {kind}: {error}"))
-            return
-        problem = f"the list of {kind} of {self._title} cannot be read"
-        self.unread[kind] = make_printable(f"{problem}: {error}")
-        self._problems.report(kind, f"{problem}, and is left out: {error}")
+        self._take(tools, unread)
 
     def schedule_reading(self, what: str) -> None:
         """Read all lists again soon, on a thread, since the server has changed *what*."""
-        with self._lock:
-            if not self._is_reading_due:
-                self.reading = run_in_daemon_thread(partial(self._read_again, self.reading))
-                self._is_reading_due = True
+        self.rereading.schedule()
 
-    def _read_again(self, last: Future[None] | None) -> None:
-        if last is not None:
-            last.exception()
-        time.sleep(max(0.0, self._next_reading - time.monotonic()))
-        with self._lock:
-            self._is_reading_due = False
+    def _read_list(
+        self, running: Running, method: str, kind: str, deadline: Deadline, kept: Kept
+    ) -> list[Any]:
+        """Return the entries of all pages of a list that the rules select."""
+        select = partial(self._rules.select, kind=kind, kept=kept)
+        with RequestHandle(running.connection, BLOCKING) as handle:
+            entries, _ = run(fetch_pages(handle, deadline, method, kind, select))
+        return entries
+
+    def _take(self, tools: list[Tool], unread: dict[str, str]) -> None:
+        """Replace the latest reading, and report it if the lists differ."""
+        allowed = tools
+        refused: list[Refusal] = []
+        if self._locked is not None:
+            allowed, refused = self._locked.check(tools)
+        listed = [(tool.kind, tool.describe()) for tool in tools]
+        before = self.latest
+        self.latest = Reading(allowed, refused, listed, unread)
+        if listed != before.listed:
+            self._changed()
+
+    def _read_again(self) -> None:
         running = self._find_running()
         try:
             if running is not None:
                 self.read(running)
         except Exception as error:  # the outer edge of a thread
             self._problems.report("lists", f"the lists of {self._title} cannot be read: {error}")
-        self._next_reading = time.monotonic() + _CHANGE_SECONDS
+
+
+def _is_absent(running: Running, kind: str, error: RequestFailed | BrokenRules) -> bool:
+    """Return whether *error* is that of a server without the list of *kind*: servers without tools,
+    and those without resource templates, need not know these methods.
+    """
+    if not isinstance(error, RequestFailed) or error.code != METHOD_NOT_FOUND:
+        return False
+    return kind not in running.handshake.capabilities

@@ -101,7 +101,7 @@ class MountedServer:
         mount = self.process.current
         if mount is None:  # it has ended since
             return
-        lists = mount.lists
+        lists = mount.lists.latest
         if self._remembered is not None:
             self._remembered.save(lists.tools)
         is_known = self.is_listed and _are_same(self.shown.tools, lists.tools)
@@ -136,19 +136,19 @@ class MountedServer:
     def is_read(self) -> bool:
         """Whether the lists are those of a server that was started."""
         mount = self.process.current
-        return mount is not None and mount.lists.listed is not None
+        return mount is not None and mount.lists.latest.listed is not None
 
     @property
     def unread(self) -> list[str]:
         """Why lists could not be read the last time, in a sentence each."""
         mount = self.process.current
-        return [] if mount is None else list(mount.lists.unread.values())
+        return [] if mount is None else list(mount.lists.latest.unread.values())
 
     @property
     def reading(self) -> Future[None] | None:
         """The latest reading of its lists after a change."""
         mount = self.process.current
-        return None if mount is None else mount.lists.reading
+        return None if mount is None else mount.lists.rereading.latest
 
     @property
     def is_up_to_date(self) -> bool:

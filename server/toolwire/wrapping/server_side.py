@@ -236,13 +236,16 @@ class WrappedServer:
 
     def read_instructions(self, running: Running) -> str | None:
         """Return the instructions of the server as the lock, if any, lets a host read them."""
-        return self._mount.check_instructions(running.handshake.instructions)
+        instructions = running.handshake.instructions
+        if self._settings.lock is None:
+            return instructions
+        return self._settings.lock.check_instructions(instructions)
 
     def make_catalog(self, running: Running) -> Catalog:
         """Return what the server lists now, as the host takes it."""
-        settings, refused = self._settings, self._mount.lists.refused
-        self.counts["lock"] = max(self.counts["lock"], len(refused))
-        tools = fix_tools(self._mount.lists.tools, settings.host, settings.without, self.counts)
+        settings, lists = self._settings, self._mount.lists.latest
+        self.counts["lock"] = max(self.counts["lock"], len(lists.refused))
+        tools = fix_tools(lists.tools, settings.host, settings.without, self.counts)
         handshake = running.handshake
         capabilities = handshake.capabilities
         if settings.offers_tasks and not has_tasks(handshake.version, capabilities):
@@ -254,6 +257,6 @@ class WrappedServer:
             catalog = WrappedCatalog(
                 chosen.shown, capabilities, hidden=chosen.hidden, door=chosen.door
             )
-        for refusal in refused:
+        for refusal in lists.refused:
             catalog.add_unlisted(refusal.as_tool())
         return catalog

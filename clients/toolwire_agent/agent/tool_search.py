@@ -21,6 +21,7 @@ from toolwire_dialects.search.search_index import NoSearch, SearchableTool, Sear
 from toolwire_schemas import meta_tools
 from toolwire_schemas.tokens import estimate_list_tokens
 
+from ..react.evidence import find_named_tools
 from ..react.small import MAX_SAMPLES
 from ..toolbox.local_tools import LOCAL
 from . import events
@@ -103,7 +104,7 @@ class ToolSearch:
             SearchableTool(entry, (), (sources.get(entry["name"], ""),)) for entry in entries
         )
         if self._by_question and self._show != "code":
-            return Listing(entries, self._choose_by_question(names, questions))
+            return Listing(entries, self._choose_by_question(entries, questions))
         self._search_tool = meta_tools.find_free_name("search_tools", names)
         groups = list(dict.fromkeys(sources.values()))
         pinned = [name for name in names if self._is_pinned(name)]
@@ -122,18 +123,21 @@ class ToolSearch:
         shown = [self._search_tool, self._call_tool, *pinned]
         return Listing([search, call, *entries], shown, self._call_tool)
 
-    def _choose_by_question(self, names: Sequence[str], questions: Sequence[str]) -> list[str]:
-        """Return the tools for *questions*: those pinned, those found, and then the first ones
-        of the list, until there are as many as a small model gets examples of.
+    def _choose_by_question(self, entries: Sequence[Entry], questions: Sequence[str]) -> list[str]:
+        """Return the tools for *questions*: those pinned, those that a question names or finds, and
+        then the first ones of the list, until there are as many as a small model gets examples of.
         """
+        names = [entry["name"] for entry in entries]
         chosen = dict.fromkeys(name for name in names if self._is_pinned(name))
         size = max(MAX_SAMPLES, len(chosen) + meta_tools.DEFAULT_HITS)
-        try:
-            for question in questions[:_MAX_QUESTIONS]:
-                for hit in self._index.search(question, meta_tools.DEFAULT_HITS):
-                    chosen[hit.name] = None
-        except NoSearch:
-            return []  # which shows all
+        for question in questions[:_MAX_QUESTIONS]:
+            named = find_named_tools(question, entries)
+            chosen |= dict.fromkeys(name for name in names if name in named)
+            try:
+                hits = self._index.search(question, meta_tools.DEFAULT_HITS)
+            except NoSearch:
+                return []  # which shows all
+            chosen |= dict.fromkeys(hit.name for hit in hits)
         return list(dict.fromkeys([*chosen, *names]))[:size]
 
     def _make_program_entry(self, entries: Sequence[Entry], sources: Mapping[str, str]) -> Entry:

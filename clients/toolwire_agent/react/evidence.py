@@ -18,7 +18,7 @@ from .messages import Action, ActionResult, Ask, Error, Question, UserResponse, 
 from .result_text import to_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from .messages import FromModel, ToModel
     from .prompt_protocol import Message
@@ -40,6 +40,8 @@ _MAX_DIGITS = 40
 """Of a number, which is infinite otherwise."""
 _MIN_TERM_CHARS = 4
 """Shorter words of a description, such as "the", say nothing about a tool."""
+_JOINING = frozenset(("and", "by", "for", "from", "in", "of", "on", "or", "the", "to", "with"))
+"""Words in the names of tools that say nothing about one."""
 _MIN_ALIKE_CHARS = 3
 _MAX_ENDING_CHARS = 3
 
@@ -129,30 +131,11 @@ class Evidence:
         return list(numbers.elements())
 
     def find_named_tools(self, entries: Iterable[Entry]) -> set[str]:
-        """Return the tools with a word that the user has said and no other tool has, except those
-        that succeeded.
+        """Return the tools that the user names (see `find_named_tools`), except those that
+        succeeded.
         """
-        # By their first letters, so that each word of the user is compared with few others.
-        tools_by_start: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
-        for entry in entries:
-            for term in self._find_terms(entry):
-                tools_by_start[term[:_MIN_ALIKE_CHARS]].append((term, entry["name"]))
-        text = "\n".join(self._texts)[:_MAX_CHARS].casefold()
-        named: set[str] = set()
-        for word in set(_TERM.findall(text)):
-            candidates = tools_by_start[word[:_MIN_ALIKE_CHARS]]
-            tools = {name for term, name in candidates if _is_alike(word, term)}
-            if len(tools) == 1:
-                named |= tools
+        named = find_named_tools("\n".join(self._texts), entries, self._common)
         return named - {action.tool for action, result in self.calls if result.success}
-
-    def _find_terms(self, entry: Entry) -> set[str]:
-        terms = {term.casefold() for term in _TERM.findall(entry["name"])}
-        for term in _TERM.findall(describe(entry)):
-            is_sign = not term.isalnum()
-            if is_sign or len(term) >= _MIN_TERM_CHARS:
-                terms.add(term.casefold())
-        return terms - self._common
 
     def _collect_tried(self) -> set[str]:
         tried = set()
@@ -162,6 +145,49 @@ class Evidence:
                 if 0 < len(text) <= _MAX_CHARS:
                     tried.add(text)
         return tried
+
+
+class _ToolWord(NamedTuple):
+    """A word of the name or the description of a *tool*."""
+
+    word: str
+    tool: str
+    is_whole_name: bool
+
+
+def find_named_tools(
+    text: str, entries: Iterable[Entry], common: Collection[str] = frozenset()
+) -> set[str]:
+    """Return the tools that *text* names, without words in *common*.
+
+    A word names a tool if no other tool has it, or if it is the whole name of that tool.
+    """
+    # By their first letters, so that each word of the text is compared with few others.
+    by_start: defaultdict[str, list[_ToolWord]] = defaultdict(list)
+    for entry in entries:
+        for each in _list_words(entry):
+            if each.word not in common:
+                by_start[each.word[:_MIN_ALIKE_CHARS]].append(each)
+    named: set[str] = set()
+    for word in set(_TERM.findall(text[:_MAX_CHARS].casefold())):
+        alike = [each for each in by_start[word[:_MIN_ALIKE_CHARS]] if _is_alike(word, each.word)]
+        tools = {each.tool for each in alike if each.is_whole_name}
+        tools = tools or {each.tool for each in alike}
+        if len(tools) == 1:
+            named |= tools
+    return named
+
+
+def _list_words(entry: Entry) -> list[_ToolWord]:
+    """Return the words of a tool that say what it does."""
+    name = entry["name"]
+    of_name = {term.casefold() for term in _TERM.findall(name)} - _JOINING
+    words = [_ToolWord(word, name, len(of_name) == 1) for word in of_name]
+    for term in _TERM.findall(describe(entry)):
+        is_sign = not term.isalnum()
+        if is_sign or len(term) >= _MIN_TERM_CHARS:
+            words.append(_ToolWord(term.casefold(), name, False))
+    return words
 
 
 def find_numbers(*texts: str) -> list[float]:

@@ -212,7 +212,7 @@ def _use_numbers(schema: Schema, tools: Tools, evidence: Evidence) -> Schema:
         if takes_numbers:
             return _without_calls(schema)
         return schema
-    allowed = possible & evidence.find_named_tools(tools.entries) or possible
+    allowed = possible & evidence.find_named_tools(tools.all_entries) or possible
     if not allowed:
         return schema
 

@@ -41,7 +41,8 @@ class Tools:
     """Tools as `tools/list` describes them; their entries are not trusted to be valid.
 
     `entries` and `names` are those of the tools *shown* to the model, in that order; by default
-    all. The others can be called, too, also by the tool *call_tool*.
+    all. The others, in `all_entries` and `all_names`, can be called, too, also by the tool
+    *call_tool*.
 
     Raises:
         ValueError: if two tools share a name, or one has no name.
@@ -50,9 +51,9 @@ class Tools:
     def __init__(
         self, entries: Iterable[Entry], *, shown: Sequence[str] = (), call_tool: str = ""
     ) -> None:
-        everything = tuple(entries)
-        self.all_names = tuple(map(_name, everything))
-        self._entries = dict(zip(self.all_names, everything, strict=True))
+        self.all_entries = tuple(entries)
+        self.all_names = tuple(map(_name, self.all_entries))
+        self._entries = dict(zip(self.all_names, self.all_entries, strict=True))
         names = self.all_names
         if shown:
             names = tuple(name for name in shown if name in self._entries)

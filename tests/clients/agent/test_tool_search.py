@@ -262,6 +262,18 @@ def test_small_model_keeps_a_list_within_the_limit() -> None:
     assert listed.shown == []
 
 
+def test_small_model_gets_the_tool_whose_sign_its_question_has() -> None:
+    @tool_api
+    def add(a: int, b: int) -> int:
+        """Return the sum: a + b."""
+        return a + b
+
+    done = run_questions([*make_tools(*NUMBERED), add], ["What is 71 + 25?"], show="search")
+
+    (listed,) = of(ToolsListed, done.events)
+    assert listed.shown == ["add", *NUMBERED[:7]]
+
+
 def test_small_model_gets_all_pinned_tools_and_hits() -> None:
     tools = make_tools("play_chess", *NUMBERED)
 

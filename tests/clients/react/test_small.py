@@ -20,6 +20,7 @@ from toolwire_agent.react import (
     SmallProtocol,
     StructuredProtocol,
 )
+from toolwire_agent.react.evidence import find_named_tools
 from toolwire_agent.react.small import MAX_SAMPLES
 
 PRICE = {
@@ -248,6 +249,44 @@ def test_first_call_uses_the_named_tool_and_neighbouring_numbers(
     conversation = Conversation(SUMS, SmallProtocol("en"))
     conversation.add_question(question)
     assert calls(conversation.build_reply_schema()) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "named"),
+    [
+        ("Add 1 and 2.", {"add"}),
+        ("What is 1 + 2?", {"add"}),
+        ("I want to replace it.", {"search_and_replace"}),
+        ("Is this cheap and good?", set()),
+        ("Write two paragraphs.", {"add_paragraph"}),
+        ("Get the price of one item.", {"get_price"}),
+        ("What are two numbers?", set()),
+    ],
+)
+def test_word_names_a_tool_if_no_other_has_it_or_it_is_the_whole_name(
+    question: str, named: set[str]
+) -> None:
+    others = [
+        {"name": "add_paragraph", "description": "Add a paragraph to a document."},
+        {"name": "search_and_replace", "description": "Search a text and replace its numbers."},
+    ]
+    assert find_named_tools(question, [PRICE, *SUMS, *others]) == named
+
+
+def test_word_of_a_hidden_tool_names_no_shown_one() -> None:
+    hidden = {"name": "count_words", "description": "Count the numbers in it.", "inputSchema": INTEGERS}
+    question = "Are 7 and 2 numbers?"
+    shown = ["add", "get_price"]
+
+    conversation = Conversation([SUMS[0], PRICE, hidden], SmallProtocol("en"), shown=shown)
+    conversation.add_question(question)
+
+    assert find_named_tools(question, [SUMS[0], PRICE]) == {"add"}
+    assert [call[0] for call in calls(conversation.build_reply_schema())] == [
+        "add",
+        "add",
+        "get_price",
+    ]
 
 
 def test_model_answers_only_after_all_numbers_are_used() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.wire.messages import INVALID_PARAMS
 from toolwire_tools.entry import SEPARATOR
@@ -12,10 +12,10 @@ from ..errors import RequestError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from toolwire_tools import Entry, Handler, Tool
+    from toolwire_tools import Tool
 
     from .described import Described
-    from .running import CallServices
+    from .unlisted_tools import CallToolDoor, Late
 
 LISTS = {
     "tools": ("tools",),
@@ -37,46 +37,6 @@ ALL_CAPABILITIES: dict[str, Any] = {
     "completions": {},
 }
 """The capabilities of a server that may have entries in every list."""
-
-
-class Late(Protocol):
-    """Answers requests for which the lists must be complete: a list, or what has an unknown
-    name.
-
-    A call of *handler* waits until they are, and takes the request as `method` and `params`.
-    """
-
-    @property
-    def entry(self) -> Entry:
-        """What errors and logs call such a request."""
-
-    @property
-    def handler(self) -> Handler:
-        """What answers it."""
-
-    def has_listed(self, method: str, params: dict[str, Any], host: CallServices) -> bool:
-        """Return whether the list of *method* is complete, so that *host* gets it at once.
-
-        Must not block.
-        """
-
-    def select_news(self, host: CallServices, changed: list[str]) -> list[str]:
-        """Return those of the *changed* lists that the client of *host* has seen: others are no
-        news.
-        """
-
-
-class CallToolDoor(Protocol):
-    """The tool `call_tool` of a search, whose calls are those of tools that no list shows."""
-
-    @property
-    def name(self) -> str:
-        """What its calls name."""
-
-    def open(self, arguments: Any) -> dict[str, Any] | None:
-        """Return the `name` and `arguments` of the call that is meant; `None` if *arguments* are
-        not those of `call_tool`.
-        """
 
 
 class Catalog:

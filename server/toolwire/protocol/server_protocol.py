@@ -51,10 +51,11 @@ if TYPE_CHECKING:
     from ..settings import Settings
     from .batch import Batch
     from .call import Decision
-    from .catalog import Catalog, Late
+    from .catalog import Catalog
     from .elicitation import Elicitations, Response
     from .running import CallServices, Polls, Recipient
     from .slow_path import SlowPath
+    from .unlisted_tools import Late
 
     Route = Callable[[Request, dict[str, Any], Origin], tuple[Decision, ...]]
 

@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
     from ..mounting.listed_entries import EntryRules
     from ..mounting.locking import LockedEntries
-    from ..protocol.catalog import CallToolDoor
     from ..protocol.lifecycle import Capabilities
+    from ..protocol.unlisted_tools import CallToolDoor
     from ..showing.tool_search import ToolSearch
     from .host_side import HostDeclaration
     from .recording import Recording

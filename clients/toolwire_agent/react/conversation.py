@@ -571,6 +571,9 @@ def _make_fingerprint(reply: ModelReply) -> str:
 
 
 def _describe_unknown(tool: str, tools: Tools, language: Language) -> str:
+    stubs = tools.write_near_stubs(tool)
+    if stubs:
+        return language.say("near_tools", tool=repr(tool), stubs=stubs)
     names = sort_closest_first(tool, tools.all_names, 3)
     if not names:
         return language.say("no_tools", tool=repr(tool))

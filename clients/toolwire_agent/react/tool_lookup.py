@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_client.validation import LenientValidator
 from toolwire_dialects.name_mapping import Names
+from toolwire_dialects.search.near_tools import write_near_tools
+from toolwire_dialects.search.search_index import SearchableTool, SearchIndex
 from toolwire_dialects.tool_entry import get_list, get_properties, list_required
 from toolwire_schemas.wire.codec import DecodingError, decode
 
@@ -152,6 +154,14 @@ class Tools:
         if name in self._validators:
             return self._validators[name].trouble
         return ""
+
+    def write_near_stubs(self, name: str) -> str:
+        """Return stubs of the tools that may be meant by *name*, which no tool has; "" without such
+        tools, or if the model gets no search in place of the list.
+        """
+        if not self._call_tool:
+            return ""
+        return write_near_tools(name, SearchIndex(map(SearchableTool, self.all_entries)))
 
     @cached_property
     def _stubs(self) -> Names:

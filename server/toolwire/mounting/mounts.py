@@ -407,6 +407,8 @@ class Mounts:
         if method != "tools/call":
             return lookup.find(method, params, catalog, {}, modern=modern)
         if params["name"] not in catalog.by_name:
+            if catalog.door is not None:
+                raise RequestError(INVALID_PARAMS, catalog.door.explain_unknown(params["name"]))
             raise lookup.unknown_tool(params["name"], catalog.callable)
         return catalog.by_name[params["name"]], params.get("arguments") or {}
 

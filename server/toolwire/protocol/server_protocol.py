@@ -290,19 +290,17 @@ class ServerProtocol:
         """Call the tool that a call of `call_tool` means, or wait for mounted servers, one of which
         may have the tool called *name*.
         """
-        catalog = self.catalog
+        catalog, tool = self.catalog, None
         if catalog.door is not None and name == catalog.door.name:
-            meant = catalog.door.open(arguments)
+            meant = catalog.door.open(arguments, catalog)
             if meant is not None:
                 return self._call_tool(request, {**params, **meant}, origin)
-            door = catalog.shown[name]  # which says what is wrong with the arguments
-            return self._begin(request, params, origin, door.entry, door.handler, arguments)
-        only_task = catalog.only_tasks.get(name)
-        if only_task is not None:
+            tool = catalog.shown[name]  # says what is wrong with the arguments
+        elif name in catalog.only_tasks:
             self._host.tasks().require(params, origin)
-            return self._begin(
-                request, params, origin, only_task.entry, only_task.handler, arguments
-            )
+            tool = catalog.only_tasks[name]
+        if tool is not None:
+            return self._begin(request, params, origin, tool.entry, tool.handler, arguments)
         if catalog.late is not None:
             return self._wait(request, params, origin, catalog.late)
         from .lookup import unknown_tool

@@ -1,11 +1,16 @@
-"""What a catalog asks about tools that its list does not have. Types alone: no start imports it."""
+"""Types of what a catalog asks about tools that its list does not have.
+
+They are not in catalog.py, which each start of a server imports.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from toolwire_tools import Entry, Handler
+    from collections.abc import Mapping
+
+    from toolwire_tools import Entry, Handler, Tool
 
     from .running import CallServices
 
@@ -37,14 +42,32 @@ class Late(Protocol):
         """
 
 
+class CallableTools(Protocol):
+    """The tools of a catalog that calls can name."""
+
+    @property
+    def by_name(self) -> Mapping[str, Tool]:
+        """Tools by each name that calls may use."""
+
+    @property
+    def only_tasks(self) -> Mapping[str, Tool]:
+        """Those whose calls have to be tasks."""
+
+    @property
+    def late(self) -> Late | None:
+        """What answers for tools of mounted servers."""
+
+
 class CallToolDoor(Protocol):
     """The tool `call_tool` of a search, whose calls are those of tools that no list shows."""
 
-    @property
-    def name(self) -> str:
-        """What its calls name."""
+    name: str
+    """What its calls name."""
 
-    def open(self, arguments: Any) -> dict[str, Any] | None:
+    def explain_unknown(self, name: str) -> str:
+        """Return the error of a call of *name*, which no tool has, with those that may be meant."""
+
+    def open(self, arguments: Any, catalog: CallableTools) -> dict[str, Any] | None:
         """Return the `name` and `arguments` of the call that is meant; `None` if *arguments* are
-        not those of `call_tool`.
+        not those of `call_tool`, or *catalog* has no such tool.
         """

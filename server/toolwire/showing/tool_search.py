@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
     from ..mounting.mounts import Mounts
     from ..protocol.call import Call
+    from ..protocol.unlisted_tools import CallableTools
     from ..settings import Settings
     from .tool_programs import ToolPrograms
 
@@ -126,7 +127,7 @@ class _SearchedTools:
     """The tools of one catalog, and their index, which is made for the first search."""
 
     def __init__(self, tools: Sequence[Tool] = ()) -> None:
-        self.names = [tool.name for tool in tools]
+        self.by_name = {tool.name: tool for tool in tools}
         self._tools = tools
 
     @cached_property
@@ -200,8 +201,8 @@ class ToolSearch:
         only_reads = meta_tools.are_read_only([tool.describe() for tool in tools])
         about = meta_tools.describe_call(search_name)
         options = Options(description=about, read_only=only_reads or None, structured=False)
-        call = _LateFunction(_call_tool).as_tool(call_name, options, CALL_SCHEMA)
-        return search, SearchDoor(call, self._settings.strict_arguments)
+        is_strict = self._settings.strict_arguments
+        return search, SearchDoor(call_name, options, self._searched, is_strict=is_strict)
 
     def _make_program_tools(self, tools: Sequence[Tool]) -> tuple[Tool, Tool]:
         """Return `search_tools` and `run_program`, under names that no other tool has."""
@@ -261,7 +262,7 @@ class ToolSearch:
         except NoSearch as error:
             raise ToolError(f"{error}; serve the tools with --show all") from None
         if not hits:
-            return meta_tools.describe_miss(searched.names)
+            return meta_tools.describe_miss(list(searched.by_name))
         write = write_stubs if self._programs is None else self._programs.write_stubs
         if schemas:
             write = write_entries
@@ -277,27 +278,53 @@ def _find_names(tools: Sequence[Tool], *wanted: str) -> list[str]:
 
 
 class SearchDoor:
-    """Lets calls of `call_tool` through to the tools that they name."""
+    """The tool called *name*: it lets calls through to the *searched* tools that they name, and
+    fails itself if there is no such tool.
+    """
 
-    def __init__(self, tool: Tool, strict_arguments: bool) -> None:
-        self.tool = tool
-        self._is_strict = strict_arguments
+    def __init__(
+        self, name: str, options: Options, searched: _SearchedTools, *, is_strict: bool
+    ) -> None:
+        self.name = name
+        self.tool = _LateFunction(self._fail).as_tool(name, options, CALL_SCHEMA)
+        self._searched = searched
+        self._is_strict = is_strict
 
-    @property
-    def name(self) -> str:
-        """What its calls name: that of `call_tool`."""
-        return self.tool.name
+    def explain_unknown(self, name: str) -> str:
+        """Return the error of a call of *name*, which no tool has, with those that may be meant.
 
-    def open(self, arguments: Any) -> dict[str, Any] | None:
+        For a worker thread: the first search makes the index, which takes a moment.
+        """
+        from toolwire_dialects.search.near_tools import write_near_tools
+
+        from ..protocol.lookup import unknown_tool
+
+        if not self._searched.by_name:  # mounted servers, none of which was needed so far
+            return f"Unknown tool: {name[:200]}; search for it first"
+        problem = unknown_tool(name, self._searched.by_name).message
+        near = write_near_tools(name, self._searched.index)
+        return f"{problem}\n\n{near}" if near else problem
+
+    def _fail(
+        self,
+        name: Annotated[str, meta_tools.ABOUT_NAME],
+        arguments: Annotated[dict[str, Any], meta_tools.ABOUT_ARGUMENTS] = {},  # noqa: B006
+    ) -> str:
+        if name == self.name:
+            advice = "name a tool that the search has found"
+            raise ToolError(f"{name} cannot be called by itself: {advice}")
+        raise ToolError(self.explain_unknown(name))
+
+    def open(self, arguments: Any, catalog: CallableTools) -> dict[str, Any] | None:
         """Return the `name` and `arguments` of the call that is meant; `None` if *arguments* are
-        not those of `call_tool`, which then says so.
+        not those of `call_tool`, or *catalog* has no such tool: a call of `call_tool` says so.
         """
         if type(arguments) is str:  # only if that is allowed
             arguments = _decode(arguments)
         if type(arguments) is not dict or not arguments.keys() <= {"name", "arguments"}:
             return None
         name, inner = arguments.get("name"), arguments.get("arguments")
-        if type(name) is not str or name == self.name:
+        if type(name) is not str or name == self.name or not _may_have(catalog, name):
             return None
         kinds: tuple[type, ...] = (dict,) if self._is_strict else (dict, str)
         if inner is not None and type(inner) not in kinds:
@@ -305,19 +332,17 @@ class SearchDoor:
         return {"name": name, "arguments": inner}
 
 
+def _may_have(catalog: CallableTools, name: str) -> bool:
+    """Return whether *catalog*, or a mounted server, may have a tool called *name*."""
+    is_known = name in catalog.by_name or name in catalog.only_tasks
+    return is_known or catalog.late is not None
+
+
 def _decode(text: str) -> Any:
     try:
         return msgspec.json.decode(text)
     except (msgspec.DecodeError, UnicodeEncodeError, RecursionError):
         return None
-
-
-def _call_tool(
-    name: Annotated[str, meta_tools.ABOUT_NAME],
-    arguments: Annotated[dict[str, Any], meta_tools.ABOUT_ARGUMENTS] = {},  # noqa: B006
-) -> str:
-    # The door lets all calls of other tools through.
-    raise ToolError(f"{name} cannot be called by itself: name a tool that the search has found")
 
 
 def _hints_of_hit(hit: SearchableTool) -> dict[str, Any]:

@@ -64,6 +64,18 @@ def test_events_name_the_tool_that_is_called() -> None:
     assert [tool["name"] for tool in listed.tools] == ["search_tools", "call_tool", "add", "fail"]
 
 
+def test_call_of_an_unknown_tool_fails_with_stubs_of_those_that_may_be_meant() -> None:
+    wrong = act("call_tool", name="add_integers", arguments={"a": 1, "b": 2})
+
+    done = run([wrong, call_add(a=1, b=2), final("3")])
+
+    assert done.result == "3"
+    failed = done.model.asked[1].messages[-1]["content"]
+    assert "Unknown tool 'add_integers'. Tools that may be meant:" in failed
+    assert "def add(a: int, b: int)" in failed
+    assert "def fail(" not in failed
+
+
 def test_hidden_tool_may_be_called_directly() -> None:
     tools = Tools()
 

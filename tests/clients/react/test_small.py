@@ -274,7 +274,11 @@ def test_word_names_a_tool_if_no_other_has_it_or_it_is_the_whole_name(
 
 
 def test_word_of_a_hidden_tool_names_no_shown_one() -> None:
-    hidden = {"name": "count_words", "description": "Count the numbers in it.", "inputSchema": INTEGERS}
+    hidden = {
+        "name": "count_words",
+        "description": "Count the numbers in it.",
+        "inputSchema": INTEGERS,
+    }
     question = "Are 7 and 2 numbers?"
     shown = ["add", "get_price"]
 

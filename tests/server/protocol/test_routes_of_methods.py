@@ -21,6 +21,7 @@ from toolwire.protocol.call import (
 from toolwire.protocol.catalog import ALL_CAPABILITIES, Catalog
 from toolwire.protocol.elicitation import PendingElicitation
 from toolwire.protocol.server_protocol import META_CALL_ID, ServerProtocol
+from toolwire.protocol.unlisted_tools import CallableTools
 from toolwire_schemas.wire.codec import decode
 from toolwire_schemas.wire.messages import OVERLOADED, Fault
 from toolwire_tools import ArgumentsError, Tool, find_tools, make_tool, prompt
@@ -400,13 +401,15 @@ class Doorway:
             return name
 
         self.tool = make_tool(call_tool)
+        self.name = self.tool.name
 
-    @property
-    def name(self) -> str:
-        return self.tool.name
+    def explain_unknown(self, name: str) -> str:
+        return f"no {name}"
 
-    def open(self, arguments: Any) -> dict[str, Any] | None:
-        return {"name": arguments["name"], "arguments": {}} if "name" in arguments else None
+    def open(self, arguments: Any, catalog: CallableTools) -> dict[str, Any] | None:
+        if arguments.get("name") not in catalog.by_name:
+            return None
+        return {"name": arguments["name"], "arguments": {}}
 
 
 def protocol_with(tools: list[Tool], **catalog: Any) -> ServerProtocol:
@@ -463,13 +466,13 @@ def test_a_call_of_call_tool_is_a_call_of_the_tool_that_it_names() -> None:
     [meant] = send(protocol, call("call_tool", {"name": "add"}, id=1))
     [direct] = send(protocol, call("add", id=2))
     [refused] = send(protocol, call("call_tool", {"tool": "add"}, id=3))
-    [unknown] = sent_by(send(protocol, call("call_tool", {"name": "subtract"}, id=4)))
+    [unknown] = send(protocol, call("call_tool", {"name": "subtract"}, id=4))
 
     assert meant.entry is direct.entry
     assert refused.entry is door.tool.entry
     with pytest.raises(ArgumentsError):
         refused.handler.call(refused.arguments, refused, strict_arguments=False)
-    assert unknown["error"]["code"] == -32602
+    assert unknown.entry is door.tool.entry
 
 
 def test_an_unknown_tool_is_not_taken_for_call_tool() -> None:

@@ -71,10 +71,13 @@ def test_call_by_name_starts_the_server_of_that_tool_alone(tmp_path: Path) -> No
 
 
 def test_name_that_a_mounted_server_does_not_have_is_unknown(tmp_path: Path) -> None:
-    with Server([own], show="search") as server:
+    with Server([], show="search") as server:
         server.mount(foreign(tmp_path / "a", "echo"), "there")
 
-        with pytest.raises(RequestError, match=r"^Unknown tool: there_ech; did you mean"):
+        with pytest.raises(RequestError, match=r"^Unknown tool: ech; search for it first"):
+            server.call("call_tool", {"name": "ech"})
+        problem = r"^Unknown tool: there_ech; did you mean there_echo\?\n\ndef there_echo\("
+        with pytest.raises(RequestError, match=problem):
             server.call("call_tool", {"name": "there_ech"})
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -369,12 +370,30 @@ def test_call_by_name_in_one_text_is_read_unless_arguments_are_strict() -> None:
         assert outcome(server, "call_tool", asked)["isError"] is True
 
 
-def test_unknown_tool_is_the_error_of_a_plain_call_with_hidden_tools_as_hints() -> None:
+@pytest.mark.parametrize(
+    ("name", "problem", "near"),
+    [
+        ("ad", "Unknown tool: ad; did you mean add?", ["add"]),
+        ("sumOfNumbers", "Unknown tool: sumOfNumbers; available: ", ["add"]),
+        ("zzz", "Unknown tool: zzz; available: ", []),
+        ("call_tool", "call_tool cannot be called by itself: ", []),
+    ],
+)
+def test_call_by_an_unknown_name_fails_with_the_tools_that_may_be_meant(
+    name: str, problem: str, near: list[str]
+) -> None:
     with Server(TOOLS, show="search") as server:
-        by_name = outcome(server, "call_tool", {"name": "ad", "arguments": {}})
-        assert by_name == outcome(server, "ad", {})
+        result = outcome(server, "call_tool", {"name": name, "arguments": {}})
 
-    assert by_name == (-32602, "Unknown tool: ad; did you mean add?")
+    text = result["content"][0]["text"]
+    assert result["isError"] is True
+    assert text.startswith(problem)
+    assert re.findall(r"^def (\w+)", text, re.MULTILINE) == near
+
+
+def test_plain_call_of_an_unknown_tool_is_a_protocol_error_with_hidden_tools_as_hints() -> None:
+    with Server(TOOLS, show="search") as server:
+        assert outcome(server, "ad", {}) == (-32602, "Unknown tool: ad; did you mean add?")
 
 
 @pytest.fixture
@@ -488,12 +507,9 @@ def test_only_tools_that_the_list_shows_are_announced() -> None:
         talk.session.end()
 
 
-@pytest.mark.parametrize(
-    ("function", "schema"),
-    [
-        (tool_search.ToolSearch(Settings())._search, tool_search.SEARCH_SCHEMA),
-        (tool_search._call_tool, tool_search.CALL_SCHEMA),
-    ],
-)
-def test_schemas_in_the_list_are_those_of_the_functions(function: Any, schema: Any) -> None:
-    assert make_tool(function).entry.input_schema == schema
+def test_schemas_in_the_list_are_those_of_the_functions() -> None:
+    search, call, *_ = tool_search.ToolSearch(Settings(show="search")).choose([]).shown
+
+    for tool in (search, call):
+        assert tool.entry.function is not None
+        assert make_tool(tool.entry.function).entry.input_schema == tool.entry.input_schema

@@ -65,7 +65,7 @@ def show(process: RunningProcess, log: str) -> Html:
     facts = process.facts
     if not facts:
         return element("p", f"The process {process.pid} does not answer.", class_="bad")
-    memory = process.memory_bytes()
+    memory = process.measure_memory()
     servers = ", ".join(map(str, facts["servers"]))
     described = pairs(
         ("pid", str(process.pid)),

@@ -347,7 +347,7 @@ class Mounts:
         method, params = request["method"], request["params"]
         if method in LIST_METHODS:
             return self._list(method, params, call)
-        name = _name_in(params)
+        name = _read_name(params)
         servers = self._find_servers(name)
         self._complete(call, servers, None)
         try:
@@ -472,7 +472,7 @@ def _has_names_with(server: MountedServer, beginning: str) -> bool:
     return any(tool.name.startswith(beginning) for tool in server.shown.tools)
 
 
-def _name_in(params: dict[str, Any]) -> Any:
+def _read_name(params: dict[str, Any]) -> Any:
     """Return the name of the tool or prompt that a request with *params* means; `None` for a
     resource.
     """

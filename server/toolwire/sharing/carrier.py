@@ -26,7 +26,7 @@ from .open_requests import OpenRequests
 from .place import CannotShare, find_place
 from .starting import ProcessNotStarted, SessionRefused, connect
 from .stateful_servers import find_state, is_always_shared
-from .words import can_start, own_words
+from .words import can_start, select_own_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,13 +75,13 @@ def carry(words: Sequence[str]) -> str:
         return str(problem)
     except OSError as error:
         return f"{error.filename or 'a socket'}: {error.strerror}"
-    _say(connection.note)
+    _write_note(connection.note)
     return Carrier(place, words, connection).run()
 
 
 def _find_reason_against(words: Sequence[str]) -> str:
     """Return why the server of `wrap` with these *words* should not be shared; mostly empty."""
-    own = own_words(words)
+    own = select_own_words(words)
     command = words[len(own) + 1 :]  # after the `--`
     if command and not can_start(command[0]):
         return f"there is no program {command[0]!r} to share"
@@ -210,7 +210,7 @@ class Carrier:
             _write(messages)
             status, _, sentence = text.partition(" ")
             _leave(int(status), sentence)
-        _say(text)
+        _write_note(text)
         if _CONTROL in rest:
             rest = self._obey(connection, rest)
         return messages + rest
@@ -253,7 +253,7 @@ class Carrier:
     def _repeat_settings(self, connection: SharedConnection) -> None:
         stream = connection.socket
         waiting: set[object] = set()
-        for number, message in enumerate(self._requests.settings()):
+        for number, message in enumerate(self._requests.list_settings()):
             if "id" in message:
                 id = f"toolwire-share-{number}"
                 message = {**message, "id": id}
@@ -308,7 +308,7 @@ def _write(data: bytes) -> None:
             _leave(0)
 
 
-def _say(sentence: str) -> None:
+def _write_note(sentence: str) -> None:
     if sentence:
         text = "".join(each if each.isprintable() else ascii(each)[1:-1] for each in sentence)
         try:
@@ -319,5 +319,5 @@ def _say(sentence: str) -> None:
 
 def _leave(status: int, sentence: str = "") -> NoReturn:
     """End the process, whatever its threads do."""
-    _say(sentence)
+    _write_note(sentence)
     os._exit(status)

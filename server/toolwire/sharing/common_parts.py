@@ -69,10 +69,10 @@ class CommonParts:
         with self._lock:
             self._loop = self._loop or EventLoop(
                 self.timers,
-                lambda call: _session_of(call).begin_async(call),
-                lambda call, outcome: _session_of(call).responses.deliver(call, outcome),
-                lambda call: _session_of(call).end_async(call),
-                lambda call: not _session_of(call).writer.is_full,
+                lambda call: _find_session(call).begin_async(call),
+                lambda call, outcome: _find_session(call).responses.deliver(call, outcome),
+                lambda call: _find_session(call).end_async(call),
+                lambda call: not _find_session(call).writer.is_full,
             )
             return self._loop
 
@@ -168,7 +168,7 @@ class SharingSession(Session):
         if call.host is self:
             super().stop(call)
         else:
-            _session_of(call).stop(call)
+            _find_session(call).stop(call)
 
     @property
     def runs_task(self) -> bool:
@@ -284,6 +284,6 @@ class SharingServer(Server):
         super().enter_lifespans(common, tools)
 
 
-def _session_of(call: Call) -> SharingSession:
+def _find_session(call: Call) -> SharingSession:
     session: Any = call.host
     return session  # type: ignore[no-any-return]

@@ -88,7 +88,7 @@ class CommonServers:
         head = _read_opening(line)
         with self._lock:
             if self._unshareable:
-                session.say_once(self._unshareable)
+                session.report_once(self._unshareable)
                 return self._begin(is_private=True)
             if head.method == "initialize":
                 return self._find_for_handshake(session, bytes(head.params))
@@ -271,7 +271,7 @@ class CommonServer:
                 self._sessions.remove(session)
                 self._sort(self._conversation.leave(session))
         for session in moving:
-            session.say_once(reason)
+            session.report_once(reason)
             session.end(MovedAway(None, ""))
 
     def _end(self, gone: ServerGone) -> None:
@@ -341,7 +341,7 @@ class SessionTransport:
             return
         self.server = server
 
-    def say_once(self, reason: str) -> None:
+    def report_once(self, reason: str) -> None:
         """Tell the user why the session has a server of its own. Never blocks."""
         say, self._say = self._say, lambda reason: None
         run_in_daemon_thread(partial(say, reason))

@@ -48,7 +48,7 @@ class OpenRequests:
     def is_within_response(self) -> bool:
         """Whether the last line for the host has no end."""
         self._read()
-        return bool(self._responses.rest())
+        return bool(self._responses.get_rest())
 
     def send(self, data: bytes) -> None:
         """Keep *data* of the host."""
@@ -72,10 +72,10 @@ class OpenRequests:
     def take_rest(self) -> bytes:
         """Return the beginning of a request whose end has not been sent, and forget it."""
         self._read()
-        rest, self._requests = self._requests.rest(), _Lines()
+        rest, self._requests = self._requests.get_rest(), _Lines()
         return rest
 
-    def settings(self) -> list[dict[str, Any]]:
+    def list_settings(self) -> list[dict[str, Any]]:
         """Return the messages that another process needs to go on with this session: the handshake,
         the log level, subscriptions.
         """
@@ -171,7 +171,7 @@ class _Lines:
             self.has_headers = True
         return lines
 
-    def rest(self) -> bytes:
+    def get_rest(self) -> bytes:
         """Return the beginning of a line that has no end yet."""
         return b"".join(self._parts)
 

@@ -98,7 +98,7 @@ class Place:
         self.alive = os.path.join(folder, f"{key}.alive")
         """A named pipe that each session holds open: its hang-up means that all have ended."""
 
-    def alone(self, number: int) -> Place:
+    def make_private(self, number: int) -> Place:
         """Return the place of a process for one session, that of the process *number*."""
         return Place(self.folder, f"{self.key}-{number}")
 
@@ -112,7 +112,7 @@ def find_place(words: Sequence[str]) -> Place:
     """
     folder = _find_private_folder()
     place = Place(folder, make_key(words, os.getcwdb(), make_environment(words, os.environb)))
-    if len(os.fsencode(place.alone(2**22).socket)) > _MAX_ADDRESS_BYTES:
+    if len(os.fsencode(place.make_private(2**22).socket)) > _MAX_ADDRESS_BYTES:
         raise CannotShare(f"the path of {folder} is too long for a socket; set XDG_RUNTIME_DIR")
     return place
 

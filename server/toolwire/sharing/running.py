@@ -37,8 +37,8 @@ class RunningProcess:
         self.pid = pid
         self.facts = facts
 
-    def memory_bytes(self) -> int:
-        """Return how much memory no other process shares with it, 0 if that is not known."""
+    def measure_memory(self) -> int:
+        """Return how many bytes no other process shares with it, 0 if that is not known."""
         with suppress(OSError), open(f"/proc/{self.pid}/smaps_rollup") as file:
             fields = [line.split() for line in file if line.startswith("Private_")]
             return sum(int(size) for _, size, _ in fields) * 1024

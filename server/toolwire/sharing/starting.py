@@ -87,7 +87,7 @@ def connect(place: Place, words: Sequence[str]) -> SharedConnection:
     try:
         return _connect(place, words, is_alone=False)
     except NotShared as reason:
-        connection = _connect(place.alone(os.getpid()), words, is_alone=True)
+        connection = _connect(place.make_private(os.getpid()), words, is_alone=True)
         connection.note = str(reason)
         return connection
 

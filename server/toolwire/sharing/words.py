@@ -15,7 +15,7 @@ _HELP = frozenset(("-h", "--help", "--help-all"))
 _SHARE_ENV = "--share-env"
 
 
-def own_words(words: Sequence[str]) -> Sequence[str]:
+def select_own_words(words: Sequence[str]) -> Sequence[str]:
     """Return the *words* before `--`: those after it belong to another program."""
     return words[: words.index("--")] if "--" in words else words
 
@@ -34,7 +34,7 @@ def can_start(program: str) -> bool:
 
 def asks_to_share(words: Sequence[str]) -> bool:
     """Return whether *words* ask for a shared process."""
-    own = own_words(words)
+    own = select_own_words(words)
     if own[:1] not in (["serve"], ["wrap"]):
         return False
     if not _HELP.isdisjoint(own):
@@ -45,7 +45,7 @@ def asks_to_share(words: Sequence[str]) -> bool:
 def find_named_variables(words: Sequence[str]) -> Iterator[str]:
     """Yield the names of `--share-env NAME`."""
     previous = ""
-    for word in own_words(words):
+    for word in select_own_words(words):
         flag, equals, value = word.partition("=")
         if previous == _SHARE_ENV:
             yield word

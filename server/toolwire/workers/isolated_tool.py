@@ -74,7 +74,7 @@ def isolate_unshared(tools: list[Tool], loading: dict[str, Any], settings: Setti
 
     def make_processes(where: Place) -> SessionProcesses:
         return SessionProcesses(
-            partial(_pool, spec, settings, limited, where, room=1, idle_seconds=KEEP_ALWAYS)
+            partial(_make_pool, spec, settings, limited, where, room=1, idle_seconds=KEEP_ALWAYS)
         )
 
     return _isolate_in(tools, wanted, settings, make_processes)
@@ -99,7 +99,7 @@ def isolate_found(
     }
     if not wanted:
         return tools
-    place = None if lifespan is None else _import_path_of(lifespan)
+    place = None if lifespan is None else _find_import_path(lifespan)
     if place is None and lifespan is not None:
         raise RegistrationError(_NOT_IMPORTABLE, tool="lifespan", remedy=_AT_THE_TOP)
     loading = {"targets": list(dict.fromkeys(wanted.values()))}
@@ -113,7 +113,9 @@ def _isolate_wanted(
 ) -> list[Tool]:
     limited = _has_memory_limits(tools, settings)
     room = settings.max_processes
-    return _isolate_in(tools, wanted, settings, partial(_pool, spec, settings, limited, room=room))
+    return _isolate_in(
+        tools, wanted, settings, partial(_make_pool, spec, settings, limited, room=room)
+    )
 
 
 def _isolate_in(
@@ -149,7 +151,7 @@ def _find_place(tool: Tool, settings: Settings) -> Place:
     return place
 
 
-def _pool(
+def _make_pool(
     spec: WorkerSpec,
     settings: Settings,
     limited: bool,
@@ -213,13 +215,13 @@ def _make_target(tool: Tool, things: object) -> str:
     thing = next(
         (thing for thing in _list_things(things) if _is_made_of(tool, thing)), tool.entry.function
     )
-    found = _import_path_of(thing)
+    found = _find_import_path(thing)
     if (
         found is None
         and isinstance(thing, Tool)
         and make_tool(thing.entry.function).describe() == thing.describe()
     ):
-        found = _import_path_of(thing.entry.function)
+        found = _find_import_path(thing.entry.function)
     if found is None:
         raise RegistrationError(
             _NOT_IMPORTABLE, tool=tool.name, remedy=f"{_AT_THE_TOP}, and serve that"
@@ -227,7 +229,7 @@ def _make_target(tool: Tool, things: object) -> str:
     return found
 
 
-def _import_path_of(thing: object) -> str | None:
+def _find_import_path(thing: object) -> str | None:
     """Return the target, for `load`, that is *thing* in every process; `None` without one.
 
     *thing* must have a name at the top level of its module, or of the script that runs.
@@ -235,7 +237,7 @@ def _import_path_of(thing: object) -> str | None:
     made_by = thing.func if isinstance(thing, partial) else thing
     for module_name in (getattr(made_by, "__module__", None), type(made_by).__module__, "__main__"):
         module = sys.modules.get(str(module_name))
-        if module is None or (place := _place(module)) is None:
+        if module is None or (place := _find_module_target(module)) is None:
             continue
         for name, value in list(vars(module).items()):
             # Each access makes a new bound method.
@@ -247,7 +249,7 @@ def _import_path_of(thing: object) -> str | None:
     return None
 
 
-def _place(module: ModuleType) -> str | None:
+def _find_module_target(module: ModuleType) -> str | None:
     """Return the target of *module*: its name if `load` finds it by that, or its file."""
     from importlib.machinery import PathFinder
 

@@ -31,15 +31,15 @@ class SessionProcesses:
             ToolError: if the process ended.
             Cancelled: if the call ended.
         """
-        return await self._pool_of(call).run(name, arguments, call)
+        return await self._find_pool(call).run(name, arguments, call)
 
     def enter(self, call: Call) -> bool:
         """Return whether *call* may run now; if not, it waits for another one of its session."""
-        return self._pool_of(call).enter(call)
+        return self._find_pool(call).enter(call)
 
     def leave(self, call: Call) -> Call | None:
         """Free the place of *call*, which has ended; return the call that gets it."""
-        return self._pool_of(call).leave(call)
+        return self._find_pool(call).leave(call)
 
     def retire(self) -> None:
         """Do nothing: each session ends its own process."""
@@ -47,7 +47,7 @@ class SessionProcesses:
     def wait(self, deadline: float) -> None:
         """Do nothing: each session waits for its own process."""
 
-    def _pool_of(self, call: Call) -> ProcessPool:
+    def _find_pool(self, call: Call) -> ProcessPool:
         session: Any = call.host
         pool: ProcessPool = session.find_pool(self, self._make_pool)
         return pool

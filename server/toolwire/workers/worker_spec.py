@@ -103,12 +103,12 @@ def _make_cgroup(spec: WorkerSpec, entry: Entry) -> str:
 
     path = cgroups.make_cgroup()
     if path is None and (entry.options.memory_limit or spec.memory_limit):
-        _say_once_that_limits_are_separate()
+        _log_separate_limits_once()
     return path or ""
 
 
 @cache
-def _say_once_that_limits_are_separate() -> None:
+def _log_separate_limits_once() -> None:
     log.info(
         "memory_limit applies to each process separately, not to a tool's process and its children:"
         " the server has no cgroup (version 2) of its own that it may divide"

@@ -119,7 +119,7 @@ class _Reader:
         if id is None:
             owner.steps.append(message)
         elif message["method"] in HOST_METHODS:
-            owner.steps.append(Questions({"answer": _without_id(message)}))
+            owner.steps.append(Questions({"answer": _drop_id(message)}))
 
     def end(self, reason: str) -> None:
         """Note that nothing open gets a response."""
@@ -147,7 +147,7 @@ class _Reader:
         params = get_object(message, "params")
         if not any(name in params for name in _OF_ROUNDS):
             return None
-        first = Exchange(0, _without_rounds(message))
+        first = Exchange(0, _drop_rounds(message))
         for exchange in reversed(self.found):
             asked = get_object(exchange.steps[-1], "result") if exchange.steps else {}
             if asked.get("resultType") != "input_required" or not exchange.fits(first):
@@ -170,13 +170,13 @@ def _read_requests(requests: Object) -> dict[str, Object]:
     return found
 
 
-def _without_rounds(message: Object) -> Object:
+def _drop_rounds(message: Object) -> Object:
     params = get_object(message, "params")
     rest = {name: value for name, value in params.items() if name not in _OF_ROUNDS}
     return {**message, "params": rest}
 
 
-def _without_id(message: Object) -> Object:
+def _drop_id(message: Object) -> Object:
     return {name: value for name, value in message.items() if name not in ("id", "jsonrpc")}
 
 

@@ -264,18 +264,18 @@ class Recorder:
     def start(self, on_data: OnData, on_end: OnEnd) -> None:
         lines = Lines()
 
-        def data_came(data: bytes) -> None:
+        def record_data(data: bytes) -> None:
             self._record("server", lines.feed(data))
             on_data(data)
 
-        def end_came(gone: ServerGone) -> None:
+        def record_end(gone: ServerGone) -> None:
             self._record("server", lines.close())
             if self._recording is not None:
                 self._recording.add(type="Ended", reason=gone.reason, stderr=gone.stderr)
             on_end(gone)
             self._on_end(gone)
 
-        self._transport.start(on_data if self._recording is None else data_came, end_came)
+        self._transport.start(on_data if self._recording is None else record_data, record_end)
 
     def send(self, data: bytes, *, more_follows: bool = False) -> None:
         if self._recording is not None:

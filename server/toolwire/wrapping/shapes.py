@@ -158,14 +158,15 @@ class Shapes:
             elif isinstance(value, str) and value in _ENVELOPE.get(name, ()):
                 copied[name] = value
             else:
-                copied[self._name(name, _MEMBERS)] = self.make_shape(value)
+                copied[self._replace_unknown(name, _MEMBERS)] = self.make_shape(value)
         return copied
 
     def _copy_error(self, error: Any) -> Any:
         if not isinstance(error, dict):
             return self.make_shape(error)
         copied = {
-            self._name(name, _MEMBERS): self.make_shape(value) for name, value in error.items()
+            self._replace_unknown(name, _MEMBERS): self.make_shape(value)
+            for name, value in error.items()
         }
         code = error.get("code")
         if type(code) is int and -32768 <= code <= -32000:  # those that JSON-RPC keeps for itself
@@ -181,7 +182,7 @@ class Shapes:
         is_form = isinstance(value.get("action"), str)  # whose content has the names of its fields
         copied = {}
         for name, item in value.items():
-            known = self._name(name, _MEMBERS)
+            known = self._replace_unknown(name, _MEMBERS)
             if name in _DATA or (is_form and name == "content"):
                 copied[known] = self.make_shape(item)
             elif name in _SCHEMAS:
@@ -202,7 +203,7 @@ class Shapes:
             return self.make_shape(schema)
         copied = {}
         for name, value in schema.items():
-            known = self._name(name, _KEYWORDS)
+            known = self._replace_unknown(name, _KEYWORDS)
             if name in _NAMED_SCHEMAS and isinstance(value, dict):
                 copied[known] = {
                     self.make_shape(member): self._copy_schema(inner)
@@ -221,7 +222,7 @@ class Shapes:
             return [self._copy_types(item) for item in value]
         return value if isinstance(value, str) and value in _TYPES else self.make_shape(value)
 
-    def _name(self, name: str, known: frozenset[str]) -> str:
+    def _replace_unknown(self, name: str, known: frozenset[str]) -> str:
         """Return *name* if it is *known*, else its shape."""
         return name if name in known else self._make_shape_of_text("string", name)
 

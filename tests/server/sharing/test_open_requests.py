@@ -119,7 +119,7 @@ def test_handshake_level_and_subscriptions_are_repeated_for_another_process() ->
     requests = OpenRequests()
     for message in messages:
         requests.send(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
-    kept = [(each["method"], each.get("params", {})) for each in requests.settings()]
+    kept = [(each["method"], each.get("params", {})) for each in requests.list_settings()]
     assert kept == [
         ("initialize", {}),
         ("notifications/initialized", {}),

@@ -120,7 +120,7 @@ def test_a_worker_serves_until_its_input_ends(
     tmp_path: Path, door: Listener, executor: Executor
 ) -> None:
     arrivals = Arrivals()
-    job = executor.submit(node.job, words(tmp_path, door, door.expect(arrivals.take)))
+    job = executor.submit(node.run_job, words(tmp_path, door, door.expect(arrivals.take)))
     worker = Worker(arrivals.wait())
 
     assert worker.ask(PING, len(PONG)) == PONG
@@ -136,7 +136,7 @@ def test_a_killed_worker_frees_its_place(
     tmp_path: Path, door: Listener, executor: Executor
 ) -> None:
     arrivals = Arrivals()
-    job = executor.submit(node.job, words(tmp_path, door, door.expect(arrivals.take)))
+    job = executor.submit(node.run_job, words(tmp_path, door, door.expect(arrivals.take)))
     worker = Worker(arrivals.wait())
     worker.ask(PING, len(PONG))
 
@@ -152,7 +152,7 @@ def test_a_large_message_arrives_whole_both_ways(
     tmp_path: Path, door: Listener, executor: Executor
 ) -> None:
     arrivals = Arrivals()
-    executor.submit(node.job, words(tmp_path, door, door.expect(arrivals.take)))
+    executor.submit(node.run_job, words(tmp_path, door, door.expect(arrivals.take)))
     worker = Worker(arrivals.wait())
     id = b'"' + b"x" * (8 << 20) + b'"'
 
@@ -179,11 +179,11 @@ def test_a_peer_without_a_secret_is_refused_and_logged(
 def test_a_secret_opens_one_connection(tmp_path: Path, door: Listener, executor: Executor) -> None:
     arrivals = Arrivals()
     given = words(tmp_path, door, door.expect(arrivals.take))
-    first = executor.submit(node.job, given)
+    first = executor.submit(node.run_job, given)
     worker = Worker(arrivals.wait())
 
     with pytest.raises(RuntimeError, match="the connection was closed"):
-        executor.submit(node.job, given).result(PATIENCE_SECONDS)
+        executor.submit(node.run_job, given).result(PATIENCE_SECONDS)
 
     assert worker.ask(PING, len(PONG)) == PONG
     worker.transport.close()
@@ -232,7 +232,7 @@ def test_silent_peers_do_not_keep_a_worker_away(
 ) -> None:
     silent = [socket.create_connection(door.address, PATIENCE_SECONDS) for _ in range(40)]
     arrivals = Arrivals()
-    executor.submit(node.job, words(tmp_path, door, door.expect(arrivals.take)))
+    executor.submit(node.run_job, words(tmp_path, door, door.expect(arrivals.take)))
 
     worker = Worker(arrivals.wait())
 
@@ -247,7 +247,7 @@ def test_a_job_talks_to_no_other_program_at_the_address_of_its_server(
 ) -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         given = words(tmp_path, Listener("127.0.0.1"), b"s" * 64, address=other.getsockname())
-        job = executor.submit(node.job, given)
+        job = executor.submit(node.run_job, given)
         peer, _ = other.accept()
         with peer:
             assert peer.recv(64) == b"s" * 32
@@ -258,7 +258,7 @@ def test_a_job_talks_to_no_other_program_at_the_address_of_its_server(
 
 def test_a_node_with_another_version_says_so(tmp_path: Path, door: Listener) -> None:
     with pytest.raises(RuntimeError, match=f"has Toolwire {__version__}, the server 9.9"):
-        node.job(words(tmp_path, door, b"s" * 64, version="9.9"))
+        node.run_job(words(tmp_path, door, b"s" * 64, version="9.9"))
 
 
 def test_a_node_without_the_folder_says_so(tmp_path: Path, door: Listener) -> None:
@@ -266,7 +266,7 @@ def test_a_node_without_the_folder_says_so(tmp_path: Path, door: Listener) -> No
     given["spec"]["folder"] = str(tmp_path / "missing")
 
     with pytest.raises(RuntimeError, match=r"the node .*missing"):
-        node.job(given)
+        node.run_job(given)
 
 
 def test_a_node_that_does_not_reach_the_server_says_so(tmp_path: Path, door: Listener) -> None:
@@ -274,7 +274,7 @@ def test_a_node_that_does_not_reach_the_server_says_so(tmp_path: Path, door: Lis
         address = closed.getsockname()
 
     with pytest.raises(RuntimeError, match=r"the node .* refused .*127\.0\.0\.1"):
-        node.job(words(tmp_path, door, b"s" * 64, address=address))
+        node.run_job(words(tmp_path, door, b"s" * 64, address=address))
 
 
 def test_a_worker_that_is_lost_has_no_exit_status() -> None:

@@ -129,7 +129,9 @@ class Engine:
                 self._make_connection(news, call)
             secret = door.expect(news.put)
             words = {"version": __version__, "address": door.address, "secret": secret}
-            job = connected.executor.submit(node.job, {**words, "spec": msgspec.to_builtins(spec)})
+            job = connected.executor.submit(
+                node.run_job, {**words, "spec": msgspec.to_builtins(spec)}
+            )
             job.add_done_callback(news.put)
             return NodeTransport(self._make_connection(news, call), job.cancel)
         except BaseException as error:

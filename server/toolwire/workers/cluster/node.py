@@ -49,7 +49,7 @@ _MOST_REFUSALS = 10
 """By programs at the address of the server, until the job ends."""
 
 
-def job(words: dict[str, Any]) -> None:
+def run_job(words: dict[str, Any]) -> None:
     """Run a worker process for the server that has submitted *words*, until one of both ends.
 
     Raises:

@@ -41,7 +41,7 @@ def list_processes(*, as_json: bool) -> int:
 
 def _describe(process: RunningProcess) -> tuple[str, ...]:
     facts = process.facts
-    memory = process.memory_bytes()
+    memory = process.measure_memory()
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(facts.get("since", 0)))
     if "words" not in facts:
         return (process.key, str(process.pid), "?", _format_memory(memory), "?", "does not answer")

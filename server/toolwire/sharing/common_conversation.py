@@ -13,7 +13,6 @@ each session needs a server of its own.
 
 from __future__ import annotations
 
-from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -22,6 +21,9 @@ from toolwire_client.errors import OPENINGS
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.messages import INTERNAL_ERROR, META_SUBSCRIPTION_ID
 from toolwire_tools.context.context import LEVELS
+
+from .listeners import Listeners
+from .numbered_requests import NumberedRequest, NumberedRequests
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
@@ -51,17 +53,6 @@ class Delivery(msgspec.Struct, frozen=True):
     line: bytes
 
 
-class _Request(msgspec.Struct):
-    """A request that the server has not answered: the JSON of the id and of the progress token that
-    *session* chose, which is `None` if nothing waits for the response.
-    """
-
-    session: Hashable | None
-    id: bytes
-    method: str
-    token: bytes = b""
-
-
 class _Opening(msgspec.Struct):
     """The handshake: sessions with the JSON of their ids that wait for its response, and that."""
 
@@ -80,15 +71,12 @@ class CommonConversation:
         """Why no further session may join, and the others are to leave; empty if they may stay."""
         self._on_hold = on_hold
         self._owner: Hashable | None = None
-        self._ids = count(1)
-        self._requests: dict[int, _Request] = {}
-        self._numbers: dict[tuple[Hashable, bytes], int] = {}
+        self._requests = NumberedRequests()
         self._openings: dict[str, _Opening] = {}
         self._is_initialized = False
         self._asked: dict[bytes, Hashable] = {}  # requests of the server, by the JSON of their ids
         self._held: dict[bytes, bytes] = {}
-        self._levels: dict[Hashable, int] = {}
-        self._subscribers: dict[str, set[Hashable]] = {}
+        self._listeners = Listeners()
 
     @property
     def has_failed(self) -> bool:
@@ -105,7 +93,6 @@ class CommonConversation:
     def leave(self, session: Hashable) -> list[Delivery]:
         """Forget *session*; cancel its requests, and end its subscriptions."""
         self.sessions.remove(session)
-        self._levels.pop(session, None)
         if self._owner is session:
             self._owner = next(iter(self.sessions), None)
         deliveries = self._cancel_requests(session)
@@ -120,18 +107,16 @@ class CommonConversation:
         """Return the sessions that have no request open, of those that are to leave."""
         if not self.unshareable:
             return []
-        occupied = {*self._find_busy(), *self._asked.values(), self._owner}
+        occupied = {*self._requests.list_busy_sessions(), *self._asked.values(), self._owner}
         return [session for session in self.sessions if session not in occupied]
 
     def _cancel_requests(self, session: Hashable) -> list[Delivery]:
         deliveries = []
-        for number, request in list(self._requests.items()):
-            if request.session is not session:
-                continue
+        for number, request in self._requests.list_open(session):
             if request.method in self._openings:  # others need its response
                 request.session = None
                 continue
-            self._settle(number)
+            self._requests.remove(number)
             params = {"requestId": number, "reason": _SESSION_HAS_ENDED}
             cancellation = messages.encode_notification("notifications/cancelled", params)
             deliveries.append(Delivery(None, cancellation))
@@ -139,12 +124,8 @@ class CommonConversation:
 
     def _end_subscriptions(self, session: Hashable) -> list[Delivery]:
         deliveries = []
-        for uri, subscribers in list(self._subscribers.items()):
-            subscribers.discard(session)
-            if subscribers:
-                continue
-            del self._subscribers[uri]
-            number = next(self._ids)  # whose response is dropped
+        for uri in self._listeners.forget(session):
+            number = self._requests.take_number()  # whose response is dropped
             request = messages.request(number, "resources/unsubscribe", {"uri": uri})
             deliveries.append(Delivery(None, request))
         return deliveries
@@ -164,9 +145,11 @@ class CommonConversation:
         if method == "logging/setLevel":
             self._choose_level(session, message)
         elif method == "resources/subscribe":
-            self._subscribers.setdefault(_read_uri(message), set()).add(session)
-        elif method == "resources/unsubscribe" and self._unsubscribe(session, message):
-            return [Delivery(session, _respond(message["id"]))]
+            self._listeners.subscribe(session, _read_uri(message))
+        elif method == "resources/unsubscribe":
+            has_others = self._listeners.unsubscribe(session, _read_uri(message))
+            if has_others:
+                return [Delivery(session, _respond(message["id"]))]
         return [Delivery(None, self._number(session, method, message))]
 
     def _pass_reply(self, session: Hashable, message: Message, line: bytes) -> list[Delivery]:
@@ -180,17 +163,21 @@ class CommonConversation:
         self, session: Hashable, method: str, message: Message, line: bytes
     ) -> list[Delivery]:
         if method == "notifications/initialized":
-            is_first, self._is_initialized = not self._is_initialized, True
-            return [Delivery(None, line)] if is_first else []
+            if self._is_initialized:
+                return []
+            self._is_initialized = True
+            return [Delivery(None, line)]
         if method != "notifications/cancelled":
             return [Delivery(None, line)]
         params = _decode_member(message, "params")
-        number = self._numbers.get((session, bytes(params.get("requestId", b""))))
-        if number is None or self._requests[number].method in self._openings:
+        id = bytes(params.get("requestId", b""))
+        number = self._requests.find_number(session, id)
+        request = self._requests.find(number)
+        if number is None or request is None or request.method in self._openings:
             return []
-        self._settle(number)
+        self._requests.remove(number)
         params["requestId"] = _to_raw(number)
-        message["params"] = Raw(_encode(params))
+        _set_member(message, "params", params)
         return [Delivery(None, _encode(message)), *self._ask_held()]
 
     def _open(self, session: Hashable, method: str, message: Message) -> list[Delivery]:
@@ -210,27 +197,13 @@ class CommonConversation:
         level = _read(params.get("level"))
         if level not in LEVELS:
             return
-        self._levels[session] = LEVELS.index(level)
-        least = LEVELS[min(self._levels.values())]
-        params["level"] = _to_raw(least)
-        message["params"] = Raw(_encode(params))
-
-    def _unsubscribe(self, session: Hashable, message: Message) -> bool:
-        """Forget a subscription of *session*; return whether another session still has it."""
-        uri = _read_uri(message)
-        subscribers = self._subscribers.get(uri, set())
-        subscribers.discard(session)
-        if subscribers:
-            return True
-        self._subscribers.pop(uri, None)
-        return False
+        params["level"] = _to_raw(self._listeners.choose_level(session, level))
+        _set_member(message, "params", params)
 
     def _number(self, session: Hashable, method: str, message: Message) -> bytes:
         """Return the request in *message* with a number that is unique here in place of its id."""
-        number = next(self._ids)
-        request = _Request(session, bytes(message["id"]), method)
-        self._requests[number] = request
-        self._numbers[session, request.id] = number
+        request = NumberedRequest(session, bytes(message["id"]), method)
+        number = self._requests.add(request)
         message["id"] = _to_raw(number)
         if _PROGRESS_TOKEN.encode() in bytes(message.get("params", b"")):
             params = _decode_member(message, "params")
@@ -238,16 +211,9 @@ class CommonConversation:
             if _PROGRESS_TOKEN in meta:
                 request.token = bytes(meta[_PROGRESS_TOKEN])
                 meta[_PROGRESS_TOKEN] = _to_raw(number)
-                params["_meta"] = Raw(_encode(meta))
-                message["params"] = Raw(_encode(params))
+                _set_member(params, "_meta", meta)
+                _set_member(message, "params", params)
         return _encode(message)
-
-    def _settle(self, number: int) -> _Request | None:
-        """Forget the request with this *number*, which is not open any more, and return it."""
-        request = self._requests.pop(number, None)
-        if request is not None and self._numbers.get((request.session, request.id)) == number:
-            del self._numbers[request.session, request.id]
-        return request
 
     # From the server
 
@@ -280,14 +246,13 @@ class CommonConversation:
 
     def _fail_probe(self, message: Message, line: bytes) -> list[Delivery]:
         """Take an error without an id: of the probe, if that is open."""
-        if "error" in message:
-            for number, request in self._requests.items():
-                if request.method == "server/discover":
-                    return self._answer(number, message)
+        number = self._requests.find_number_of_method("server/discover")
+        if "error" in message and number is not None:
+            return self._answer(number, message)
         return self._deliver_to(self.sessions[:1], line)
 
     def _answer(self, number: int, message: Message) -> list[Delivery]:
-        request = self._settle(number)
+        request = self._requests.remove(number)
         if request is None:  # it was cancelled
             return []
         receivers = [(request.session, request.id)]
@@ -319,23 +284,22 @@ class CommonConversation:
         if method == "notifications/message":
             return self._deliver_to(self._find_readers(params), line)
         if method == "notifications/resources/updated":
-            return self._deliver_to(self._find_subscribers(params), line)
+            changed = str(_read(params.get("uri")))
+            return self._deliver_to(self._listeners.find_subscribers(changed), line)
         return self._deliver_to(self.sessions, line)
 
     def _report_progress(self, message: Message, params: Message) -> list[Delivery]:
-        number = _read_number(params.get(_PROGRESS_TOKEN))
-        request = None if number is None else self._requests.get(number)
-        if request is None or request.session is None or not request.token:
+        request = self._requests.find(_read_number(params.get(_PROGRESS_TOKEN)))
+        if request is None or not request.token:
             return []
         params[_PROGRESS_TOKEN] = Raw(request.token)
-        message["params"] = Raw(_encode(params))
+        _set_member(message, "params", params)
         return [Delivery(request.session, _encode(message))]
 
     def _notify_subscriber(self, message: Message, params: Message) -> list[Delivery]:
         meta = _decode_member(params, "_meta")
-        number = _read_number(meta.get(META_SUBSCRIPTION_ID))
-        request = None if number is None else self._requests.get(number)
-        if request is None or request.session is None:
+        request = self._requests.find(_read_number(meta.get(META_SUBSCRIPTION_ID)))
+        if request is None:
             return []
         _rename_subscription(message, "params", request.id)
         return [Delivery(request.session, _encode(message))]
@@ -345,19 +309,7 @@ class CommonConversation:
         level = _read(params.get("level"))
         if level not in LEVELS:
             return self.sessions
-        number = LEVELS.index(level)
-        return [each for each in self.sessions if self._levels.get(each, 0) <= number]
-
-    def _find_subscribers(self, params: Message) -> set[Hashable]:
-        """Return the sessions with a subscription to the resource of *params*, or to one that
-        contains it.
-        """
-        changed = str(_read(params.get("uri")))
-        found: set[Hashable] = set()
-        for uri, subscribers in self._subscribers.items():
-            if changed.startswith(uri):
-                found |= subscribers
-        return found
+        return [each for each in self.sessions if self._listeners.reads(each, level)]
 
     def _deliver_to(self, sessions: Iterable[Hashable], line: bytes) -> list[Delivery]:
         return [Delivery(session, line) for session in sessions]
@@ -370,7 +322,7 @@ class CommonConversation:
             return [Delivery(None, _respond(message["id"]))]
         if method in OPENINGS:
             return self._return_echo(message)
-        busy = self._find_busy()
+        busy = self._requests.list_busy_sessions()
         if method == "roots/list":  # its answer is a state of the connection
             self._stop_sharing(_ROOTS, self.sessions)
             return self._ask_session(self._owner, id, line)
@@ -389,9 +341,8 @@ class CommonConversation:
 
     def _return_echo(self, message: Message) -> list[Delivery]:
         """Return a handshake to its session: the server is no server, and repeats what it gets."""
-        number = _read_number(message["id"])
-        request = None if number is None else self._requests.get(number)
-        if request is None or request.session is None:
+        request = self._requests.find(_read_number(message["id"]))
+        if request is None:
             return []
         return [Delivery(request.session, _encode({**message, "id": Raw(request.id)}))]
 
@@ -405,7 +356,7 @@ class CommonConversation:
         """Ask what was held, once a single session is left to which it can belong."""
         if not self._held:
             return []
-        busy = self._find_busy()
+        busy = self._requests.list_busy_sessions()
         if len(busy) > 1:
             return []
         session = busy[0] if busy else self._owner
@@ -420,14 +371,6 @@ class CommonConversation:
         if self._held.pop(id, None) is None:
             return []
         return [_refuse(id, _NO_SESSION)]
-
-    def _find_busy(self) -> list[Hashable]:
-        """Return the sessions with open requests."""
-        busy: dict[Hashable, None] = {}
-        for request in self._requests.values():
-            if request.session is not None:
-                busy[request.session] = None
-        return list(busy)
 
     def _stop_sharing(self, reason: str, sessions: list[Hashable]) -> None:
         """Leave the server to the first of *sessions*."""
@@ -447,6 +390,10 @@ def _decode_member(message: Message, name: str) -> Message:
         return _decode(message.get(name, b"{}"))
     except msgspec.MsgspecError:
         return {}
+
+
+def _set_member(message: Message, name: str, members: Message) -> None:
+    message[name] = Raw(_encode(members))
 
 
 def _read(member: Raw | None) -> Any:
@@ -476,8 +423,8 @@ def _rename_subscription(message: Message, name: str, id: bytes) -> None:
     meta = _decode_member(members, "_meta")
     if META_SUBSCRIPTION_ID in meta:
         meta[META_SUBSCRIPTION_ID] = Raw(id)
-        members["_meta"] = Raw(_encode(meta))
-        message[name] = Raw(_encode(members))
+        _set_member(members, "_meta", meta)
+        _set_member(message, name, members)
 
 
 def _respond(id: Raw) -> bytes:

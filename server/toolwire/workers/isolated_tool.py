@@ -72,9 +72,8 @@ def isolate_unshared(tools: list[Tool], loading: dict[str, Any], settings: Setti
     limited = _has_memory_limits(tools, settings)
 
     def make_processes(where: Place) -> SessionProcesses:
-        return SessionProcesses(
-            partial(_make_pool, spec, settings, limited, where, room=1, idle_seconds=KEEP_ALWAYS)
-        )
+        make_pool = partial(_make_pool, spec, limited, where, room=1, idle_seconds=KEEP_ALWAYS)
+        return SessionProcesses(make_pool)
 
     return _isolate_in(tools, wanted, settings, make_processes)
 
@@ -93,26 +92,28 @@ def isolate_found(
         ValueError: if an engine cannot be used.
     """
     tools = [tool for tool, _ in found]
-    wanted = {tool: find_target(tool, thing) for tool, thing in found if _is_wanted(tool, settings)}
-    if not wanted:
+    targets: dict[Tool, str] = {}
+    for tool, thing in found:
+        if _is_wanted(tool, settings):
+            targets[tool] = find_target(tool, thing)
+    if not targets:
         return tools
-    place = None if lifespan is None else find_import_target(lifespan)
-    if place is None and lifespan is not None:
-        raise RegistrationError(NOT_IMPORTABLE, tool="lifespan", remedy=AT_THE_TOP)
-    loading = {"targets": list(dict.fromkeys(wanted.values()))}
-    return _isolate_wanted(
-        tools, wanted, _make_spec(loading, tools, settings, lifespan=place), settings
-    )
+    lifespan_target = None
+    if lifespan is not None:
+        lifespan_target = find_import_target(lifespan)
+        if lifespan_target is None:
+            raise RegistrationError(NOT_IMPORTABLE, tool="lifespan", remedy=AT_THE_TOP)
+    loading = {"targets": list(dict.fromkeys(targets.values()))}
+    spec = _make_spec(loading, tools, settings, lifespan=lifespan_target)
+    return _isolate_wanted(tools, targets, spec, settings)
 
 
 def _isolate_wanted(
     tools: list[Tool], wanted: Container[Tool], spec: WorkerSpec, settings: Settings
 ) -> list[Tool]:
     limited = _has_memory_limits(tools, settings)
-    room = settings.max_processes
-    return _isolate_in(
-        tools, wanted, settings, partial(_make_pool, spec, settings, limited, room=room)
-    )
+    make_pool = partial(_make_pool, spec, limited, room=settings.max_processes)
+    return _isolate_in(tools, wanted, settings, make_pool)
 
 
 def _isolate_in(
@@ -136,21 +137,19 @@ def _find_place(tool: Tool, settings: Settings) -> Place:
     name: Place = tool.entry.options.runs_in or "process"
     if name == "process" or not isinstance(name, str):
         return name
-    if name not in settings.run_on:
-        only = f"; it has only {', '.join(map(repr, settings.run_on))}" if settings.run_on else ""
-        remedy = (
-            f"add --run-on {name}=dask:tcp://HOST:PORT, or {name}=process for this machine{only}"
-        )
-        raise RegistrationError(
-            f"it runs in {name!r}, which this server does not have", tool=tool.name, remedy=remedy
-        )
-    place: Place = settings.run_on[name]
-    return place
+    if name in settings.run_on:
+        place: Place = settings.run_on[name]
+        return place
+    remedy = f"add --run-on {name}=dask:tcp://HOST:PORT, or {name}=process for this machine"
+    if settings.run_on:
+        remedy += f"; it has only {', '.join(map(repr, settings.run_on))}"
+    raise RegistrationError(
+        f"it runs in {name!r}, which this server does not have", tool=tool.name, remedy=remedy
+    )
 
 
 def _make_pool(
     spec: WorkerSpec,
-    settings: Settings,
     limited: bool,
     where: Place,
     *,
@@ -163,28 +162,34 @@ def _make_pool(
         return ProcessPool(start_one, room, end_seconds=end_seconds, idle_seconds=idle_seconds)
     from .cluster.engines import get_engine
 
-    there = get_engine(where)
-    path = [
-        entry for entry in sys.path if entry and not entry.startswith((sys.prefix, sys.base_prefix))
-    ]
-    spec = msgspec.structs.replace(
-        spec, path=path, sources={}
-    )  # a copy of a file has another stamp
-    start = partial(there.start, spec)
+    engine = get_engine(where)
+    # Without sources: a copy of a file has another stamp.
+    there = msgspec.structs.replace(spec, path=_list_own_path(), sources={})
     if idle_seconds is None:
-        idle_seconds = there.idle_seconds
-    return ProcessPool(start, room, end_seconds=end_seconds, idle_seconds=idle_seconds)
+        idle_seconds = engine.idle_seconds
+    return ProcessPool(
+        partial(engine.start, there), room, end_seconds=end_seconds, idle_seconds=idle_seconds
+    )
+
+
+def _list_own_path() -> list[str]:
+    """Return the entries of the import path that do not belong to this Python."""
+    path = []
+    for entry in sys.path:
+        if entry and not entry.startswith((sys.prefix, sys.base_prefix)):
+            path.append(entry)
+    return path
 
 
 def _has_memory_limits(tools: list[Tool], settings: Settings) -> bool:
-    limited = settings.memory_limit is not None or any(
-        tool.entry.options.memory_limit is not None for tool in tools
-    )
+    has_own = any(tool.entry.options.memory_limit is not None for tool in tools)
+    if settings.memory_limit is None and not has_own:
+        return False
     # Windows has no RLIMIT_AS; macOS accepts and ignores it.
-    if limited and sys.platform in ("win32", "darwin"):
+    if sys.platform in ("win32", "darwin"):
         log.warning("this system cannot limit the memory of a process: memory_limit has no effect")
         return False
-    return limited
+    return True
 
 
 def _make_spec(
@@ -197,22 +202,32 @@ def _make_spec(
 ) -> WorkerSpec:
     level, as_json = log.get_configuration()
     assert not isinstance(settings.memory_limit, str)
-    stamps = {path: stamp(path) for path in sources}
-    lives = any(tool.entry.lifespan is not None for tool in tools)
     return WorkerSpec(
         loading=loading,
         lifespan=lifespan,
         folder=os.getcwd(),
-        settings={
-            name: getattr(settings, name)
-            for name in (*_PASSED_ON, *(["grace_seconds"] if lives else []))
-        }
-        | {"max_result_bytes": _choose_max_bytes(tools, settings)},
+        settings=_select_settings(tools, settings),
         memory_limit=settings.memory_limit,
-        sources=dict(sorted(stamps.items(), key=lambda item: item[1], reverse=True)[:_MAX_SOURCES]),
+        sources=_stamp_sources(sources),
         log_level=level,
         log_as_json=as_json,
     )
+
+
+def _select_settings(tools: list[Tool], settings: Settings) -> dict[str, Any]:
+    """Return the settings for a worker."""
+    selected = {name: getattr(settings, name) for name in _PASSED_ON}
+    if any(tool.entry.lifespan is not None for tool in tools):
+        selected["grace_seconds"] = settings.grace_seconds
+    selected["max_result_bytes"] = _choose_max_bytes(tools, settings)
+    return selected
+
+
+def _stamp_sources(sources: Iterable[str]) -> dict[str, list[int]]:
+    """Return the last changed ones of *sources*, each with its stamp, the latest first."""
+    stamps = {path: stamp(path) for path in sources}
+    latest = sorted(stamps, key=lambda path: stamps[path], reverse=True)
+    return {path: stamps[path] for path in latest[:_MAX_SOURCES]}
 
 
 _MAX_SOURCES = 400
@@ -229,9 +244,9 @@ def _choose_max_bytes(tools: list[Tool], settings: Settings) -> int:
     """Return how large a result of a worker may be: the server cuts or keeps it, or refuses it by
     its tool's limit.
     """
-    kept = 0 if settings.on_large_result == "error" else settings.max_kept_bytes
-    return max(
-        settings.max_result_bytes,
-        kept,
-        *(tool.entry.options.max_result_bytes or 0 for tool in tools),
-    )
+    limits = [settings.max_result_bytes]
+    if settings.on_large_result != "error":
+        limits.append(settings.max_kept_bytes)
+    for tool in tools:
+        limits.append(tool.entry.options.max_result_bytes or 0)
+    return max(limits)

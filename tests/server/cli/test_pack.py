@@ -7,6 +7,9 @@ from __future__ import annotations
 import json
 import os
 import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib import metadata
 from pathlib import Path
 
 import jsonschema
@@ -29,6 +32,14 @@ ABOUT = texts.About(
     has_icon=True,
 )
 URL = "https://github.com/jane/shop/releases/download/v1.2/shop.mcpb"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _packages_are_read_once() -> Iterator[None]:
+    """To read which installed package has which modules takes most of the time of a test."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(metadata, "packages_distributions", cache(metadata.packages_distributions))
+        yield
 
 
 def write(folder: Path, files: dict[str, str]) -> None:

@@ -312,7 +312,7 @@ def test_all_sizes_of_a_second_block_leave_room_for_many_links() -> None:
 def test_a_link_that_takes_more_than_was_estimated_may_fill_the_response_but_no_more() -> None:
     texts = [Text(text="a" * 4000), Text(text="b" * 13_900)]
     sizes = []
-    for letters in range(1000, 1650):  # of the media type, which the link repeats
+    for letters in range(1300, 1650):  # of the media type, which the link repeats
         file = File(b"x" * 10_600, media_type="a/" + "b" * letters)
         protocol = showing(*texts, file, max_result_bytes=20_000, on_large_result="resource")
         [answer] = answers(protocol, call("show"))

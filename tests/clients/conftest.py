@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+
 import pytest
 from support.client_backends import FACES
 from toolwire_agent.models.http_api.remote_model import FACTS, KNOWN
@@ -10,6 +13,14 @@ from toolwire_agent.models.http_api.remote_model import FACTS, KNOWN
 @pytest.fixture(params=FACES)
 def face(request: pytest.FixtureRequest) -> str:
     return str(request.param)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _nothing_waits_for_the_disk() -> Iterator[None]:
+    """No test is about what a disk has when the power fails."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -58,15 +58,15 @@ PLANTED = [
 
 
 @pytest.mark.parametrize("text", PLANTED)
-@pytest.mark.parametrize("depth", [0, 1, 2])
-def test_a_value_assigned_to_the_name_of_a_secret_is_hidden_in_texts(text: str, depth: int) -> None:
+def test_a_value_assigned_to_the_name_of_a_secret_is_hidden_in_texts(text: str) -> None:
+    redactor = Redactor({})
     planted = text.replace("SECRET", SECRET)
-    for _ in range(depth):
+    for depth in range(3):
+        hidden = redactor.redact_text(planted)
+        assert SECRET not in hidden, depth
+        assert HIDDEN in hidden, depth
+        assert redactor.redact_text(hidden) == hidden, depth
         planted = json.dumps({"text": planted})
-    hidden = Redactor({}).redact_text(planted)
-    assert SECRET not in hidden
-    assert HIDDEN in hidden
-    assert Redactor({}).redact_text(hidden) == hidden
 
 
 @pytest.mark.parametrize(

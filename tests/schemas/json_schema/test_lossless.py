@@ -116,71 +116,67 @@ def test_json_in_a_string_is_read_where_no_string_fits(
     assert (found, type(found)) == (meant, type(meant))
 
 
-@pytest.mark.parametrize(
-    ("schema", "sent"),
-    [
-        *(
-            (INTEGER, text)
-            for text in ("05", "+5", "1,5", "5.5", "", " ", "five", "0x5", "5_0", "\u0665", "\xa05")
-        ),
-        *(
-            (INTEGER, text)
-            for text in (
-                "NaN",
-                "Infinity",
-                "-Infinity",
-                "1e400",
-                "true",
-                '"5"',
-                "5 5",
-                "5,",
-                "null",
-            )
-        ),
-        *(
-            (INTEGER, text)
-            for text in (
-                "5.00000000000000000001",
-                "9007199254740993.0",
-                "1e-400",
-                "1" * 5000,
-                " " * 8600 + "5",
-            )
-        ),
-        *(
-            (NUMBER, text)
-            for text in ("NaN", "Infinity", "1e400", "1e-400", "1e-99999999999999999999")
-        ),
-        *((BOOLEAN, text) for text in ("True", "yes", "1", "on", "truetrue")),
-        (NULL, "None"),
-        (INTEGERS, "1"),
-        (INTEGERS, "[1"),
-        (INTEGERS, "1, 2"),
-        (INTEGERS, "{}"),
-        (INTEGERS, "[NaN]"),
-        (INTEGERS, "[1] // two"),
-        (POINT, '{"x": 1, "x": 2}'),
-        (POINT, '{"x": 1, "\\u0078": 1}'),
-        (POINT, '{"x": 1, "name": "\\ud800"}'),
-        (POINT, '{"x": 1, "y": 1}'),
-        (INTEGERS, "[" * 100_000),
-        (INTEGERS, "[" * 100_000 + "]" * 100_000),
-        (TEXT, "5"),
-        ({"type": "string", "minLength": 3}, "5"),
-        ({"type": "string", "enum": ["a"]}, "5"),
-        ({"anyOf": [INTEGER, {"type": "string", "pattern": "^a"}]}, "5"),
-        ({"anyOf": [INTEGER, {"anyOf": [BOOLEAN, {"type": "string", "minLength": 3}]}]}, "5"),
-        ({"anyOf": [INTEGER, {"minLength": 3}]}, "5"),
-        ({"enum": ["a", 5]}, "5"),
-        ({"not": TEXT}, "5"),
-        ({"type": "integer", "minimum": 6}, "5"),
-        ({"type": "object", "propertyNames": INTEGER}, {"5": 1}),
-        ({"anyOf": [INTEGER, NULL]}, " " * 8600 + "5"),
-        ({"properties": {"a": {"oneOf": [TEXT, {"minLength": 1}]}}}, {"a": "null"}),
-    ],
-)
-def test_every_other_string_is_left_alone(schema: dict[str, Any], sent: Any) -> None:
-    assert read(sent, schema) == sent
+LEFT_ALONE: list[tuple[dict[str, Any], Any]] = [
+    *(
+        (INTEGER, text)
+        for text in ("05", "+5", "1,5", "5.5", "", " ", "five", "0x5", "5_0", "\u0665", "\xa05")
+    ),
+    *(
+        (INTEGER, text)
+        for text in (
+            "NaN",
+            "Infinity",
+            "-Infinity",
+            "1e400",
+            "true",
+            '"5"',
+            "5 5",
+            "5,",
+            "null",
+        )
+    ),
+    *(
+        (INTEGER, text)
+        for text in (
+            "5.00000000000000000001",
+            "9007199254740993.0",
+            "1e-400",
+            "1" * 5000,
+            " " * 8600 + "5",
+        )
+    ),
+    *((NUMBER, text) for text in ("NaN", "Infinity", "1e400", "1e-400", "1e-99999999999999999999")),
+    *((BOOLEAN, text) for text in ("True", "yes", "1", "on", "truetrue")),
+    (NULL, "None"),
+    (INTEGERS, "1"),
+    (INTEGERS, "[1"),
+    (INTEGERS, "1, 2"),
+    (INTEGERS, "{}"),
+    (INTEGERS, "[NaN]"),
+    (INTEGERS, "[1] // two"),
+    (POINT, '{"x": 1, "x": 2}'),
+    (POINT, '{"x": 1, "\\u0078": 1}'),
+    (POINT, '{"x": 1, "name": "\\ud800"}'),
+    (POINT, '{"x": 1, "y": 1}'),
+    (INTEGERS, "[" * 100_000),
+    (INTEGERS, "[" * 100_000 + "]" * 100_000),
+    (TEXT, "5"),
+    ({"type": "string", "minLength": 3}, "5"),
+    ({"type": "string", "enum": ["a"]}, "5"),
+    ({"anyOf": [INTEGER, {"type": "string", "pattern": "^a"}]}, "5"),
+    ({"anyOf": [INTEGER, {"anyOf": [BOOLEAN, {"type": "string", "minLength": 3}]}]}, "5"),
+    ({"anyOf": [INTEGER, {"minLength": 3}]}, "5"),
+    ({"enum": ["a", 5]}, "5"),
+    ({"not": TEXT}, "5"),
+    ({"type": "integer", "minimum": 6}, "5"),
+    ({"type": "object", "propertyNames": INTEGER}, {"5": 1}),
+    ({"anyOf": [INTEGER, NULL]}, " " * 8600 + "5"),
+    ({"properties": {"a": {"oneOf": [TEXT, {"minLength": 1}]}}}, {"a": "null"}),
+]
+
+
+def test_every_other_string_is_left_alone() -> None:
+    assert [(schema, read(sent, schema)) for schema, sent in LEFT_ALONE] == LEFT_ALONE
 
 
 def test_a_union_whose_members_would_be_read_differently_is_left_alone() -> None:

@@ -194,16 +194,15 @@ def test_no_client_or_model_refuses_one_of_them_but_for_the_dot_in_a_name() -> N
     assert told == []
 
 
-@pytest.mark.parametrize("tool", every_tool(), ids=lambda tool: tool.name)
-def test_every_parameter_is_explained(tool: Any) -> None:
-    described = tool.describe()
-
-    assert described["description"]
-    assert [
-        name
-        for name, schema in described["inputSchema"]["properties"].items()
-        if not schema.get("description")
-    ] == []
+def test_every_tool_and_parameter_is_explained() -> None:
+    unexplained = []
+    for tool in every_tool():
+        described = tool.describe()
+        assert described["description"], tool.name
+        for name, schema in described["inputSchema"]["properties"].items():
+            if not schema.get("description"):
+                unexplained.append(f"{tool.name}: {name}")
+    assert unexplained == []
 
 
 def test_the_pages_of_the_bundled_tools_are_current() -> None:

@@ -305,9 +305,8 @@ TYPES: list[tuple[Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("hint", "name"), TYPES, ids=str)
-def test_types_have_one_of_five_names(hint: Any, name: str) -> None:
-    assert name_type(hint, globals()) == name
+def test_types_have_one_of_five_names() -> None:
+    assert [(hint, name_type(hint, globals())) for hint, _ in TYPES] == TYPES
 
 
 @pytest.mark.parametrize(

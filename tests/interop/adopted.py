@@ -137,10 +137,11 @@ class Peer:
                 return found
 
 
-def ours(example: str, home: str) -> Peer:
+def ours(example: str, home: str, *options: str) -> Peer:
     # The packages of the original's environment, so that a file finds what else it imports.
     site = next((python_of(example).parents[1] / "lib").glob("python*/site-packages"))
     command = [sys.executable, "-P", "-m", "toolwire", "serve", "--log-level", "warning", "--adopt"]
+    command += options
     return Peer([*command, str(EXAMPLES / example)], home, PYTHONPATH=str(site))
 
 
@@ -148,9 +149,9 @@ def theirs(example: str, home: str) -> Peer:
     return Peer([str(python_of(example)), str(HERE / "original.py"), str(EXAMPLES / example)], home)
 
 
-def outcome(example: str) -> str:
+def outcome(example: str, *options: str) -> str:
     """`same`; `refused: …`; `not here: …` if the original does not start either; or the
-    differences.
+    differences. The *options* are those of `toolwire serve`.
     """
     with tempfile.TemporaryDirectory() as home:
         (Path(home) / "Desktop").mkdir()
@@ -163,7 +164,7 @@ def outcome(example: str) -> str:
         except NotStarted as error:
             return f"not here: {error}"
         try:
-            with ours(example, home) as served:
+            with ours(example, home, *options) as served:
                 served.begin()
                 differences = [
                     *differences_of(lists, {method: served.list(method) for method in _LISTS})

@@ -28,6 +28,9 @@ CHOSEN = (
     "mcp-2.3.0/snippets/servers/tool_progress.py",
 )
 
+SHARED = ("mcp-1.30.0/snippets/servers/lifespan_example.py",)
+"""Those that a shared process serves."""
+
 
 @pytest.mark.process
 @pytest.mark.parametrize("example", CHOSEN)
@@ -36,7 +39,8 @@ def test_an_example_has_the_recorded_outcome(example: str) -> None:
     if not (EXAMPLES / example).exists():
         missing("the set of examples")
 
-    assert outcome(example) == json.loads(RECORDED.read_text("utf-8"))[example]
+    options = ("--share", "--idle", "1") if example in SHARED else ()
+    assert outcome(example, *options) == json.loads(RECORDED.read_text("utf-8"))[example]
 
 
 def test_the_page_shows_the_recorded_outcomes() -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from interop import peers
 from interop.test_clients import EVERY_CLIENT, SEEN
+from interop.test_shared import share
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,6 +70,8 @@ SERVERS: dict[str, Callable[[], list[str]]] = {
     "everything": lambda: npm("server-everything"),
     "filesystem": lambda: npm("server-filesystem", "/tmp"),
 }
+SHARED = ("filesystem",)
+"""Those that a shared process wraps: this one asks for the roots of its host."""
 
 
 @BOTH_GENERATIONS
@@ -76,9 +79,10 @@ SERVERS: dict[str, Callable[[], list[str]]] = {
 def test_a_client_sees_the_same_of_servers_of_others(
     server: str, driver: Callable[[], list[str]], mode: str, tmp_path: Path
 ) -> None:
+    wrapping = [*WRAP[:-1], *share(tmp_path), "--"] if server in SHARED else WRAP
     direct, wrapped = (
         seen(driver(), "wrapped", mode, tmp_path / name, [*wrap, *SERVERS[server]()])
-        for name, wrap in (("direct", []), ("wrapped", WRAP))
+        for name, wrap in (("direct", []), ("wrapped", wrapping))
     )
     assert set(wrapped["tools"]) == set(direct["tools"])
     assert wrapped["calls"] == direct["calls"]

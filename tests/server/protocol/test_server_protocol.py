@@ -560,6 +560,7 @@ class TestEras:
 
     def test_a_modern_client_discovers_lists_and_calls(self) -> None:
         protocol = protocol_of(add)
+        protocol.declare({"tasks": {}})  # as a wrap does for a server of 2025-11-25
         meta = {"io.modelcontextprotocol/serverInfo": {"name": "test", "version": "1"}}
 
         discovered, listed, called = answers(

@@ -52,12 +52,20 @@ def from_entry(entry: Entry) -> str:
     return from_entries([entry])
 
 
-def from_entries(entries: list[Entry]) -> str:
+def from_entries(entries: list[Entry], *, short_members: int = 0) -> str:
     """Return the stubs of several tools. Their functions are called what `Names(names, "python")`
     says.
+
+    An object of up to *short_members* plain members is no TypedDict: `-> {content: str}`.
     """
     return write_functions(
-        entries, "python", _write_function, _write_definition, _IMPORTED, of_objects=True
+        entries,
+        "python",
+        _write_function,
+        _write_definition,
+        _IMPORTED,
+        of_objects=True,
+        short_members=short_members,
     )
 
 
@@ -215,7 +223,7 @@ def write_type(shape: Shape, choice: Callable[[ValuesShape], str] = _write_liter
             return name
         case ObjectShape(
             members=[_, *_] as members
-        ):  # not in a stub, where such objects have names
+        ):  # in a stub only short ones, others have names
             return f"{{{', '.join(map(_write, members))}}}"
         case ObjectShape(rest=rest):
             return f"dict[str, {write_type(rest or NOTHING, choice)}]"

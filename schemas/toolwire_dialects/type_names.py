@@ -14,12 +14,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .shapes import Definition, ObjectShape, Shape, UnionShape, ValuesShape
+from .shapes import Definition, ObjectShape, ScalarShape, Shape, UnionShape, ValuesShape
+from .tool_entry import describe
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
 
     from .name_mapping import NameRule
+    from .shapes import ShapeMember
 
 _WITHIN = "\0"
 _MAX_HINT = 80
@@ -36,7 +38,8 @@ class Definitions:
 
     *taken* are names that functions, or the language itself, have already. With *of_objects*,
     objects have to be named. With *of_unions*, unions and lists of texts too; what remains without
-    a name is `T | null`, and values that are no texts are read as their kinds. *text_types*
+    a name is `T | null`, and values that are no texts are read as their kinds. An object of up to
+    *short_members* plain members, without descriptions, stands in its place. *text_types*
     are the types that texts are read as, by their formats; `base64` is also an encoding.
     """
 
@@ -47,10 +50,12 @@ class Definitions:
         *,
         of_objects: bool = False,
         of_unions: bool = False,
+        short_members: int = 0,
         text_types: Mapping[str, str] | None = None,
     ) -> None:
         self.text_types = text_types or {}
         self.of_objects, self.of_unions = of_objects, of_unions
+        self._short_members = short_members
         self.scope = ""
         """The tool, or the type that the server names, whose parts are being named."""
         self._rule = rule
@@ -102,12 +107,23 @@ class Definitions:
         """Return whether *shape* cannot stand within another without a name."""
         match shape:
             case ObjectShape():
-                return self.of_objects and bool(shape.members)
+                return self.of_objects and bool(shape.members) and not self._is_short(shape)
             case ValuesShape():
                 return self.of_unions and bool(shape.values)
             case UnionShape():
                 return self.of_unions
         return False
+
+    def _is_short(self, shape: ObjectShape) -> bool:
+        if len(shape.members) > self._short_members or shape.rest is not None:
+            return False
+        return all(map(self._is_plain, shape.members))
+
+    def _is_plain(self, member: ShapeMember) -> bool:
+        if not member.is_required or describe(member.schema):
+            return False
+        has_plain_name = self._rule is None or self._rule.allows(member.name)
+        return has_plain_name and isinstance(member.shape, ScalarShape)
 
     def take(self) -> list[Definition]:
         """Return the definitions that were added since the last time."""

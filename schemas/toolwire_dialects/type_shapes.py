@@ -482,13 +482,19 @@ def write_functions(
     taken: Iterable[str] = (),
     *,
     of_objects: bool = False,
+    short_members: int = 0,
 ) -> str:
     """Return the functions of tools as a *dialect* has them, the types that each needs above it.
 
-    *taken* and *of_objects* are those of `Definitions`.
+    *taken*, *of_objects* and *short_members* are those of `Definitions`.
     """
     names = Names([read_text(entry.get("name")) for entry in entries], dialect)
-    definitions = Definitions(RULES.get(dialect), {*taken, *names.ours}, of_objects=of_objects)
+    definitions = Definitions(
+        RULES.get(dialect),
+        {*taken, *names.ours},
+        of_objects=of_objects,
+        short_members=short_members,
+    )
     blocks: list[str] = []
     for entry in entries:
         tool = ToolShapes(entry, definitions)

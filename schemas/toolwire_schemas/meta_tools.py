@@ -23,12 +23,12 @@ MAX_HITS = 50
 DEFAULT_HITS = 5
 """How many tools a search finds by default."""
 
-ABOUT_QUERY = "what the tool should do, in a few words, or its name"
-ABOUT_LIMIT = "how many tools to find"
-ABOUT_SCHEMAS = "whether to return whole descriptions and JSON schemas"
+ABOUT_QUERY = "what it should do, or its name"
+ABOUT_LIMIT = "how many"
+ABOUT_SCHEMAS = "return whole texts and JSON schemas"
 ABOUT_NAME = "the name of the tool"
 ABOUT_ARGUMENTS = "its arguments by name"
-ABOUT_CODE = "the program, in Python"
+ABOUT_CODE = "in Python"
 
 _MAX_GROUP_CHARS = 300
 """Characters of the names of servers and toolkits in the description of the search."""
@@ -46,10 +46,7 @@ def describe_search(groups: Sequence[str], use: str) -> str:
     """Return the description of a search over the tools of *groups*: a model has to know what there
     is to be found. *use* says what to do with it.
     """
-    about = (
-        "Find tools by what they do: there are more than this list shows. Each is returned as a"
-        f" Python stub; {use}."
-    )
+    about = f"Find tools by what they do: this list shows few. Returns Python stubs; {use}."
     if not groups:
         return about
     named = ", ".join(groups)
@@ -67,12 +64,11 @@ def describe_program(search_name: str, sandbox: str) -> str:
     """Return the description of the tool that runs programs, in this *sandbox*."""
     failure = "its text" if sandbox == "monty" else ".text and .data"
     return (
-        f"Run a Python program that calls tools which {search_name} has found, by their stubs:"
-        ' `add(1, b=2)`, `github.create_issue(title="...")`. One program can make many calls, and'
-        " keep large results to itself. Calls return data. A failure raises ToolFailed, with"
-        f" {failure}. In a program with `await`, every call is awaited, and `await"
-        " asyncio.gather(...)` runs calls side by side. What is printed and the value of the last"
-        " expression are returned. There are no files and no network."
+        f"Run Python that calls tools by their stubs from {search_name}: `add(1, b=2)`,"
+        ' `github.create_issue("...")`. Make many calls in one program; print only what you need.'
+        f" Calls return data; a failure raises ToolFailed with {failure}. With `await`, await each"
+        " call, as in `await asyncio.gather(...)`. The value of the last expression is returned."
+        " No files, no network."
     )
 
 

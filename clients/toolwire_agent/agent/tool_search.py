@@ -110,14 +110,14 @@ class ToolSearch:
         pinned = [name for name in names if self._is_pinned(name)]
         if self._show == "code":
             program = self._make_program_entry(entries, sources)
-            use = f"call it in a program of {self.program_tool}"
+            use = f"call them in {self.program_tool}"
             search = meta_tools.search_entry(
                 self._search_tool, meta_tools.describe_search(groups, use)
             )
             shown = [self._search_tool, self.program_tool, *pinned]
             return Listing([search, program, *entries], shown)
         self._call_tool = meta_tools.find_free_name("call_tool", names)
-        about = meta_tools.describe_search(groups, f"call it with {self._call_tool}")
+        about = meta_tools.describe_search(groups, f"call them with {self._call_tool}")
         search = meta_tools.search_entry(self._search_tool, about)
         call = meta_tools.call_entry(self._call_tool, meta_tools.describe_call(self._search_tool))
         shown = [self._search_tool, self._call_tool, *pinned]

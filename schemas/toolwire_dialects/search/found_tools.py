@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from .. import python_stub
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
 _LINE_CHARS = 200
 """Characters of a description: one line of it. The whole text is in the entry."""
 
+_SENTENCES_CHARS = 100
+"""Characters of the sentences of a description: the first ones say what a tool does."""
+_SENTENCE_END = re.compile(r"(?<!e\.g)(?<!i\.e)(?:[.!?](?= [A-Z])|。)")
+
+_SHORT_MEMBERS = 2
+"""Members of an object that needs no name: `{content: str}` says less than a class, in one line."""
+
 _MAX_DEPTH = 100
 """How deep schemas are read: a stub shows less, and a foreign server may send any depth."""
 
@@ -27,7 +35,7 @@ def write_stubs(entries: Sequence[Entry]) -> str:
     The names of the functions are those of the tools where Python allows that; else a comment has
     the tool's name.
     """
-    return python_stub.from_entries([_shorten(entry) for entry in entries]).strip()
+    return _write([_shorten(entry) for entry in entries])
 
 
 def write_program_stubs(entries: Sequence[Entry], names: Mapping[str, ProgramName]) -> str:
@@ -43,11 +51,15 @@ def write_program_stubs(entries: Sequence[Entry], names: Mapping[str, ProgramNam
         groups.setdefault(name.group, []).append(shown)
     blocks = []
     for group, members in groups.items():
-        stubs = python_stub.from_entries(members).strip()
+        stubs = _write(members)
         if group:
             stubs = f"class {group}:\n{python_stub.indent_lines(stubs)}"
         blocks.append(stubs)
     return "\n\n".join(blocks)
+
+
+def _write(entries: list[Entry]) -> str:
+    return python_stub.from_entries(entries, short_members=_SHORT_MEMBERS).strip()
 
 
 def write_entries(entries: Sequence[Entry]) -> str:
@@ -65,7 +77,9 @@ def _shorten(entry: Entry, *, has_result: bool = False) -> Entry:
     """
     shown = {
         **entry,
-        "description": shorten_to_first_line(read_text(entry.get("description"))),
+        "description": _shorten_to_sentences(
+            shorten_to_first_line(read_text(entry.get("description")))
+        ),
         "inputSchema": _shorten_schema(as_schema(entry.get("inputSchema"))),
     }
     output = shown.pop("outputSchema", None)
@@ -100,3 +114,11 @@ def shorten_to_first_line(words: str) -> str:
     if len(line) <= _LINE_CHARS:
         return line
     return line[: _LINE_CHARS - 1] + "…"
+
+
+def _shorten_to_sentences(line: str) -> str:
+    """Return the first sentences of *line*; all of it where they are long."""
+    if len(line) <= _SENTENCES_CHARS:
+        return line
+    ends = [found.end() for found in _SENTENCE_END.finditer(line, 0, _SENTENCES_CHARS)]
+    return line[: ends[-1]] if ends else line

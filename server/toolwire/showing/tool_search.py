@@ -197,7 +197,7 @@ class ToolSearch:
     def _make_tools(self, tools: Sequence[Tool]) -> tuple[Tool, SearchDoor]:
         """Return `search_tools` and `call_tool`, under names that no other tool has."""
         search_name, call_name = _find_names(tools, "search_tools", "call_tool")
-        search = self._make_search(tools, search_name, f"call it with {call_name}")
+        search = self._make_search(tools, search_name, f"call them with {call_name}")
         only_reads = meta_tools.are_read_only([tool.describe() for tool in tools])
         about = meta_tools.describe_call(search_name)
         options = Options(description=about, read_only=only_reads or None, structured=False)
@@ -211,7 +211,7 @@ class ToolSearch:
         programs = self._programs = self._programs or ToolPrograms(self._settings)
         programs.set_tools(tools)
         search_name, run_name = _find_names(tools, "search_tools", "run_program")
-        search = self._make_search(tools, search_name, f"call it in a program of {run_name}")
+        search = self._make_search(tools, search_name, f"call them in {run_name}")
         return search, programs.make_tool(run_name, search_name, self._complete_or_list)
 
     def _make_search(self, tools: Sequence[Tool], name: str, use: str) -> Tool:

@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from typing import Any
 
-from toolwire_dialects.search.found_tools import shorten_to_first_line, write_entries, write_stubs
+import pytest
+from toolwire_dialects.search.found_tools import (
+    shorten_to_first_line,
+    write_entries,
+    write_program_stubs,
+    write_stubs,
+)
+from toolwire_dialects.search.program_names import ProgramName
 
 CREATE: dict[str, Any] = {
     "name": "create-issue",
@@ -32,6 +40,50 @@ def test_stub_has_the_name_the_signature_and_one_line_of_each_text() -> None:
         "        title: In one line.\n"
         '    """'
     )
+
+
+LONG = "a" * 90
+
+
+@pytest.mark.parametrize(
+    ("description", "shown"),
+    [
+        ("Open an issue. It is new.", "Open an issue. It is new."),
+        (f"Open. Close. A{LONG}", "Open. Close."),
+        (f"Open {LONG}. Close {LONG}.", f"Open {LONG}."),
+        (f"Open {LONG}, e.g. A {LONG}.", f"Open {LONG}, e.g. A {LONG}."),
+        (f"打开{LONG}。更多{LONG}", f"打开{LONG}。"),
+    ],
+)
+def test_stub_has_the_first_sentences_of_a_long_description(description: str, shown: str) -> None:
+    assert write_stubs([{"name": "act", "description": description}]) == (
+        f'def act():\n    """{shown}"""'
+    )
+
+
+@pytest.mark.parametrize(
+    ("properties", "required", "result"),
+    [
+        ({"ok": {"type": "boolean"}}, ["ok"], "{ok: bool}"),
+        ({"ok": {"type": "boolean"}}, [], "ActResult"),
+        ({"a-b": {"type": "boolean"}}, ["a-b"], "ActResult"),
+        ({"if": {"type": "boolean"}}, ["if"], "ActResult"),
+        ({"ok": {"type": "boolean", "description": "Whether."}}, ["ok"], "ActResult"),
+        ({"ok": {"type": "array"}}, ["ok"], "ActResult"),
+        ({key: {"type": "integer"} for key in "abc"}, ["a", "b", "c"], "ActResult"),
+    ],
+)
+def test_result_of_few_plain_members_needs_no_class(
+    properties: dict[str, Any], required: list[str], result: str
+) -> None:
+    schema = {"type": "object", "properties": properties, "required": required}
+
+    stub = write_program_stubs(
+        [{"name": "act", "outputSchema": schema}], {"act": ProgramName("act")}
+    )
+
+    ast.parse(stub)
+    assert stub.splitlines()[-1] == f"def act() -> {result}: ..."
 
 
 def test_whole_entries_have_all_texts_and_both_schemas() -> None:

@@ -38,12 +38,16 @@ def find_problem(entry: Any, kind: str, keys: set[tuple[str, str]]) -> str | Non
         return str(error)
     present = {name: value for name, value in entry.items() if value is not None}
     name = find_key(kind, entry)
-    if not name or (kind, name) in keys:
-        return f"{name[:100]!r} is listed twice" if name else "its name is empty"
+    shown = name[:100]
+    if not name:
+        return "its name is empty"
+    if (kind, name) in keys:
+        return f"{shown!r} is listed twice"
     keys.add((kind, name))
     if kind != "tools":
         return None
     if present.get("inputSchema", {}).get("type") != "object":
-        return f"the inputSchema of {name[:100]} is not of the type object"
-    wrong = next(check_members(present), None)
-    return None if wrong is None else f"{wrong.where} of {name[:100]}: {wrong.text}"
+        return f"the inputSchema of {shown} is not of the type object"
+    for wrong in check_members(present):
+        return f"{wrong.where} of {shown}: {wrong.text}"
+    return None

@@ -53,16 +53,24 @@ class MountedEntries:
         """As `EntryRules.select`."""
         entries = []
         for entry in page:
-            problem = find_problem(entry, kind, kept.keys)
-            if problem is None and (size := len(encode(entry))) > kept.left:
-                problem = "the list is too large"
+            problem = self._find_problem(entry, kind, kept)
             if problem is None:
-                kept.left -= size
                 entries.append({name: value for name, value in entry.items() if value is not None})
-            else:
-                what = f"an entry of {self._name}'s list of {kind} is left out: {problem}"
-                log.rarely(f"{self._name} {kind}", make_printable(what))
+                continue
+            what = f"an entry of {self._name}'s list of {kind} is left out: {problem}"
+            log.rarely(f"{self._name} {kind}", make_printable(what))
         return entries
+
+    def _find_problem(self, entry: Any, kind: str, kept: Kept) -> str | None:
+        """Return why *entry* is left out; `None` if it is noted in *kept*."""
+        problem = find_problem(entry, kind, kept.keys)
+        if problem is not None:
+            return problem
+        size = len(encode(entry))
+        if size > kept.left:
+            return "the list is too large"
+        kept.left -= size
+        return None
 
     def make_tool(self, entry: Any, kind: str, forward: Forward) -> Tool:
         """As `EntryRules.make_tool`."""

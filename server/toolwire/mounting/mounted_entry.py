@@ -27,13 +27,26 @@ if TYPE_CHECKING:
     Response = Coroutine[Any, Any, dict[str, Any]]
     Forward = Callable[[dict[str, Any], Call], Response]
 
+_KEYS = {
+    "tools": "name",
+    "prompts": "name",
+    "resources": "uri",
+    "resourceTemplates": "uriTemplate",
+}
+"""The member by which calls name an entry of each list."""
+
 _NUMBERS = (int, float, bool)
 
 
 def find_key(kind: str, entry: dict[str, Any]) -> str:
     """Return what calls name an entry of the list of *kind* by: its name or URI."""
-    key: str = entry[{"resources": "uri", "resourceTemplates": "uriTemplate"}.get(kind, "name")]
+    key: str = entry[_KEYS[kind]]
     return key
+
+
+def has_name(kind: str) -> bool:
+    """Return whether calls name entries of the list of *kind* by a name, and not by a URI."""
+    return _KEYS[kind] == "name"
 
 
 def mount_entry(prefix: str, forward: Forward, kind: str, listed: dict[str, Any]) -> Tool:
@@ -42,9 +55,13 @@ def mount_entry(prefix: str, forward: Forward, kind: str, listed: dict[str, Any]
     Tools and prompts have the *prefix* in front of their names.
     """
     name_there = find_key(kind, listed)
-    is_named = kind in ("tools", "prompts")
-    parts = (prefix, name_there) if prefix and is_named else (name_there,)
+    parts: tuple[str, ...] = (name_there,)
+    if prefix and has_name(kind):
+        parts = (prefix, name_there)
     name = "_".join(parts)
+    template = None
+    if kind == "resourceTemplates":
+        template = _read_template(name_there)
     schema: dict[str, Any] = listed.get("inputSchema", {})
     entry = Entry(
         kind=kind,
@@ -53,16 +70,23 @@ def mount_entry(prefix: str, forward: Forward, kind: str, listed: dict[str, Any]
         shown=_show(kind, name, listed),
         options=Options(task=_choose_task_option(listed)),
         input_schema=schema,
-        template=_read_template(name_there) if kind == "resourceTemplates" else None,
+        template=template,
     )
+    return Tool(entry, _make_handler(forward, kind, name_there, schema))
+
+
+def _make_handler(
+    forward: Forward, kind: str, name: str, schema: dict[str, Any]
+) -> ConnectionHandler:
+    """Return the handler of the entry that is called *name* there."""
     handler = ConnectionHandler(
-        send=partial(_SENDERS[kind], forward, name_there),
-        complete=partial(_send_completion, forward, kind, name_there),
-        finish=_check_tool_result if kind == "tools" else _check_result,
+        send=partial(_SENDERS[kind], forward, name),
+        complete=partial(_send_completion, forward, kind, name),
+        finish=_check_result,
     )
-    if kind == "tools":
-        handler = replace(handler, read=ArgumentReader(schema).read)
-    return Tool(entry, handler)
+    if kind != "tools":
+        return handler
+    return replace(handler, finish=_check_tool_result, read=ArgumentReader(schema).read)
 
 
 def _choose_task_option(listed: dict[str, Any]) -> Literal["auto"] | None:
@@ -71,12 +95,15 @@ def _choose_task_option(listed: dict[str, Any]) -> Literal["auto"] | None:
     A tool that runs only as a task there runs otherwise here, too: `forward` waits for its task.
     """
     execution = listed.get("execution")
-    support = execution.get("taskSupport") if isinstance(execution, dict) else None
-    return "auto" if support in ("optional", "required") else None
+    if not isinstance(execution, dict):
+        return None
+    if execution.get("taskSupport") in ("optional", "required"):
+        return "auto"
+    return None
 
 
 def _show(kind: str, name: str, listed: dict[str, Any]) -> dict[str, Any]:
-    if kind not in ("tools", "prompts"):
+    if not has_name(kind):
         return listed
     shown = {**listed, "name": name}
     output = listed.get("outputSchema")
@@ -171,7 +198,7 @@ class ArgumentReader:
             arguments = _decode_object(arguments)
         # Only null and JSON as text are read again: most arguments need no validation to go as they
         # are.
-        if strict or all(self._is_plain(name, value) for name, value in arguments.items()):
+        if strict or self._are_plain(arguments):
             return arguments
         return self._read_again(arguments)
 
@@ -188,8 +215,13 @@ class ArgumentReader:
             return arguments
         return arguments if reading is None else reading.value
 
-    def _is_plain(self, name: str, value: Any) -> bool:
-        return type(value) in _NUMBERS or (type(value) is str and name in self._texts)
+    def _are_plain(self, arguments: dict[str, Any]) -> bool:
+        """Return whether nothing in *arguments* could be the text of another value."""
+        for name, value in arguments.items():
+            is_text = type(value) is str and name in self._texts
+            if not is_text and type(value) not in _NUMBERS:
+                return False
+        return True
 
 
 def _decode_object(text: str) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from toolwire_schemas.wire.messages import INVALID_PARAMS
 from ..errors import UpstreamError
 from ..idle_end import NEVER
 from .mount_on_demand import MountOnDemand
-from .mounted_entry import mount_entry
+from .mounted_entry import has_name, mount_entry
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -181,7 +181,7 @@ class MountedServer:
         """
         if self.lock is None:
             return
-        is_named = entry.kind in ("tools", "prompts")
+        is_named = has_name(entry.kind)
         # The host may know it by another name.
         name = self._add_prefix(params["name"]) if is_named else entry.name
         for refusal in self.shown.refused:

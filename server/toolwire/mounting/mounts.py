@@ -20,7 +20,7 @@ from ..protocol.connection_handler import ConnectionHandler
 from ..timers import Timers
 from .foreign_stderr import ForeignStderr
 from .mounted_command import MountedCommand, check_depth
-from .mounted_entry import mount_entry
+from .mounted_entry import has_name, mount_entry
 from .mounted_server import MountedServer
 
 if TYPE_CHECKING:
@@ -220,7 +220,7 @@ class Mounts:
 
     def _belongs_to_other(self, server: MountedServer, tool: Tool, name: str) -> bool:
         """Return whether *name* of *tool* of a *server* without a prefix has that of another."""
-        if server.prefix or tool.kind not in ("tools", "prompts"):
+        if server.prefix or not has_name(tool.kind):
             return False
         return bool(self._find_by_prefix(name))
 
@@ -463,7 +463,7 @@ def _report_server(server: MountedServer, may_start: bool) -> ServerReport:
         if reason is not None:
             problem += f": {reason.reason}"
         return ServerReport(server.name, server.prefix, make_printable(problem))
-    resources = [tool.name for tool in server.shown.tools if tool.kind not in ("tools", "prompts")]
+    resources = [tool.name for tool in server.shown.tools if not has_name(tool.kind)]
     problem = "; ".join(server.unread)
     return ServerReport(server.name, server.prefix, problem, resources=resources)
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from .mounted_entry import has_name
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -36,7 +38,7 @@ class RememberedLists(msgspec.Struct, frozen=True):
         entries: dict[str, list[dict[str, Any]]] = {}
         for tool in tools:
             entry = tool.describe()
-            if tool.kind in ("tools", "prompts"):
+            if has_name(tool.kind):
                 entry = {**entry, "name": tool.entry.parts[-1]}
             entries.setdefault(tool.kind, []).append(entry)
         save(self.key, Lists(entries=entries))

@@ -17,7 +17,6 @@ if sys.platform == "win32":
 import os
 import threading
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -26,12 +25,12 @@ from toolwire_schemas.threads import start_thread
 from .. import log
 from ..errors import LifespanFailed, LoadError, UsageError
 from ..idle_end import IdleEnd
-from ..transport.descriptors import move_high
 from ..transport.stdio import ProcessEnd, end_on_signals, leave, leave_copy, leave_within
 from ..watchdog.loading_watch import watch_loading
-from .connection import ClientConnection, open_listener
+from .connection import ClientConnection
 from .loaded_files import LoadedFiles
 from .log_file import keep_small, remove_old_logs
+from .open_place import OpenPlace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,12 +111,7 @@ class SharedProcess:
         self._idle_end = IdleEnd(common.timers, self._end_if_idle)
         common.keeps_tasks = not self._is_alone  # no other session comes
         common.absent.on_change = self._note_absent
-        self._own_alive = -1  # held open as a session does while there are tasks of absent ones
-        place = sharing.place
-        self._alive = move_high(os.open(place.alive, os.O_RDONLY | os.O_NONBLOCK))
-        self._alive_number = os.fstat(self._alive).st_ino
-        self._listener = open_listener(place.socket)
-        self._socket_number = os.stat(place.socket).st_ino
+        self._place = OpenPlace(sharing.place)
 
     def serve(
         self, load: Callable[[], None] | None = None, *, answers_handshake: bool = False
@@ -151,7 +145,7 @@ class SharedProcess:
 
     def _load(self, load: Callable[[], None]) -> None:
         watch = watch_loading(
-            self._alive,
+            self._place.pipe,
             self._ended.pipe,
             self._idle_seconds + self._settings.grace_seconds,
             ends_children=self._streams.ends_children,
@@ -186,7 +180,7 @@ class SharedProcess:
             self._common.is_loading = False
             self._outcome = f"failed {sentence}"
             kept, connections, waiting = self._kept, self._connections, self._waiting
-            self._unregister()
+            self._place.unregister()
         for each in kept:
             answer_failure(each, error)
         for connection in connections:
@@ -201,7 +195,7 @@ class SharedProcess:
         self._common.keeps_tasks = False
         self._idle_seconds = 0.0
         self._outcome = f"alone {reason}"
-        self._unregister()
+        self._place.unregister()
         for connection in self._connections:
             connection.note(reason)
 
@@ -210,7 +204,7 @@ class SharedProcess:
     def _accept(self) -> None:
         while True:
             try:
-                stream, _ = self._listener.accept()
+                stream, _ = self._place.listener.accept()
             except OSError as error:
                 if self._is_ending:
                     return
@@ -258,14 +252,14 @@ class SharedProcess:
             return "ending"
         if self._outcome:
             return self._outcome
-        if alive and alive != str(self._alive_number):
+        if alive and not self._place.is_own_pipe(alive):
             return "changed"
         if self._common.is_loading and self._connections:
             # The modules may refuse to be shared. Until that is known, there is one session.
             return "wait"
         if not self._common.is_loading:
             if self._files.have_changed():
-                self._unregister()
+                self._place.unregister()
                 self._outcome = "changed"
                 self._common.absent.is_reachable = False
                 return "changed"
@@ -330,33 +324,19 @@ class SharedProcess:
         with self._lock:
             has_some = bool(self._common.absent.count)
             is_unused = not has_some and not self._connections
-            if has_some and self._own_alive < 0:
-                self._own_alive = self._open_alive()
-            if not has_some and self._own_alive >= 0:
-                os.close(self._own_alive)
-                self._own_alive = -1
+            if has_some:
+                self._place.hold_pipe()
+            else:
+                self._place.release_pipe()
         if is_unused:
             self._idle_end.schedule(self._idle_seconds)
-
-    def _open_alive(self) -> int:
-        """Hold the pipe open that the watchdog looks at; return its descriptor, -1 if it cannot
-        be.
-        """
-        # The path may be another process's by now, or be gone.
-        for path in (self._sharing.place.alive, f"/dev/fd/{self._alive}"):
-            with suppress(OSError):
-                descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK)
-                if os.fstat(descriptor).st_ino == self._alive_number:
-                    return move_high(descriptor)
-                os.close(descriptor)
-        return -1
 
     def _end_if_idle(self) -> None:
         with self._lock:
             if self._connections or self._common.is_loading or self._common.absent.count:
                 return
             self._is_ending = True
-            self._unregister()
+            self._place.unregister()
         self._ended.come()
 
     def _end(self) -> NoReturn:
@@ -367,7 +347,7 @@ class SharedProcess:
         self._common.keeps_tasks = False
         with self._lock:
             self._is_ending = True
-            self._unregister()
+            self._place.unregister()
             connections = list(self._connections)
         if self._watchdog is not None:
             self._watchdog.notify_exit()
@@ -382,25 +362,13 @@ class SharedProcess:
             self._watchdog.stop()
         leave()
 
-    def _unregister(self) -> None:
-        """Remove the files by which sessions find this process, unless they are another one's."""
-        place = self._sharing.place
-        for path, number in (
-            (place.socket, self._socket_number),
-            (place.alive, self._alive_number),
-        ):
-            with suppress(OSError):
-                if os.stat(path).st_ino == number:
-                    os.unlink(path)
-
     def _detach(self) -> None:
         """Take the connections from a process that a tool has forked."""
         null = os.open(os.devnull, os.O_RDWR)
-        streams = [connection.stream for connection in self._connections]
-        for stream in (self._listener, *streams):
-            if stream.fileno() >= 0:
-                os.dup2(null, stream.fileno(), inheritable=False)
-        os.dup2(null, self._alive, inheritable=False)
+        self._place.detach_after_fork(null)
+        for connection in self._connections:
+            if connection.stream.fileno() >= 0:
+                os.dup2(null, connection.stream.fileno(), inheritable=False)
         os.close(null)
         if self._watchdog is not None:
             self._watchdog.detach_after_fork()
@@ -424,7 +392,7 @@ class SharedProcess:
         guard_imports()
         all_sessions: Any = self._common
         return Watchdog(
-            self._alive,
+            self._place.pipe,
             self._ended.pipe,
             self._ended.poll_from_now_on,
             all_sessions,

@@ -97,6 +97,8 @@ class Place:
         self.log = os.path.join(folder, f"{key}.log")
         self.alive = os.path.join(folder, f"{key}.alive")
         """A named pipe that each session holds open: its hang-up means that all have ended."""
+        self.note = ""
+        """A sentence about the process for the user; mostly empty."""
 
     def make_private(self, number: int) -> Place:
         """Return the place of a process for one session, that of the process *number*."""

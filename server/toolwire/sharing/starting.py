@@ -159,8 +159,11 @@ def _connect_to_running(place: Place) -> SharedConnection | None:
             grace_seconds = _greet(stream, os.fstat(alive).st_ino)
             if grace_seconds is not None:
                 connection = SharedConnection(stream, alive, grace_seconds)
+                connection.note = place.note
                 stream, alive = None, -1
                 return connection
+    except TimeoutError:
+        place.note = "the shared process does not answer, so new sessions have another one"
     finally:
         if stream is not None:
             stream.close()
@@ -178,6 +181,9 @@ def _greet(stream: socket, alive: int) -> float | None:
     """Begin a session, for which the pipe with the file number *alive* is held open.
 
     Returns the grace of the process; `None` if it takes no session.
+
+    Raises:
+        TimeoutError: if it is stuck.
     """
     read_peer(stream)
     try:
@@ -186,7 +192,9 @@ def _greet(stream: socket, alive: int) -> float | None:
         if status == "wait":  # its tools are being loaded
             stream.settimeout(None)
             status, _, text = read_line(stream).decode().partition(" ")
-    except (OSError, ValueError):  # it has just ended, or is stuck
+    except TimeoutError:
+        raise
+    except (OSError, ValueError):  # it has just ended
         return None
     if status == "ok":
         stream.settimeout(None)

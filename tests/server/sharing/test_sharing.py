@@ -532,6 +532,7 @@ def test_process_that_does_not_greet_is_replaced(
         monkeypatch.setattr(starting, "_PATIENCE_SECONDS", 0.2)
         connection = starting.connect(place, words)
     assert connection.grace_seconds == 1.5
+    assert "does not answer" in connection.note
     connection.close()
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from toolwire_client import Client, ClientError, Elicitation
     from toolwire_client.connecting import PendingConnection
     from toolwire_client.session.elicitation import Answer, OnAsk
+    from toolwire_client.session.handshake import Era
     from toolwire_client.transport.base import Transport
     from toolwire_schemas.deadline import Deadline
     from toolwire_schemas.output import Output
@@ -41,16 +42,19 @@ def make_client(
     limit: Deadline | None = None,
     env: dict[str, str] | None = None,
     on_ask: OnAsk | None = None,
+    own_era: Era = "modern",
 ) -> AbstractContextManager[Client]:
     """Return a client of the named server: a Toolwire server for *targets*, or any that a command
     starts.
 
-    *env* is added to the environment of a Toolwire server.
+    *env* is added to the environment of a Toolwire server, which speaks MCP of *own_era*.
     """
     command = choose_command(words, targets)
     is_ours = is_own_server(words, command)
     more = env if is_ours else None
-    return connect_to(command, is_ours=is_ours, limit=limit, env=more, on_ask=on_ask)
+    return connect_to(
+        command, is_ours=is_ours, limit=limit, env=more, on_ask=on_ask, own_era=own_era
+    )
 
 
 @contextmanager
@@ -63,12 +67,14 @@ def connect_to(
     folder: str | None = None,
     on_ask: OnAsk | None = None,
     calls_tools: bool = False,
+    own_era: Era = "modern",
 ) -> Iterator[Client]:
     """Connect to the server that *command* starts in *folder*, within *limit*; failures become one
     sentence.
 
     The server inherits our environment, with *env* added. A Toolwire server reports itself why it
-    cannot load its targets. With *calls_tools*, what calls need is imported while it starts.
+    cannot load its targets. With *calls_tools*, what calls need is imported while it starts. Only
+    lists of the legacy *own_era* say which tools may be tasks.
 
     Raises:
         Failed: if the server cannot be started, or fails.
@@ -80,11 +86,12 @@ def connect_to(
     from .printing.own_stderr import OwnStderr
 
     stderr = OwnStderr() if is_ours else ForeignStderr()
+    own = own_era if is_ours else None
     left = limit.seconds_left if limit is not None else None
     try:
         with (
             _start(command, env, folder, stderr) as launch,
-            _make_connection(command, launch, is_ours, on_ask, left, calls_tools) as client,
+            _make_connection(command, launch, own, on_ask, left, calls_tools) as client,
         ):
             try:
                 yield client
@@ -137,13 +144,13 @@ def _start(
 def _make_connection(
     command: list[str],
     launch: Launch | None,
-    is_ours: bool,
+    own_era: Era | None,
     on_ask: OnAsk | None,
     seconds_left: float | None,
     calls_tools: bool,
 ) -> PendingConnection:
     """Return the connection to the server that *launch* gives; without it, to the remote server of
-    *command*.
+    *command*. The *own_era* is that of a Toolwire server, `None` for others.
     """
     from toolwire_client.async_client import START_TIMEOUT_SECONDS, ClientSettings
     from toolwire_client.connecting import PendingConnection, connect
@@ -158,10 +165,10 @@ def _make_connection(
         launch=launch,
         # A Toolwire server that cannot load its target would be started again in the other era, and
         # complain twice.
-        era="modern" if is_ours else "auto",
+        era=own_era or "auto",
         on_ask=on_ask,
         # A task of our own server would end with this command.
-        takes_tasks=not is_ours,
+        takes_tasks=own_era is None,
         start_timeout_seconds=limit,
     )
     return PendingConnection(settings)

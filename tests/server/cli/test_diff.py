@@ -30,11 +30,14 @@ def forget() -> None:
 '''
 NEW = '''
 from typing import Literal
+from toolwire import tool_api
 
+@tool_api(task="required")
 def search(query: str, language: str, limit: int = 10, order: Literal["new", "old"] = "old") -> list[str]:
     """Search."""
     return []
 
+@tool_api
 def remember(text: str) -> int:
     """Remember."""
     return 1
@@ -101,7 +104,8 @@ def test_a_saved_list_is_compared_with_a_target(
     ]
     words = " ".join(run.out.split())
     assert 'major search arguments.limit type "number" -> "integer"; 1.5 is not taken' in words
-    assert run.out.splitlines()[-1] == "major: 3 changes break users."
+    assert "major search execution.taskSupport" in words
+    assert run.out.splitlines()[-1] == "major: 4 changes break users."
 
 
 @pytest.mark.process

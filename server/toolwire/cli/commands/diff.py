@@ -148,7 +148,8 @@ def _read_tools(name: str, kind: Kind, limit: Deadline) -> list[Any]:
     command = split_command(name) if kind == "command" else format_own_command([name])
     check_remote(command)
     try:
-        with connect_to(command, is_ours=kind == "target", limit=limit) as client:
+        is_ours = kind == "target"
+        with connect_to(command, is_ours=is_ours, limit=limit, own_era="legacy") as client:
             return client.list_entries(timeout_seconds=limit.seconds_left)
     except Failed as failure:  # 1 is for changes
         sentence = str(failure)

@@ -119,7 +119,7 @@ def _list_tools(words: Words) -> int:
     is_table = words.options.keys().isdisjoint({"json", "as"})
     env = _NAMING_TYPES if is_table else None
     others = {}
-    with make_client(words, words.words, limit=limit, env=env) as client:
+    with make_client(words, words.words, limit=limit, env=env, own_era="legacy") as client:
         tools = [tool.raw for tool in client.list_tools(timeout_seconds=limit.seconds_left)]
         if is_table:
             others = _try_others(client, limit)

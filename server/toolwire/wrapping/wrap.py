@@ -21,6 +21,7 @@ from shutil import which
 from typing import TYPE_CHECKING
 
 from toolwire_client.protocol.tasks import has_tasks
+from toolwire_client.remote import as_process
 from toolwire_client.waiting.base import run_in_daemon_thread
 from toolwire_schemas.output import make_printable
 from toolwire_schemas.wire.messages import INTERNAL_ERROR, OVERLOADED
@@ -302,7 +303,7 @@ class Wrap:
 
     def _report_no_run(self) -> None:
         """Say that the server did not run, and exit with 1 if there is no such program."""
-        is_missing = which(self._wrapped.command[0]) is None
+        is_missing = which(as_process(self._wrapped.command)[0]) is None
         reason = ", since there is no such program, or it may not be run" if is_missing else ""
         log.info(make_printable(f"{self._server.name}: it did not run{reason}"))
         if is_missing and self._wrapped.launch is None:  # else other sessions go on

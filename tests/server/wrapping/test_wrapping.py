@@ -402,11 +402,20 @@ def test_without_messages_nothing_is_started(tmp_path: Path) -> None:
     assert not (tmp_path / "started").exists()
 
 
-def test_a_program_that_does_not_exist_is_named_also_without_messages() -> None:
-    with wrapped(server=("no-such-program",)) as process:
+@pytest.mark.parametrize(
+    ("server", "status", "outcome"),
+    [
+        ("no-such-program", 1, "no-such-program: it did not run, since there is no such program"),
+        ("https://127.0.0.1:9/mcp", 0, "https://127.0.0.1:9/mcp: it did not run\n"),
+    ],
+)
+def test_a_program_that_does_not_exist_is_named_also_without_messages(
+    server: str, status: int, outcome: str
+) -> None:
+    with wrapped(server=(server,)) as process:
         assert process.hang_up() == []
-        assert process.wait() == 1
-        assert "no-such-program: it did not run, since there is no such program" in process.stderr()
+        assert process.wait() == status
+        assert outcome in process.stderr()
 
 
 def test_mistakes_on_the_command_line_are_sentences() -> None:

@@ -215,6 +215,7 @@ def test_the_user_is_asked_once_in_a_browser_and_tokens_are_renewed(tmp_path: Pa
         asked = [each for each in server.requests if each.path.startswith("/authorize")]
 
     assert "you have to give permission first: toolwire list -- http" in refused.stderr
+    assert "Traceback" not in refused.stderr
     assert [each.stdout for each in (first, second, through_a_mount, renewed)] == ["3\n"] * 4
     assert "open this address in a browser" in first.stderr
     assert len(asked) == 1

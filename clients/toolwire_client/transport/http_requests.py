@@ -136,8 +136,17 @@ class HttpRequests:
             if response.status_code not in (401, 403):
                 return response
             await response.aclose()
-            problem = f"{self.url} refuses this client: {describe_status(response)}"
+            advice = self._explain_refusal(response.status_code)
+            problem = f"{self.url} refuses this client: {describe_status(response)}{advice}"
         raise Refused(problem)
+
+    def _explain_refusal(self, status: int) -> str:
+        """Return what the user can do about a 401; 403 is for those whom the server knows."""
+        if status != 401 or self._make_auth is not None:
+            return ""
+        if any(name.lower() == "authorization" for name in self._headers):
+            return "; it does not accept the token"
+        return "; it wants a token: after the address write --bearer-env NAME, or --oauth"
 
     def _make_headers(self, message: Outgoing | None) -> dict[str, str]:
         headers = {

@@ -10,6 +10,7 @@ limits are for servers.
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import socket
 import sys
@@ -41,6 +42,10 @@ from .http_requests import CONNECT_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+
+# The SDK logs each failure with a traceback, and logging writes it to stderr where nothing else is
+# chosen; what the user needs of it is in our errors.
+logging.getLogger("mcp").addHandler(logging.NullHandler())
 
 PERMISSION_SECONDS = 300.0
 """How long the user may take in the browser."""

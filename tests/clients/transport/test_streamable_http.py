@@ -326,12 +326,21 @@ def test_a_message_beyond_the_limit_fails_its_request(style: str) -> None:
         assert client.call_tool("add", {"a": 1}).text == "1"
 
 
-@pytest.mark.parametrize("code", [401, 403])
-def test_a_server_that_refuses_this_client_is_unreachable(code: int) -> None:
+@pytest.mark.parametrize(
+    ("code", "token", "problem"),
+    [
+        (401, None, "401 Unauthorized; it wants a token: after the address write --bearer-env"),
+        (401, "old", "401 Unauthorized; it does not accept the token$"),
+        (403, None, "403 Forbidden$"),
+    ],
+)
+def test_a_server_that_refuses_this_client_is_unreachable(
+    code: int, token: str | None, problem: str
+) -> None:
     with (
         RemoteStandIn(rule=lambda received: status(code)) as server,
-        pytest.raises(Unreachable, match=f"refuses this client: {code}"),
-        connect(server.url),
+        pytest.raises(Unreachable, match=f"refuses this client: {problem}"),
+        connect(RemoteServer(server.url, bearer_token=token)),
     ):
         pass
 

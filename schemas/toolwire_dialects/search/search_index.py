@@ -56,6 +56,10 @@ class SearchIndex:
 
     def __init__(self, tools: Iterable[SearchableTool]) -> None:
         self.tools = tuple(tools)
+        self._places_of_names: dict[str, list[int]] = {}
+        for place, tool in enumerate(self.tools):
+            for name in {tool.name, *tool.spellings}:
+                self._places_of_names.setdefault(name.casefold(), []).append(place)
         self._lock = threading.Lock()
         self._database: sqlite3.Connection | None = None
 
@@ -74,12 +78,10 @@ class SearchIndex:
     def _find_named(self, query: str) -> list[int]:
         """Return the places of the tools whose names are words of *query*."""
         words = {word.casefold().strip("`'\".,;:!?()") for word in query[:10_000].split()}
-        places = []
-        for place, tool in enumerate(self.tools):
-            names = {name.casefold() for name in (tool.name, *tool.spellings)}
-            if names & words:
-                places.append(place)
-        return places
+        found: set[int] = set()
+        for word in words:
+            found.update(self._places_of_names.get(word, ()))
+        return sorted(found)
 
     def _rank(self, words: Sequence[str], limit: int) -> list[int]:
         if not words:

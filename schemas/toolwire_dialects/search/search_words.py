@@ -92,7 +92,7 @@ def collect_schema_texts(schema: Any) -> list[str]:
     for inner, depth in waiting:  # the loop appends to it
         found += _collect_own_texts(inner)
         if depth < _MAX_DEPTH and len(waiting) < _MAX_SCHEMAS:
-            waiting += [(part, depth + 1) for part in _iterate_parts(inner)]
+            waiting += [(part, depth + 1) for part in _iterate_parts(inner) if part]
     return found
 
 

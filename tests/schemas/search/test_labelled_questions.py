@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from schemas.search.labelled import HALVES, HITS, judge, read_questions, read_tools
-from toolwire_dialects.search.search_index import SearchIndex
+from toolwire_dialects.search.search_index import SearchableTool, SearchIndex
 from toolwire_schemas.tokens import estimate_list_tokens
 
 LEAST_FOUND = 0.95
@@ -14,6 +14,15 @@ LEAST_FIRST = 0.75
 @pytest.fixture(scope="module")
 def index() -> SearchIndex:
     return SearchIndex(read_tools())
+
+
+@pytest.fixture(scope="module")
+def hits(index: SearchIndex) -> dict[str, list[list[SearchableTool]]]:
+    """Return the results of a search for each question, by its half."""
+    return {
+        half: [index.search(each.question, HITS) for each in read_questions(half)]
+        for half in HALVES
+    }
 
 
 def test_every_question_is_about_tools_that_exist(index: SearchIndex) -> None:
@@ -28,14 +37,11 @@ def test_every_question_is_about_tools_that_exist(index: SearchIndex) -> None:
 
 @pytest.mark.parametrize("half", HALVES)
 def test_tool_of_a_question_is_mostly_among_the_first_five_hits(
-    index: SearchIndex, half: str
+    hits: dict[str, list[list[SearchableTool]]], half: str
 ) -> None:
-    questions = read_questions(half)
-    hits = []
-    for each in questions:
-        hits.append([hit.name for hit in index.search(each.question, HITS)])
+    names = [[hit.name for hit in found] for found in hits[half]]
 
-    found = judge(questions, hits)
+    found = judge(read_questions(half), names)
     assert found.among >= LEAST_FOUND, f"{found.among:.1%}; missed: {found.missed}"
     assert found.first >= LEAST_FIRST
 
@@ -45,12 +51,12 @@ def test_name_of_each_tool_finds_it_first(index: SearchIndex) -> None:
         assert index.search(tool.name, 1) == [tool]
 
 
-def test_results_of_a_search_take_a_small_part_of_the_list(index: SearchIndex) -> None:
+def test_results_of_a_search_take_a_small_part_of_the_list(
+    index: SearchIndex, hits: dict[str, list[list[SearchableTool]]]
+) -> None:
     everything = estimate_list_tokens(tool.entry for tool in index.tools)
     parts = []
-    for half in HALVES:
-        for each in read_questions(half):
-            hits = index.search(each.question, HITS)
-            parts.append(estimate_list_tokens(hit.entry for hit in hits) / everything)
+    for found in (*hits["tuning"], *hits["test"]):
+        parts.append(estimate_list_tokens(hit.entry for hit in found) / everything)
 
     assert sum(parts) / len(parts) < 0.02

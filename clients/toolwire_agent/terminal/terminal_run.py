@@ -54,6 +54,7 @@ class TerminalRun:
         self._is_left_early = False
         self._running: AgentSession | None = None
         self._early: list[Recorded] = []  # events that are shown before the run yields them
+        self._on_event: Callable[[Recorded], object] = lambda event: None
         self.was_interrupted = False
         """Whether Ctrl-C was to cancel the last run, which may have ended just before."""
 
@@ -82,24 +83,25 @@ class TerminalRun:
         self,
         session: AgentSession,
         events: AsyncGenerator[Recorded, None],
-        on_event: Callable[[Recorded, Recorded | None], object],
+        on_event: Callable[[Recorded], object],
     ) -> Outcome:
         """Show a run of *session*, and return its outcome.
 
-        *on_event* receives each event and the one before it, first.
+        *on_event* receives each event before it is shown.
         """
         open_steps = find_open_steps(session.events)
         shown: list[Recorded] = []
         self._running = session
         self._early = []
+        self._on_event = on_event
         self.was_interrupted = False
         try:
             async with aclosing(events):
                 async for event in events:
-                    on_event(event, shown[-1] if shown else None)
                     if self._early and self._early[0] is event:
                         self._early.pop(0)
                     else:
+                        on_event(event)
                         await self._main.do(partial(self._renderer.show, event))
                     if isinstance(event, Resumed):
                         await self._main.do(partial(self._renderer.recall, open_steps))
@@ -115,6 +117,7 @@ class TerminalRun:
         """Show an update between two events, or an event while calls run."""
         if isinstance(live, EventRecorded):
             self._early.append(live.event)
+            self._on_event(live.event)
             self._main.queue(partial(self._renderer.show, live.event))
             return
         self._main.queue(partial(self._renderer.show_live, live))

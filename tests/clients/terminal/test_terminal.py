@@ -388,6 +388,7 @@ def test_events_of_running_calls_are_shown_at_once_and_once() -> None:
     )
     early = [CallFinished(success=True, result=number) for number in (1, 2)]
     session: Any = SimpleNamespace(events=[])
+    heard: list[Recorded] = []
 
     async def iterate_events() -> AsyncGenerator[Recorded, None]:
         yield CallStarted(tool="add", params={})
@@ -399,12 +400,13 @@ def test_events_of_running_calls_are_shown_at_once_and_once() -> None:
         yield Ended(status="answered")
 
     async def work() -> int:
-        await terminal.show(session, iterate_events(), lambda event, before: None)
+        await terminal.show(session, iterate_events(), heard.append)
         return 0
 
     terminal.run(work)
     kinds = [json.loads(line)["type"] for line in out.getvalue().splitlines()]
     assert kinds == ["CallStarted", "CallFinished", "CallFinished", "ToolAsked", "Ended"]
+    assert [type(event).__name__ for event in heard] == kinds
 
 
 def test_main_thread_runs_jobs_in_order_and_raises_their_errors() -> None:

@@ -89,7 +89,7 @@ class AgentRun:
             self._note = ""
         return await self.terminal.show(self.session, events, self._on_event)
 
-    def _on_event(self, event: Recorded, before: Recorded | None) -> None:
+    def _on_event(self, event: Recorded) -> None:
         from toolwire_agent.agent.events import ToolsListed
 
         if isinstance(event, ToolsListed):

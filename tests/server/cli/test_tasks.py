@@ -54,6 +54,8 @@ def test_task_is_cancelled(tasks: Tasks) -> None:
     assert tasks.run("tasks", "cancel", ID[:4]).stdout == "cancelled\n"
     after = tasks.run("tasks", "get", ID[:4])
     assert (after.returncode, after.stderr) == (1, "toolwire: the task was cancelled\n")
+    tasks.file.unlink()
+    assert "was cancelled, and its server does not keep" in tasks.run("tasks", "get", ID).stderr
 
 
 def test_task_of_a_named_server_needs_no_note(tasks: Tasks) -> None:

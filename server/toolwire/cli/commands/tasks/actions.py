@@ -78,6 +78,7 @@ def _open_task(
     """
     from toolwire_client import RequestFailed
     from toolwire_schemas.wire.messages import INVALID_PARAMS
+    from toolwire_schemas.wire.tasks import FINAL_STATUSES
 
     note = _find_note(task_id, targets, words)
     opening = connect_to(
@@ -95,6 +96,10 @@ def _open_task(
         except RequestFailed as error:
             if is_noted and error.code == INVALID_PARAMS and task.status is None:
                 remove_note(note)
+                if note.state in FINAL_STATUSES:
+                    raise Failed(
+                        f"the task was {note.state}, and its server does not keep it any more"
+                    ) from None
             raise
         finally:
             if is_noted and task.status is not None:

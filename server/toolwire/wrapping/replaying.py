@@ -77,56 +77,69 @@ class Replay:
 
     def receive(self, frame: Frame) -> list[bytes]:
         """Return what the server sends after *frame* of the client."""
+        if isinstance(frame, Fault):
+            return [_refuse_frame(frame.message)]
         try:
-            message = frame if isinstance(frame, Fault) else decode(frame)
+            message = decode(frame)
         except DecodingError as error:
             return [messages.encode_error(None, messages.PARSE_ERROR, f"Parse error: {error}")]
         if not isinstance(message, dict):
-            problem = "a replay takes single messages, each an object"
-            if isinstance(frame, Fault):
-                problem = frame.message
-            return [
-                messages.encode_error(None, messages.INVALID_REQUEST, f"Invalid request: {problem}")
-            ]
+            return [_refuse_frame("a replay takes single messages, each an object")]
         id = as_id(message.get("id"))
         if id is None:
             return []
         try:
-            if isinstance(message.get("method"), str):
-                return self._answer(message)
-            playing = self._asking.pop(id, None)
-            return [] if playing is None else self._continue(playing)
+            return self._receive(message, id)
         except (EncodingError, RecursionError):
             problem = "Not replayed: it is nested too deeply"
             return [messages.encode_error(id, messages.INTERNAL_ERROR, problem)]
 
+    def _receive(self, message: Object, id: Id) -> list[bytes]:
+        """Return what follows a request, or the response to a question."""
+        if isinstance(message.get("method"), str):
+            return self._answer(message)
+        playing = self._asking.pop(id, None)
+        if playing is None:
+            return []
+        return self._continue(playing)
+
     def _answer(self, request: Object) -> list[bytes]:
-        state = as_id(get_object(request, "params").get("requestState"))
-        playing = None if state is None else self._asking.pop(state, None)
+        playing = self._take_next_round(request)
         if playing is not None:
-            playing.request = request
             return self._continue(playing)
-        method = request["method"]
-        if method in ("initialize", "server/discover"):
+        if request["method"] in ("initialize", "server/discover"):
             result = self._handshake.answer(request)
             if result is not None:
                 return [self._respond(request, result)]
         exchange = self._find(Exchange(0, request))
         if isinstance(exchange, Exchange):
             return self._continue(Playing(request, iter(exchange.steps)))
+        return [self._answer_unrecorded(request, exchange)]
+
+    def _take_next_round(self, request: Object) -> Playing | None:
+        """Return what a modern client continues by repeating its *request* with answers."""
+        state = as_id(get_object(request, "params").get("requestState"))
+        playing = None if state is None else self._asking.pop(state, None)
+        if playing is not None:
+            playing.request = request
+        return playing
+
+    def _answer_unrecorded(self, request: Object, problem: str) -> bytes:
+        """Return the response to a request that was not recorded, which *problem* says in words."""
+        method = request["method"]
         if method == "subscriptions/listen":
-            return [self._confirm(request)]
+            return self._confirm(request)
         if method in ("ping", "logging/setLevel"):
-            return [self._respond(request, {})]
+            return self._respond(request, {})
         if self._is_unknown_tool(request):
             # The wrap that has recorded its server answered such calls itself.
-            problem = f"Unknown tool: {get_object(request, 'params')['name']}"
-            return [messages.encode_error(request["id"], messages.INVALID_PARAMS, problem)]
+            unknown = f"Unknown tool: {get_object(request, 'params')['name']}"
+            return messages.encode_error(request["id"], messages.INVALID_PARAMS, unknown)
         if method not in HANDSHAKES:  # clients try both eras
-            self._report(exchange)
+            self._report(problem)
         is_known = any(method == other.method for other in self._recorded)
         code = messages.INVALID_PARAMS if is_known else messages.METHOD_NOT_FOUND
-        return [messages.encode_error(request["id"], code, exchange)]
+        return messages.encode_error(request["id"], code, problem)
 
     def _respond(self, request: Object, result: Any) -> bytes:
         return messages.encode_response(request["id"], self._handshake.translate(result, request))
@@ -167,10 +180,14 @@ class Replay:
 
     def _list_known(self, method: str) -> str:
         """Return what was recorded of *method*, or which methods were, in words."""
-        alike = [str(exchange) for exchange in self._recorded if exchange.method == method]
-        known = alike or list(dict.fromkeys(exchange.method for exchange in self._recorded))
-        more = f" and {len(known) - _SHOWN} more" if len(known) > _SHOWN else ""
-        return f"{', '.join(known[:_SHOWN]) or 'nothing'}{more}"
+        known = [str(exchange) for exchange in self._recorded if exchange.method == method]
+        if not known:
+            known = list(dict.fromkeys(exchange.method for exchange in self._recorded))
+        if not known:
+            return "nothing"
+        shown = ", ".join(known[:_SHOWN])
+        more = len(known) - _SHOWN
+        return f"{shown} and {more} more" if more > 0 else shown
 
     def _find_due(self, due: list[Exchange], asked: Exchange) -> Exchange | str:
         """Remove and return the first exchange of *due* that fits.
@@ -228,25 +245,35 @@ class Replay:
 
     def _notify(self, message: Object, request: Object) -> list[bytes]:
         """Return a notification for a client that has sent *request*; none if it wants none."""
-        params = get_object(message, "params")
-        meta = get_object(params, "_meta")
-        if message.get("method") == "notifications/subscriptions/acknowledged":
+        if message["method"] == "notifications/subscriptions/acknowledged":
             self._listening = request["id"]
+        params = get_object(message, "params")
         is_change = str(message["method"]).endswith("list_changed")
-        if META_SUBSCRIPTION_ID in meta or (is_change and is_modern(request)):
-            if not is_modern(request):
-                meta = {name: meta[name] for name in meta if name != META_SUBSCRIPTION_ID}
-            elif self._listening is None:
-                return []
-            else:
-                meta = {**meta, META_SUBSCRIPTION_ID: self._listening}
-            return [encode({**message, "params": {**params, "_meta": meta}})]
+        is_of_subscription = META_SUBSCRIPTION_ID in get_object(params, "_meta")
+        if is_of_subscription or (is_change and is_modern(request)):
+            return self._notify_subscriber(message, request)
         if "progressToken" not in params:
             return [encode(message)]
         token = find_progress_token(request)
         if token is None:
             return []
         return [encode({**message, "params": {**params, "progressToken": token}})]
+
+    def _notify_subscriber(self, message: Object, request: Object) -> list[bytes]:
+        """Return a notification with the subscription of a modern client, if it has one."""
+        params = get_object(message, "params")
+        meta = get_object(params, "_meta")
+        if not is_modern(request):
+            meta = {name: value for name, value in meta.items() if name != META_SUBSCRIPTION_ID}
+        elif self._listening is None:
+            return []
+        else:
+            meta = {**meta, META_SUBSCRIPTION_ID: self._listening}
+        return [encode({**message, "params": {**params, "_meta": meta}})]
+
+
+def _refuse_frame(problem: str) -> bytes:
+    return messages.encode_error(None, messages.INVALID_REQUEST, f"Invalid request: {problem}")
 
 
 def _find_tools(recorded: list[Exchange]) -> set[str]:

@@ -60,6 +60,7 @@ def test_a_run_is_forked_with_another_result(
     controls(page).get_by_role("button", name="Fork here").click()
     command = controls(page).locator("pre")
     expect(command).to_have_text("toolwire ask --fork 'a run.jsonl' --at 8 --tools TARGET")
+    expect(controls(page)).to_contain_text("Paste it in a terminal")
     controls(page).get_by_role("button", name="Copy").click()
     expect(controls(page)).to_contain_text("Copied")
     assert page.evaluate("navigator.clipboard.readText()") == command.inner_text()

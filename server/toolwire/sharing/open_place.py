@@ -1,4 +1,4 @@
-"""The files by which sessions find a shared process, and the pipe that says whether they live."""
+"""How sessions find a shared process, by its files, and which of them may open."""
 
 from __future__ import annotations
 
@@ -15,7 +15,13 @@ from ..transport.descriptors import move_high
 from .connection import open_listener
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .loaded_files import LoadedFiles
     from .place import Place
+
+MAX_SESSIONS = 256
+"""Each has a thread that reads and one for timers, two descriptors, and some 100 kB."""
 
 
 class OpenPlace:
@@ -74,3 +80,52 @@ class OpenPlace:
         with suppress(OSError):
             if os.stat(path).st_ino == number:
                 os.unlink(path)
+
+
+class Admission:
+    """Decides which new sessions may open at *place*: none after one of *files* has changed, of
+    which *on_change* is notified.
+    """
+
+    def __init__(self, place: OpenPlace, files: LoadedFiles, on_change: Callable[[], None]) -> None:
+        self.is_ending = False
+        self._place = place
+        self._files = files
+        self._on_change = on_change
+        self._refusal = ""
+
+    def choose_answer(self, pipe: str, sessions: int, *, is_loading: bool) -> str:
+        """Return the answer to a session if this number of *sessions* is open: `ok`, `wait` until
+        the tools are loaded, or why it may not open.
+
+        *pipe* is the number of the one that it holds open, empty if it need not be compared.
+        """
+        if self.is_ending:
+            return "ending"
+        if self._refusal:
+            return self._refusal
+        if pipe and not self._place.is_own_pipe(pipe):
+            return "changed"
+        if is_loading:
+            if sessions:
+                # The modules may refuse to be shared. Until that is known, there is one session.
+                return "wait"
+        elif self._files.have_changed():
+            self.close("changed")
+            self._on_change()
+            return "changed"
+        else:
+            self._files.note()
+        if sessions >= MAX_SESSIONS:
+            return f"full the shared process has {MAX_SESSIONS} sessions, as many as it may have"
+        return "ok"
+
+    def close(self, refusal: str) -> None:
+        """Answer new sessions with *refusal* from now on."""
+        self._refusal = refusal
+        self._place.unregister()
+
+    def end(self) -> None:
+        """Let no further session open: the process ends."""
+        self.is_ending = True
+        self._place.unregister()

@@ -30,7 +30,7 @@ from ..watchdog.loading_watch import watch_loading
 from .connection import ClientConnection
 from .loaded_files import LoadedFiles
 from .log_file import keep_small, remove_old_logs
-from .open_place import OpenPlace
+from .open_place import Admission, OpenPlace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,9 +46,6 @@ if TYPE_CHECKING:
     from .place import Place
 
     OpenSession = Callable[[ClientConnection], Session]
-
-MAX_SESSIONS = 256
-"""Each has a thread that reads and one for timers, two descriptors, and some 100 kB."""
 
 _GREETING_SECONDS = 5.0
 _FIRST_SESSION_SECONDS = 30.0
@@ -104,14 +101,13 @@ class SharedProcess:
         self._connections: dict[ClientConnection, Session] = {}
         self._kept: list[LoadingFilter] = []
         self._waiting: list[ClientConnection] = []
-        self._outcome = ""  # what new sessions get instead of "ok"
-        self._is_ending = False
         self._answers_handshake = False
         self._watchdog: Watchdog | None = None
         self._idle_end = IdleEnd(common.timers, self._end_if_idle)
         common.keeps_tasks = not self._is_alone  # no other session comes
         common.absent.on_change = self._note_absent
         self._place = OpenPlace(sharing.place)
+        self._admission = Admission(self._place, self._files, self._note_change)
 
     def serve(
         self, load: Callable[[], None] | None = None, *, answers_handshake: bool = False
@@ -178,9 +174,8 @@ class SharedProcess:
         sentence = " ".join(str(error).split())
         with self._lock:
             self._common.is_loading = False
-            self._outcome = f"failed {sentence}"
             kept, connections, waiting = self._kept, self._connections, self._waiting
-            self._place.unregister()
+            self._admission.close(f"failed {sentence}")
         for each in kept:
             answer_failure(each, error)
         for connection in connections:
@@ -194,8 +189,7 @@ class SharedProcess:
         self._is_alone = True
         self._common.keeps_tasks = False
         self._idle_seconds = 0.0
-        self._outcome = f"alone {reason}"
-        self._place.unregister()
+        self._admission.close(f"alone {reason}")
         for connection in self._connections:
             connection.note(reason)
 
@@ -206,7 +200,7 @@ class SharedProcess:
             try:
                 stream, _ = self._place.listener.accept()
             except OSError as error:
-                if self._is_ending:
+                if self._admission.is_ending:
                     return
                 log.rarely("accept", f"a session could not be accepted: {error.strerror}")
                 with self._has_left:  # which frees a descriptor
@@ -237,7 +231,9 @@ class SharedProcess:
         refuse it.
         """
         with self._lock:
-            answer = self._choose_answer(alive)
+            answer = self._admission.choose_answer(
+                alive, len(self._connections), is_loading=self._common.is_loading
+            )
             if answer == "wait":
                 self._waiting.append(connection)
             if answer == "ok":
@@ -247,26 +243,9 @@ class SharedProcess:
         if answer != "wait":
             connection.close()
 
-    def _choose_answer(self, alive: str) -> str:
-        if self._is_ending:
-            return "ending"
-        if self._outcome:
-            return self._outcome
-        if alive and not self._place.is_own_pipe(alive):
-            return "changed"
-        if self._common.is_loading and self._connections:
-            # The modules may refuse to be shared. Until that is known, there is one session.
-            return "wait"
-        if not self._common.is_loading:
-            if self._files.have_changed():
-                self._place.unregister()
-                self._outcome = "changed"
-                self._common.absent.is_reachable = False
-                return "changed"
-            self._files.note()
-        if len(self._connections) >= MAX_SESSIONS:
-            return f"full the shared process has {MAX_SESSIONS} sessions, as many as it may have"
-        return "ok"
+    def _note_change(self) -> None:
+        """Leave the tasks of absent sessions to this process: new sessions get another one."""
+        self._common.absent.is_reachable = False
 
     def _open_session(self, connection: ClientConnection) -> None:
         self._idle_end.cancel()
@@ -335,8 +314,7 @@ class SharedProcess:
         with self._lock:
             if self._connections or self._common.is_loading or self._common.absent.count:
                 return
-            self._is_ending = True
-            self._place.unregister()
+            self._admission.end()
         self._ended.come()
 
     def _end(self) -> NoReturn:
@@ -346,8 +324,7 @@ class SharedProcess:
         deadline = time.monotonic() + grace_seconds
         self._common.keeps_tasks = False
         with self._lock:
-            self._is_ending = True
-            self._place.unregister()
+            self._admission.end()
             connections = list(self._connections)
         if self._watchdog is not None:
             self._watchdog.notify_exit()

@@ -23,8 +23,8 @@ from support.server_process import (
 )
 from support.shared_processes import SharedProcesses, is_running, shared_processes
 from toolwire.sharing import starting
+from toolwire.sharing.open_place import MAX_SESSIONS
 from toolwire.sharing.place import CannotShare, find_place
-from toolwire.sharing.shared_process import MAX_SESSIONS
 from toolwire.sharing.starting import open_socket, read_line
 
 pytestmark = pytest.mark.process

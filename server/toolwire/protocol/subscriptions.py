@@ -24,8 +24,6 @@ from .. import log
 from ..errors import RequestError
 from .call import Send
 from .lifecycle import modern_result
-from .lookup import find_resource
-from .overload import too_many_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -140,6 +138,8 @@ def open_request(in_flight: InFlight, id: Id, topics: frozenset[str]) -> None:
     """
     in_flight.check_unused(id)
     if len(in_flight.subscriptions) >= in_flight.max_calls:
+        from .overload import too_many_calls
+
         raise too_many_calls(in_flight.max_calls)
     in_flight.subscriptions[id] = topics
 
@@ -302,6 +302,8 @@ class WatchedResources:
     def _can_watch(self, uri: str, catalog: Catalog) -> bool:
         if len(uri) > MAX_URI_CHARACTERS:
             return False
+        from .lookup import find_resource  # few clients watch resources
+
         found = find_resource(uri, catalog, self._in_flight.kept)
         if found is None:  # lists of an earlier start show what will be there
             return not (catalog.resources or catalog.templates)

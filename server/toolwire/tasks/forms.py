@@ -9,7 +9,6 @@ from toolwire_schemas.wire.codec import decode, encode_plain
 from toolwire_schemas.wire.messages import META_SUBSCRIPTION_ID, REQUEST_CANCELLED
 from toolwire_schemas.wire.tasks import META_RELATED_TASK
 
-from ..protocol.elicitation import input_request
 from ..protocol.lifecycle import modern_result
 
 if TYPE_CHECKING:
@@ -52,6 +51,8 @@ def _members(task: AnyTask) -> dict[str, Any]:
 def _questions(task: AnyTask) -> dict[str, Any]:
     if task.status != "input_required":
         return {}
+    from ..protocol.elicitation import input_request  # few tasks ask
+
     asked = {key: input_request(pending) for key, pending in list(task.questions.items())}
     return {"inputRequests": asked}
 

@@ -137,6 +137,11 @@ def find_facts(start: Start, settings: CheckSettings) -> Facts:
         needs = find_calls(server, revisions[0], tools, settings)
     _refuse_unknown_tools(settings, tools)
     _add_features(needs, openings, tools)
+    described = tools
+    if len(revisions) > 1 and _has_legacy_tasks(openings):
+        # Only lists of 2025-11-25 say which tools may be tasks.
+        described = _list_tools(start, settings, revisions[-1])
+    _add_tasks(needs, openings, described)
     add_doors(needs, tools, settings)
     *_, opening = openings.values()
     return Facts(
@@ -151,6 +156,15 @@ def find_facts(start: Start, settings: CheckSettings) -> Facts:
         answer_seconds=handshakes.answer_seconds,
         start_seconds=handshakes.patience,
     )
+
+
+def _list_tools(start: Start, settings: CheckSettings, revision: str) -> list[Any]:
+    """Return the tools that a new server lists in *revision*."""
+    tools: list[Any] = []
+    with closing(start(settings.framings[0])) as server:
+        if open_session(server, revision, settings.start_seconds) is None:
+            tools, _ = list_all_tools(server, revision, settings.start_seconds, "facts")
+    return tools
 
 
 class _Handshakes(msgspec.Struct):
@@ -269,7 +283,6 @@ def _add_features(
         _declares_list_changes(openings),
         reason="it does not say that its list of tools may change (tools.listChanged)",
     )
-    _add_tasks(needs, openings, tools)
     for name in _CAPABILITIES:
         is_declared = any(
             _find_capability(opening, name) is not None for opening in openings.values()
@@ -282,19 +295,23 @@ def _add_tasks(needs: Needs, openings: Mapping[str, dict[str, Any]], tools: Sequ
 
     Only a tool that may be called is called: its call has been tried, and is a kind of *needs*.
     """
-    modern, legacy = openings.get("modern", {}), openings.get("legacy", {})
-    capabilities = modern.get("capabilities")
+    capabilities = openings.get("modern", {}).get("capabilities")
     has_extension = isinstance(capabilities, dict) and declares_tasks(capabilities)
     needs.set(
         "tasks", has_extension, reason="it does not declare the extension for tasks of 2026-07-28"
     )
     lasting = _find_lasting_call(needs) if has_extension else None
     needs.set("lasting", lasting, reason="no call that was tried may become a task")
-    tasks = _find_capability(legacy, "tasks")
-    has_legacy_tasks = isinstance(tasks, dict) and legacy.get("protocolVersion") == TASKS_REVISION
+    has_legacy_tasks = _has_legacy_tasks(openings)
     needs.set("legacy-tasks", has_legacy_tasks, reason="it has no tasks in 2025-11-25")
     call = _find_task_call(needs, tools) if has_legacy_tasks else None
     needs.set("task", call, reason="no call that was tried is of a tool that supports tasks")
+
+
+def _has_legacy_tasks(openings: Mapping[str, dict[str, Any]]) -> bool:
+    legacy = openings.get("legacy", {})
+    tasks = _find_capability(legacy, "tasks")
+    return isinstance(tasks, dict) and legacy.get("protocolVersion") == TASKS_REVISION
 
 
 def _find_lasting_call(needs: Needs) -> Any:

@@ -62,7 +62,7 @@ function forkAt(place, at) {
  */
 function showFork(place, name, line) {
   const command = `toolwire ask --fork ${quoted(name)} --at ${line} ${servers}`;
-  const copied = hint("Paste it in a terminal, where it asks before a tool changes something: the page starts no model.");
+  const copied = hint("Paste it in a terminal, which asks before a tool changes something: the page starts no model.");
   const copy = button("Copy", () => navigator.clipboard.writeText(command).then(() => put(copied, "Copied")));
   put(place, make("pre", {}, command), make("div", { class: "controls" }, copy, copied));
   copy.focus();

@@ -44,6 +44,8 @@ _JOINING = frozenset(("and", "by", "for", "from", "in", "of", "on", "or", "the",
 """Words in the names of tools that say nothing about one."""
 _MIN_ALIKE_CHARS = 3
 _MAX_ENDING_CHARS = 3
+_MAX_WORDS_OF_A_START = 200
+"""So that each word of the user is compared with few, even if all words of a list begin alike."""
 
 
 class CallRecord(NamedTuple):
@@ -155,6 +157,32 @@ class _ToolWord(NamedTuple):
     is_whole_name: bool
 
 
+class _WordsOfTools:
+    """The words of tools, found by words that are alike."""
+
+    def __init__(self) -> None:
+        self._words_by_start: defaultdict[str, list[str]] = defaultdict(list)
+        self._by_word: defaultdict[str, set[_ToolWord]] = defaultdict(set)
+
+    def add(self, each: _ToolWord) -> None:
+        """Add a word, unless `_MAX_WORDS_OF_A_START` others have its first letters."""
+        others = self._words_by_start[each.word[:_MIN_ALIKE_CHARS]]
+        if each.word not in self._by_word:
+            if len(others) == _MAX_WORDS_OF_A_START:
+                return
+            others.append(each.word)
+        self._by_word[each.word].add(each)
+
+    def find_tools(self, word: str) -> set[str]:
+        """Return the tools with a word like *word*, or only those whose whole name is like it."""
+        alike: set[_ToolWord] = set()
+        for other in self._words_by_start.get(word[:_MIN_ALIKE_CHARS], ()):
+            if _is_alike(word, other):
+                alike |= self._by_word[other]
+        by_name = {each.tool for each in alike if each.is_whole_name}
+        return by_name or {each.tool for each in alike}
+
+
 def find_named_tools(
     text: str, entries: Iterable[Entry], common: Collection[str] = frozenset()
 ) -> set[str]:
@@ -162,17 +190,14 @@ def find_named_tools(
 
     A word names a tool if no other tool has it, or if it is the whole name of that tool.
     """
-    # By their first letters, so that each word of the text is compared with few others.
-    by_start: defaultdict[str, list[_ToolWord]] = defaultdict(list)
+    words_of_tools = _WordsOfTools()
     for entry in entries:
         for each in _list_words(entry):
             if each.word not in common:
-                by_start[each.word[:_MIN_ALIKE_CHARS]].append(each)
+                words_of_tools.add(each)
     named: set[str] = set()
     for word in set(_TERM.findall(text[:_MAX_CHARS].casefold())):
-        alike = [each for each in by_start[word[:_MIN_ALIKE_CHARS]] if _is_alike(word, each.word)]
-        tools = {each.tool for each in alike if each.is_whole_name}
-        tools = tools or {each.tool for each in alike}
+        tools = words_of_tools.find_tools(word)
         if len(tools) == 1:
             named |= tools
     return named

@@ -340,6 +340,8 @@ def test_any_numbers_leave_a_schema_with_branches(numbers: list[Any], text: str)
 def test_long_texts_and_many_tools_leave_a_schema_with_branches() -> None:
     """Without bounds, each of these takes minutes."""
     tools = [{**PRICE, "name": f"tool_{n}", "description": f"word{n} " * 300} for n in range(200)]
+    words_that_begin_alike = " ".join(f"word{n}th" for n in range(20_000))
+    tools.append({**PRICE, "name": "tool", "description": words_that_begin_alike})
     conversation = Conversation([PRICE, *tools, *SUMS], SmallProtocol("en"))
     conversation.add_question(" ".join(f"word{n} {n} 'x" for n in range(20_000)))
     assert len(kinds(conversation.build_reply_schema())) > 1

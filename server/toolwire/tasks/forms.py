@@ -27,48 +27,50 @@ POLL_MILLISECONDS = 1000
 # 2026-07-28
 
 
-def created(task: AnyTask, identity: Identity) -> bytes:
+def encode_created(task: AnyTask, identity: Identity) -> bytes:
     """Return the result of the call that has become *task*."""
-    return encode_plain(modern_result(identity, {"resultType": "task", **_members(task)}))
+    return encode_plain(modern_result(identity, {"resultType": "task", **_describe(task)}))
 
 
-def detailed(task: AnyTask, identity: Identity) -> bytes:
+def encode_detailed(task: AnyTask, identity: Identity) -> bytes:
     """Return the result of `tasks/get`."""
-    return _with_outcome(task, modern_result(identity, {**_members(task), **_questions(task)}))
+    return _encode_with_outcome(task, modern_result(identity, _describe_fully(task)))
 
 
-def notification(task: AnyTask, identity: Identity, subscription: Id) -> bytes:
+def encode_notification(task: AnyTask, identity: Identity, subscription: Id) -> bytes:
     """Return `notifications/tasks` for a *subscription*."""
     meta = {META_SUBSCRIPTION_ID: subscription}
-    params = _with_outcome(task, {**_members(task), **_questions(task), "_meta": meta})
+    params = _encode_with_outcome(task, {**_describe_fully(task), "_meta": meta})
     return b'{"jsonrpc":"2.0","method":"notifications/tasks","params":' + params + b"}"
 
 
-def _members(task: AnyTask) -> dict[str, Any]:
-    return {**task.state(), "pollIntervalMs": POLL_MILLISECONDS}
+def _describe(task: AnyTask) -> dict[str, Any]:
+    return {**task.describe(), "pollIntervalMs": POLL_MILLISECONDS}
 
 
-def _questions(task: AnyTask) -> dict[str, Any]:
+def _describe_fully(task: AnyTask) -> dict[str, Any]:
+    """Return the state with the elicitations that wait for the client."""
+    described = _describe(task)
     if task.status != "input_required":
-        return {}
+        return described
     from ..protocol.elicitation import input_request  # few tasks ask
 
     asked = {key: input_request(pending) for key, pending in list(task.questions.items())}
-    return {"inputRequests": asked}
+    return {**described, "inputRequests": asked}
 
 
-def _with_outcome(task: AnyTask, members: dict[str, Any]) -> bytes:
+def _encode_with_outcome(task: AnyTask, members: dict[str, Any]) -> bytes:
     head = encode_plain(members)
     outcome = task.outcome
     # The status was read before: an outcome that has come since belongs to the next state.
     if not outcome or members["status"] not in ("completed", "failed"):
         return head
     if not task.is_modern:
-        outcome = _encode_outcome(_modern_outcome(outcome))
+        outcome = _encode_outcome(_convert_to_modern(outcome))
     return head[:-1] + b"," + outcome + b"}"
 
 
-def _modern_outcome(outcome: bytes) -> dict[str, Any]:
+def _convert_to_modern(outcome: bytes) -> dict[str, Any]:
     """Return the outcome of a task of 2025-11-25 as the extension has it."""
     found = _decode_outcome(outcome)
     if "result" in found:
@@ -79,24 +81,24 @@ def _modern_outcome(outcome: bytes) -> dict[str, Any]:
 # 2025-11-25
 
 
-def legacy_created(task: AnyTask) -> bytes:
+def encode_legacy_created(task: AnyTask) -> bytes:
     """Return the result of a call that asked for a task."""
-    return encode_plain({"task": legacy_state(task)})
+    return encode_plain({"task": describe_legacy_state(task)})
 
 
-def legacy_state(task: AnyTask) -> dict[str, Any]:
+def describe_legacy_state(task: AnyTask) -> dict[str, Any]:
     """Return the state of *task*, as most messages of 2025-11-25 have it."""
-    state = task.state()
+    state = task.describe()
     ttl = state.pop("ttlMs")
     return {**state, "ttl": ttl, "pollInterval": POLL_MILLISECONDS}
 
 
-def legacy_notification(task: AnyTask) -> bytes:
+def encode_legacy_notification(task: AnyTask) -> bytes:
     """Return `notifications/tasks/status`."""
-    return messages.encode_notification("notifications/tasks/status", legacy_state(task))
+    return messages.encode_notification("notifications/tasks/status", describe_legacy_state(task))
 
 
-def legacy_outcome(task: AnyTask, id: Id) -> bytes:
+def encode_legacy_outcome(task: AnyTask, id: Id) -> bytes:
     """Return the response with the *id* of a `tasks/result`, for a task that is final."""
     if task.status == "cancelled":
         return messages.encode_error(id, REQUEST_CANCELLED, "The task was cancelled")

@@ -51,7 +51,7 @@ from . import forms
 from .kept_jobs import keep_if_task
 from .polls import KnownState, Polls
 from .slow_calls import SlowCalls
-from .stored_task import StoredTask, StoreError, interruption
+from .stored_task import StoredTask, StoreError, encode_interruption
 from .task import Task
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class SessionTasks:
         }
         self._legacy_methods = {
             "tasks/get": self._get_legacy,
-            "tasks/result": self._result,
+            "tasks/result": self._respond_with_outcome,
             "tasks/cancel": self._cancel_legacy,
             "tasks/list": self._list,
         }
@@ -192,9 +192,9 @@ class SessionTasks:
             return ()
         task = self._detach(call, self._settings.task_ttl_seconds)
         if task is not None:
-            return (Send(self._created(task)),)
+            return (Send(self._encode_created(task)),)
         if call.entry.options.task == "required":
-            raise self._no_task()
+            raise self._make_refusal()
         return ()
 
     def _begin_legacy(self, call: Call, asked: Any) -> Decisions:
@@ -207,8 +207,8 @@ class SessionTasks:
             )
         task = self._detach(call, keep_seconds)
         if task is None:
-            raise self._no_task()
-        return (Send(self._created(task)),)
+            raise self._make_refusal()
+        return (Send(self._encode_created(task)),)
 
     def _read_ttl(self, asked: Any) -> float:
         """Return how many seconds the outcome is kept, as the client *asked* for it."""
@@ -241,7 +241,7 @@ class SessionTasks:
     def _detach_slow(self, call: Call) -> None:
         task = self._detach(call, self._settings.task_ttl_seconds)
         if task is not None:
-            self._host.writer.enqueue(self._created(task))
+            self._host.writer.enqueue(self._encode_created(task))
 
     def _detach(self, call: Call, keep_seconds: float) -> Task | None:
         """Let *call* go on as a task; `None` if there is no room for one, or it has just ended."""
@@ -302,7 +302,7 @@ class SessionTasks:
         self._reason = reason
         log.rarely("tasks", f"no calls become tasks: {reason}")
 
-    def _no_task(self) -> RequestError:
+    def _make_refusal(self) -> RequestError:
         return RequestError(OVERLOADED, f"No task could be made: {self._reason}; retry later")
 
     def _describe_limit(self) -> str:
@@ -311,11 +311,11 @@ class SessionTasks:
             " limit is reached (--limit max_tasks and max_task_bytes)"
         )
 
-    def _created(self, task: Task) -> bytes:
+    def _encode_created(self, task: Task) -> bytes:
         if task.is_modern:
-            result = forms.created(task, self._identity)
+            result = forms.encode_created(task, self._identity)
         else:
-            result = forms.legacy_created(task)
+            result = forms.encode_legacy_created(task)
         return messages.encode_response_of_json(task.request_id, result)
 
     # Requests
@@ -337,12 +337,12 @@ class SessionTasks:
         return handle(request, params)
 
     def _get(self, request: Request, params: dict[str, Any]) -> Decisions:
-        return self._answer(request, self._state(request, params, is_modern=True))
+        return self._answer(request, self._encode_state(request, params, is_modern=True))
 
     def _get_legacy(self, request: Request, params: dict[str, Any]) -> Decisions:
-        return self._answer(request, self._state(request, params, is_modern=False))
+        return self._answer(request, self._encode_state(request, params, is_modern=False))
 
-    def _state(self, request: Request, params: dict[str, Any], *, is_modern: bool) -> bytes:
+    def _encode_state(self, request: Request, params: dict[str, Any], *, is_modern: bool) -> bytes:
         """Return the state of a task. As long as it stays the same, it is not made again: polling
         costs no more than pings.
         """
@@ -350,15 +350,15 @@ class SessionTasks:
         kept = self._tasks.get(id) if type(id) is str else None
         known = None if kept is None else self._states.get((kept.id, is_modern))
         if known is not None and known.is_current():
-            self._polls.remember(_id_of(request), known)
+            self._polls.remember(_get_id(request), known)
             return known.result
         changes = 0 if kept is None else kept.changes  # before the state is made
         task = self._find(params)
         if is_modern:
             self._note_delivery(task)
-            result = forms.detailed(task, self._identity)
+            result = forms.encode_detailed(task, self._identity)
         else:
-            result = encode_plain(forms.legacy_state(task))
+            result = encode_plain(forms.describe_legacy_state(task))
         if kept is not None and len(result) <= _MAX_STATE_BYTES:
             self._states[kept.id, is_modern] = KnownState(kept, changes, result)
         return result
@@ -394,7 +394,7 @@ class SessionTasks:
         if task.is_final:
             raise RequestError(INVALID_PARAMS, f"The task has ended already: it is {task.status}")
         stopped = self._stop(task)
-        return (*stopped, *self._answer(request, encode_plain(forms.legacy_state(task))))
+        return (*stopped, *self._answer(request, encode_plain(forms.describe_legacy_state(task))))
 
     def _stop(self, found: AnyTask) -> Decisions:
         """End the call of a task; return the decision to stop its tool, if it runs."""
@@ -411,12 +411,12 @@ class SessionTasks:
         task.is_delivered = True
         return (Cancel(call),)
 
-    def _result(self, request: Request, params: dict[str, Any]) -> Decisions:
+    def _respond_with_outcome(self, request: Request, params: dict[str, Any]) -> Decisions:
         """Respond when the task is final. Until then, the request is open as a subscription is, so
         that it can be cancelled, and counts for the same limit.
         """
         task = self._find(params)
-        id = _id_of(request)
+        id = _get_id(request)
         with self._lock:
             is_final = task.is_final
             if not is_final:
@@ -426,7 +426,7 @@ class SessionTasks:
                 self._look_again(task.id)
             return ()
         self._note_delivery(task)
-        return (Send(forms.legacy_outcome(task, id)),)
+        return (Send(forms.encode_legacy_outcome(task, id)),)
 
     def _look_again(self, id: str) -> None:
         """Respond to what waits for the job *id* of an earlier server, or look again later: its end
@@ -446,7 +446,7 @@ class SessionTasks:
             if found is None:
                 response = messages.encode_error(request_id, INVALID_PARAMS, _UNKNOWN)
             else:
-                response = forms.legacy_outcome(found, request_id)
+                response = forms.encode_legacy_outcome(found, request_id)
             self._host.writer.enqueue(response)
 
     def _list(self, request: Request, params: dict[str, Any]) -> Decisions:
@@ -454,7 +454,7 @@ class SessionTasks:
             raise RequestError(INVALID_PARAMS, "Unknown cursor: there is only one page of tasks")
         with self._lock:
             tasks = list(self._tasks.values())
-        listed = [forms.legacy_state(task) for task in tasks]
+        listed = [forms.describe_legacy_state(task) for task in tasks]
         return self._answer(request, encode_plain({"tasks": listed}))
 
     def _note_delivery(self, task: AnyTask) -> None:
@@ -479,7 +479,7 @@ class SessionTasks:
         return self._answer(request, encode_plain(modern_result(self._identity, {})))
 
     def _answer(self, request: Request, result: bytes) -> Decisions:
-        return (Send(messages.encode_response_of_json(_id_of(request), result)),)
+        return (Send(messages.encode_response_of_json(_get_id(request), result)),)
 
     # Changes
 
@@ -569,9 +569,9 @@ class SessionTasks:
         if self._store is None:
             return
         for task in tasks:
-            task.interrupt(interruption(task.tool))
+            task.interrupt(encode_interruption(task.tool))
             if not task.is_stored:  # it was locked or full then
-                self._save_outcome(task, task.outcome_to_save())
+                self._save_outcome(task, task.get_outcome())
         with suppress(StoreError):
             self._store.release(self._session)
 
@@ -607,7 +607,7 @@ class SessionTasks:
             self._kept_bytes += len(task.outcome) - task.kept_bytes
             task.kept_bytes = len(task.outcome)
             if task.is_stored:
-                self._tasks[task.id] = task.without_outcome()
+                self._tasks[task.id] = task.copy_without_outcome()
 
     def _expire(self, task: Task) -> None:
         with self._lock:
@@ -638,7 +638,7 @@ class SessionTasks:
             waiting = take_open_requests(self._in_flight, RESULT + task.id)
         for id in waiting:
             task.is_delivered = True
-            self._host.writer.enqueue(forms.legacy_outcome(task, id))
+            self._host.writer.enqueue(forms.encode_legacy_outcome(task, id))
 
     def _announce(self, task: Task) -> None:
         """Notify the client of the state that *task* has when the notification is written.
@@ -646,9 +646,11 @@ class SessionTasks:
         So one that waits to be written is enough, however often the state changes before.
         """
         for id in find_subscriptions(self._in_flight, TASK + task.id):
-            self._notify_soon(task, id, partial(forms.notification, task, self._identity, id))
+            self._notify_soon(
+                task, id, partial(forms.encode_notification, task, self._identity, id)
+            )
         if not task.is_modern:
-            self._notify_soon(task, None, partial(forms.legacy_notification, task))
+            self._notify_soon(task, None, partial(forms.encode_legacy_notification, task))
 
     def _notify_soon(self, task: Task, to: Id | None, make: Callable[[], bytes]) -> None:
         key = (task.id, to)
@@ -697,6 +699,6 @@ def _check_declared(params: dict[str, Any]) -> None:
         )
 
 
-def _id_of(request: Request) -> Id:
+def _get_id(request: Request) -> Id:
     assert not isinstance(request.id, UnsetType)  # `serve` has checked it
     return request.id

@@ -26,7 +26,7 @@ from toolwire_schemas.wire.tasks import FINAL_STATUSES
 
 from .. import log
 from .kept_jobs import KeptJob
-from .stored_task import StoredTask, StoreError, interruption
+from .stored_task import StoredTask, StoreError, encode_interruption
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,7 +84,7 @@ class TaskStore:
         self._owner = os.urandom(8).hex()
         self._found: dict[str, FoundJob] = {}
         """The jobs of earlier processes that this one follows, by task."""
-        with _readable(self._path):
+        with _raise_store_errors(self._path):
             # Results may be private.
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600))
             self._database = sqlite3.connect(
@@ -195,14 +195,14 @@ class TaskStore:
     def find(self, id: str, session: str) -> StoredTask | None:
         """Return the task *id*, if it is that of *session* or of one that has ended."""
         try:
-            with self._lock, _readable(self._path):
+            with self._lock, _raise_store_errors(self._path):
                 row = self._select(id)
                 if row is None or row.session in ("", session):
-                    return self._unless_expired(row)
+                    return self._drop_if_expired(row)
                 if row.owner == self._owner or self._life.is_alive(row.owner):
                     return None
                 self._note_interrupted()
-                return self._unless_expired(self._select(id))
+                return self._drop_if_expired(self._select(id))
         except StoreError as error:
             log.error(f"the task store cannot be read: {error}")
             return None
@@ -214,7 +214,7 @@ class TaskStore:
             return msgspec.convert(named, StoredTask, strict=False, builtin_types=(bytes,))
         return None
 
-    def _unless_expired(self, row: StoredTask | None) -> StoredTask | None:
+    def _drop_if_expired(self, row: StoredTask | None) -> StoredTask | None:
         if row is None or (row.is_final and row.updated + row.keep_seconds < time.time()):
             return None
         return row
@@ -256,7 +256,7 @@ class TaskStore:
                 kept.append(_KeptTask(id, tool, bool(is_modern), found))
                 execute("UPDATE tasks SET owner = ?, session = '' WHERE id = ?", (self._owner, id))
                 continue
-            values = (time.time(), interruption(tool), id)
+            values = (time.time(), encode_interruption(tool), id)
             execute(
                 "UPDATE tasks SET status = 'failed', updated = ?, outcome = ? WHERE id = ?", values
             )
@@ -282,12 +282,12 @@ class TaskStore:
         if self._found.pop(task.id, None) is None:
             return  # it was cancelled
         if end is None:
-            self._finish_found(task.id, "failed", interruption(task.tool))
+            self._finish_found(task.id, "failed", encode_interruption(task.tool))
         else:
             self._finish_found(task.id, end.status, end.member)
 
     def _write(self, statement: str, values: tuple[object, ...]) -> None:
-        with self._lock, _readable(self._path):
+        with self._lock, _raise_store_errors(self._path):
             self._database.execute(statement, values)
 
 
@@ -343,7 +343,7 @@ def _lock(descriptor: int) -> None:
 
 
 @contextmanager
-def _readable(path: str) -> Iterator[None]:
+def _raise_store_errors(path: str) -> Iterator[None]:
     """Raise a `StoreError` with a readable text for any error inside the `with` block."""
     try:
         yield

@@ -42,8 +42,8 @@ class StoredTask(msgspec.Struct):
         """As `Task.questions`: nothing waits for an answer any more."""
         return {}
 
-    def state(self) -> dict[str, Any]:
-        """As `Task.state`."""
+    def describe(self) -> dict[str, Any]:
+        """As `Task.describe`."""
         return describe(self)
 
 
@@ -67,21 +67,21 @@ def describe(task: DescribedTask) -> dict[str, Any]:
     shown: dict[str, Any] = {"taskId": task.id, "status": task.status}
     if task.message is not None:
         shown["statusMessage"] = task.message
-    shown["createdAt"] = _moment(task.created)
-    shown["lastUpdatedAt"] = _moment(task.updated)
+    shown["createdAt"] = _format_time(task.created)
+    shown["lastUpdatedAt"] = _format_time(task.updated)
     # Counts from the creation, but a task that runs is kept however long it runs.
     until = task.updated if task.is_final else time.time()
     shown["ttlMs"] = round((until - task.created + task.keep_seconds) * 1000)
     return shown
 
 
-def _moment(seconds: float) -> str:
+def _format_time(seconds: float) -> str:
     """Return a time as MCP writes it: ISO 8601, in UTC."""
     moment = datetime.fromtimestamp(seconds, UTC)
     return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def interruption(tool: str) -> bytes:
+def encode_interruption(tool: str) -> bytes:
     """Return the outcome of a task of *tool* whose server has ended before it."""
     text = (
         f"{tool} was interrupted, since its server has ended: its work may have been done, or a"

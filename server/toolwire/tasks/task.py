@@ -136,11 +136,11 @@ class Task:
         outcome = response[self._head_bytes : -1]
         self._finish("completed" if outcome.startswith(b'"result"') else "failed", outcome)
 
-    def outcome_to_save(self) -> TaskOutcome:
+    def get_outcome(self) -> TaskOutcome:
         """Return the end of the task, which is final."""
         return TaskOutcome(self.status, self.message, self.updated, self.outcome)
 
-    def without_outcome(self) -> Task:
+    def copy_without_outcome(self) -> Task:
         """Return the same task, whose outcome is in a store. Readers of this one still have it."""
         stored = copy(self)
         stored.outcome = b""
@@ -190,7 +190,7 @@ class Task:
             self._set("input_required" if self.questions else "working")
         self._changed(self)
 
-    def state(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Return what both forms on the wire show, under the names of the newer one."""
         with self._lock:
             return describe(self)

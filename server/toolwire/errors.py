@@ -1,7 +1,7 @@
 """The errors of the server and its command line.
 
 RequestError            a request was answered with a JSON-RPC error (a tool's failure is a result)
-  UpstreamError         another server answered so, and the client gets the same
+  UpstreamError         another server answered so, or no server has the tool of a `call_tool`
 LoadError               a target cannot be loaded
   LifespanFailed        its lifespan cannot be entered
 UsageError              a command line is wrong
@@ -32,7 +32,9 @@ class RequestError(Exception):
 
 
 class UpstreamError(RequestError):
-    """Another server answered a call with a JSON-RPC error, or a lock refuses what it offers."""
+    """A call is answered with a JSON-RPC error: another server did so, a lock refuses what it
+    offers, or `call_tool` names a tool that nothing has.
+    """
 
 
 class LoadError(Exception):

@@ -20,11 +20,13 @@ from msgspec.structs import replace
 from toolwire_schemas import meta_tools
 from toolwire_schemas.meta_tools import DEFAULT_HITS, MAX_HITS
 from toolwire_schemas.tokens import estimate_list_tokens
+from toolwire_schemas.wire.messages import INVALID_PARAMS
 from toolwire_tools import Entry, Options, Tool, ToolError, make_tool
 from toolwire_tools.entry import show
 from toolwire_tools.handler import FunctionHandler
 from toolwire_tools.tool import make_function_handler
 
+from ..errors import UpstreamError
 from ..protocol.catalog import Catalog
 from ..tool_patterns import matches
 
@@ -313,7 +315,7 @@ class SearchDoor:
         if name == self.name:
             advice = "name a tool that the search has found"
             raise ToolError(f"{name} cannot be called by itself: {advice}")
-        raise ToolError(self.explain_unknown(name))
+        raise UpstreamError(INVALID_PARAMS, self.explain_unknown(name))  # as a call of that name
 
     def open(self, arguments: Any, catalog: CallableTools) -> dict[str, Any] | None:
         """Return the `name` and `arguments` of the call that is meant; `None` if *arguments* are

@@ -376,19 +376,26 @@ def test_call_by_name_in_one_text_is_read_unless_arguments_are_strict() -> None:
         ("ad", "Unknown tool: ad; did you mean add?", ["add"]),
         ("sumOfNumbers", "Unknown tool: sumOfNumbers; available: ", ["add"]),
         ("zzz", "Unknown tool: zzz; available: ", []),
-        ("call_tool", "call_tool cannot be called by itself: ", []),
     ],
 )
-def test_call_by_an_unknown_name_fails_with_the_tools_that_may_be_meant(
+def test_call_by_an_unknown_name_is_a_protocol_error_with_the_tools_that_may_be_meant(
     name: str, problem: str, near: list[str]
 ) -> None:
     with Server(TOOLS, show="search") as server:
-        result = outcome(server, "call_tool", {"name": name, "arguments": {}})
+        code, text = outcome(server, "call_tool", {"name": name, "arguments": {}})
+        code_of_direct_call, _ = outcome(server, name, {})
 
-    text = result["content"][0]["text"]
-    assert result["isError"] is True
+    assert code == code_of_direct_call
     assert text.startswith(problem)
     assert re.findall(r"^def (\w+)", text, re.MULTILINE) == near
+
+
+def test_call_tool_cannot_call_itself() -> None:
+    with Server(TOOLS, show="search") as server:
+        result = outcome(server, "call_tool", {"name": "call_tool", "arguments": {}})
+
+    assert result["isError"] is True
+    assert text_of(result).startswith("call_tool cannot be called by itself: ")
 
 
 def test_plain_call_of_an_unknown_tool_is_a_protocol_error_with_hidden_tools_as_hints() -> None:

@@ -19,8 +19,9 @@ from ...hosts.safe_write import NotRewritten, rewrite
 from ...loading import dependencies
 from ...loading import targets as load
 from ...wrapping import DIALECTS_OF
+from ...wrapping.host_results import find_max_tokens
 from ..open_client import connect_to, is_attended
-from ..options import Option
+from ..options import Option, collect_settings
 from ..printing.terminal import print_data, print_remark
 from . import Command
 from .serve import COMMAND as SERVE
@@ -103,6 +104,7 @@ def run(words: Words) -> int:
         # What --write asks for is left to the user.
         status = 1 if "write" in options else 0
         _print(hosts.format_snippet(host, server), advice)
+    print_remark(warn_of_result_tokens(named[0], collect_settings(options)))
     print_remark(_find_fault(host, server))
     return status
 
@@ -156,6 +158,18 @@ def _find_fault(host: hosts.Host, server: hosts.HostServer) -> str:
             f"started from here, this server fails{reason}: {host.title} will not show its tools"
             " until this is fixed"
         )
+
+
+def warn_of_result_tokens(host: str, settings: Mapping[str, Any]) -> str:
+    """Return a warning if the *settings* allow results of more tokens than *host* shows."""
+    shown = find_max_tokens(host)
+    allowed = settings.get("max_result_tokens")
+    if shown is None or allowed is None or allowed <= shown:
+        return ""
+    return (
+        f"{hosts.find_host(host).title} shows its model {shown:,} tokens of a result, fewer than"
+        f" --limit max_result_tokens={allowed}; without that option, the server keeps to them"
+    )
 
 
 _MANY_TOKENS = 20_000

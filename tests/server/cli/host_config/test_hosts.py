@@ -24,6 +24,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from toolwire.cli import main as cli
 from toolwire.cli.commands import import_command
+from toolwire.cli.commands.config import warn_of_result_tokens
 from toolwire.errors import UsageError
 from toolwire.hosts.hosts import (
     HOSTS,
@@ -633,17 +634,40 @@ def test_a_failing_server_is_written_and_reported(
 
 
 @pytest.mark.process
-@pytest.mark.parametrize(("words", "is_warned"), [(3_000, False), (20_000, True)])
-def test_a_list_that_takes_a_tenth_of_a_context_is_a_warning(
-    folder: Path, capfd: pytest.CaptureFixture[str], words: int, is_warned: bool
+@pytest.mark.parametrize(
+    ("words", "tokens", "is_warned"), [(3_000, 25_000, False), (20_000, 25_001, True)]
+)
+def test_a_list_of_a_tenth_of_a_context_and_a_limit_beyond_the_host_s_are_warnings(
+    folder: Path, capfd: pytest.CaptureFixture[str], words: int, tokens: int, is_warned: bool
 ) -> None:
     text = "def add(a: int) -> int:\n    'DESCRIPTION'\n    return a\n"
     (folder / "tools.py").write_text(text.replace("DESCRIPTION", "word " * words))
+    limit = f"max_result_tokens={tokens}"
 
-    status, _, told = config(capfd, "cursor", "tools.py")
+    status, _, told = config(capfd, "claude-code", "tools.py", "--limit", limit)
 
     assert status == 0
     assert ("--show auto lists a search instead" in told) == is_warned
+    assert (f"fewer than --limit {limit}" in told) == is_warned
+
+
+@pytest.mark.parametrize(
+    ("host", "allowed", "is_warned"),
+    [
+        ("claude-code", 25_000, False),
+        ("claude-code", 25_001, True),
+        ("codex", 10_001, True),
+        ("claude-code", None, False),
+        ("cursor", 1_000_000, False),  # no limit is known
+    ],
+)
+def test_a_limit_of_results_beyond_that_of_the_host_is_a_warning(
+    host: str, allowed: int | None, is_warned: bool
+) -> None:
+    warning = warn_of_result_tokens(host, {"max_result_tokens": allowed})
+
+    assert (f"--limit max_result_tokens={allowed};" in warning) == is_warned
+    assert bool(warning) == is_warned
 
 
 @pytest.mark.process

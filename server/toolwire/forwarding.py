@@ -113,22 +113,32 @@ async def forward(
 async def _send_or_run_task(
     call: Call, handle: RequestHandle, params: dict[str, Any], *, is_threadless: bool
 ) -> Any:
-    """Return the result of the request with *params*, as a task if the tool runs in no other way.
+    """Return the result of the request with *params*, as a task if the tool runs in no other way,
+    or if the server makes it one.
 
-    A list of 2025-11-25 says so; later servers refuse the call, of which nothing has run then.
+    A list of 2025-11-25 says that a tool runs only as a task; later servers refuse the call, of
+    which nothing has run then.
     """
     is_modern = handle.connection.protocol.is_modern
     if not is_modern and _runs_only_as_task(call):
-        return await _run_task(call, handle, {**params, "task": {}})
+        params = {**params, "task": {}}
+        is_threadless = False
     try:
-        return await _send(call, handle, params, is_threadless=is_threadless)
+        result = await _send(call, handle, params, is_threadless=is_threadless)
     except RequestFailed as error:
         if not (is_modern and _demands_tasks(error)):
             raise
+        result = await _send(call, handle, _with_tasks(params), is_threadless=False)
+    if call.entry.kind != "tools":
+        return result
+    return await _finish(call, handle, result)
+
+
+def _with_tasks(params: dict[str, Any]) -> dict[str, Any]:
+    """Return *params* of a request that declares tasks."""
     meta = params["_meta"]
     capabilities = {**meta[META_CLIENT_CAPABILITIES], "extensions": {TASKS_EXTENSION: {}}}
-    meta = {**meta, META_CLIENT_CAPABILITIES: capabilities}
-    return await _run_task(call, handle, {**params, "_meta": meta})
+    return {**params, "_meta": {**meta, META_CLIENT_CAPABILITIES: capabilities}}
 
 
 def _runs_only_as_task(call: Call) -> bool:
@@ -147,17 +157,34 @@ def _demands_tasks(error: RequestFailed) -> bool:
     return isinstance(required, dict) and declares_tasks(required)
 
 
-async def _run_task(call: Call, handle: RequestHandle, params: dict[str, Any]) -> Any:
-    """Return the result of a call that becomes a task there, which ends with the call."""
+async def _finish(call: Call, handle: RequestHandle, result: Any) -> Any:
+    """Return the *result* of a call, or that of the task that the call has become there.
+
+    Such a call is a task here, too, if its client can have one. The task there ends with the call.
+    """
+    if not isinstance(result, dict) or "content" in result:  # most have, and need no more modules
+        return result
     from toolwire_client.protocol.tasks import find_task, read_status
     from toolwire_client.session.task_wait import finish_task
 
-    handle.begin("tools/call", params)
-    result = await complete(handle, "tools/call", params, Deadline(None))
     members = find_task(result, is_modern=handle.connection.protocol.is_modern)
     if members is None:
         return result
-    return await finish_task(handle, read_status(members), call.entry.name, Deadline(None))
+    status = read_status(members)
+    if _takes_tasks(call):
+        call.host.tasks().make_task(call)
+    return await finish_task(handle, status, call.entry.name, Deadline(None))
+
+
+def _takes_tasks(call: Call) -> bool:
+    """Return whether the client that made *call* can have a task in place of its result."""
+    return (
+        call.origin.modern
+        and call.id is not None
+        and call.entry.kind == "tools"
+        and call.entry.options.task != "never"
+        and declares_tasks(call.capabilities)
+    )
 
 
 async def _send(
@@ -241,7 +268,11 @@ def _with_meta(call: Call, connection: Connection, params: dict[str, Any]) -> di
         if call.id is None and META_PROGRAM in call.meta:  # so that a recording names it
             meta[META_PROGRAM] = call.meta[META_PROGRAM]
     if connection.protocol.is_modern:
-        meta[META_CLIENT_CAPABILITIES] = select_capabilities(call.capabilities)
+        capabilities = select_capabilities(call.capabilities)
+        # Processes of our own make no tasks: theirs are those of this server.
+        if call.handler.gate is None and _takes_tasks(call):
+            capabilities["extensions"] = {TASKS_EXTENSION: {}}
+        meta[META_CLIENT_CAPABILITIES] = capabilities
     if (level := log_messages.find_wanted_level(call)) is not None:
         meta[META_LOG_LEVEL] = LEVELS[level]
     return {**params, "_meta": meta} if meta else params

@@ -25,6 +25,9 @@ _MAX_ROUNDS = 10
 _PAUSE_SECONDS = 0.1
 """Before a retry that only carries `requestState`. The official clients pause for 50 to 250 ms."""
 
+_UNFINISHED = ("input_required", "task")
+"""The types of results with which a modern server only begins to answer a call."""
+
 OnProgress = Callable[[float, float | None, str | None], object]
 """Called with the progress, the total (`None` if unknown) and a message. Must not be async."""
 
@@ -200,8 +203,13 @@ class RequestHandle:
 
 
 def is_final(event: object) -> bool:
-    """Return whether *event* is the result of a call, and no question of a modern server."""
-    return isinstance(event, Result) and not _asks_first(event.result)
+    """Return whether *event* is the result of a call: no question of a modern server, and no
+    task.
+    """
+    if not isinstance(event, Result):
+        return False
+    result = event.result
+    return not isinstance(result, dict) or result.get("resultType") not in _UNFINISHED
 
 
 def _asks_first(result: Any) -> bool:

@@ -60,6 +60,9 @@ class Tasks(Protocol):
     def begin(self, call: Any, params: dict[str, Any]) -> tuple[Any, ...]:
         """Return what to send for a call that has begun, before it runs."""
 
+    def make_task(self, call: Any) -> None:
+        """Make a running call a task now, if its client can have one. From any thread."""
+
     def require(self, params: dict[str, Any], origin: Any) -> None:
         """Check that a call, of a tool that runs only as a task, can be one."""
 

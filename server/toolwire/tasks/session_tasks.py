@@ -238,6 +238,11 @@ class SessionTasks:
     def _find_candidates(self) -> list[Call]:
         return [call for call in self._in_flight.running() if _may_become_task(call)]
 
+    def make_task(self, call: Call) -> None:
+        """Make *call* a task now, if its client waits for it and there is room. From any thread."""
+        if _may_become_task(call):
+            self._detach_slow(call)
+
     def _detach_slow(self, call: Call) -> None:
         task = self._detach(call, self._settings.task_ttl_seconds)
         if task is not None:

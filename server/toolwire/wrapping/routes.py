@@ -112,8 +112,8 @@ def _pass_calls_as_tasks(head: Head, peers: Peers) -> Route:
 
 
 def _pass_tasks(head: Head, peers: Peers) -> Route:
-    """Pass requests about tasks of the wrapped server. Those of later revisions are ours: our
-    client declares no tasks, and calls that take long become tasks of this server.
+    """Pass requests about tasks of the wrapped server. Those of later revisions are ours: a call
+    that is a task there is one of this server, too.
     """
     return Route.PASS if peers.has_tasks and peers.has_legacy_host else Route.ANSWER
 
@@ -167,6 +167,8 @@ _NOTIFICATIONS_OF_SERVER: Table = {
     "notifications/cancelled": Route.FOLLOW,
     "notifications/progress": _pass_unless_our_progress,
     "notifications/message": _pass_between_legacy_peers,
+    "notifications/tasks": Route.ANSWER,  # the host subscribes to tasks of this server only
+    "notifications/tasks/status": _pass_between_legacy_peers,
     "notifications/subscriptions/acknowledged": Route.ANSWER,
     **{f"notifications/{what}/list_changed": Route.ANSWER for what in LISTS},
 }

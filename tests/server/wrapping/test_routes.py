@@ -172,6 +172,7 @@ def test_elicitation_passes_to_legacy_hosts_unless_it_is_a_form_for_our_client(
         (notification("notifications/resources/list_changed"), ANSWER),
         (notification("notifications/prompts/list_changed"), ANSWER),
         (notification("notifications/subscriptions/acknowledged"), ANSWER),
+        (notification("notifications/tasks", taskId="t"), ANSWER),
         (notification("notifications/progress", progressToken="t"), PASS),
         (notification("notifications/progress", progressToken=FIRST_ID - 1), PASS),
         (notification("notifications/progress", progressToken=FIRST_ID), ANSWER),
@@ -186,10 +187,11 @@ def test_other_messages_of_the_server(head: Head, route: Route) -> None:
     assert routes == dict.fromkeys(ALL_PEERS, route)
 
 
-def test_log_messages_of_the_server_pass_only_between_legacy_peers() -> None:
+@pytest.mark.parametrize("method", ["notifications/message", "notifications/tasks/status"])
+def test_messages_of_older_revisions_pass_only_between_legacy_peers(method: str) -> None:
     for peers in ALL_PEERS:
         are_legacy = peers.has_legacy_host and peers.has_legacy_server
-        route = route_from_server(notification("notifications/message"), peers)
+        route = route_from_server(notification(method), peers)
         assert route is (PASS if are_legacy else ANSWER), peers
 
 

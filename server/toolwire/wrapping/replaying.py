@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import DecodingError, EncodingError, decode, encode
-from toolwire_schemas.wire.messages import META_SUBSCRIPTION_ID, Fault
+from toolwire_schemas.wire.messages import (
+    META_CLIENT_CAPABILITIES,
+    META_SUBSCRIPTION_ID,
+    Fault,
+)
+from toolwire_schemas.wire.tasks import declares_tasks
 
 from ..protocol.catalog import LIST_METHODS
 from . import get_object
@@ -219,11 +224,33 @@ class Replay:
                     return [*sent, self._ask(step.requests, playing)]
             elif "method" in step:
                 sent += self._notify(step, playing.request)
-            elif "result" in step:
-                sent.append(self._respond(playing.request, step["result"]))
             else:
-                sent.append(encode({"jsonrpc": "2.0", **step, "id": playing.request["id"]}))
+                sent.append(self._end(playing.request, step))
         return sent
+
+    def _end(self, request: Object, response: Object) -> bytes:
+        """Return the recorded *response* for *request*."""
+        task = get_object(response, "result")
+        if task.get("resultType") == "task" and not _takes_tasks(request):
+            response = self._find_outcome(task)
+        if "result" in response:
+            return self._respond(request, response["result"])
+        return encode({"jsonrpc": "2.0", **response, "id": request["id"]})
+
+    def _find_outcome(self, task: Object) -> Object:
+        """Return the recorded end of *task* as the response to its call."""
+        for exchange in reversed(self._recorded):
+            if exchange.method != "tasks/get" or exchange.params.get("taskId") != task.get(
+                "taskId"
+            ):
+                continue
+            for step in exchange.steps:
+                state = {} if isinstance(step, Questions) else get_object(step, "result")
+                for member in ("result", "error"):
+                    if member in state:
+                        return {member: state[member]}
+        problem = "Not recorded: the end of the task that this call became"
+        return {"error": {"code": messages.INTERNAL_ERROR, "message": problem}}
 
     def _ask(self, requests: dict[str, Object], playing: Playing) -> bytes:
         """Return the message that asks the client: a legacy one for the first, and for the rest
@@ -270,6 +297,12 @@ class Replay:
         else:
             meta = {**meta, META_SUBSCRIPTION_ID: self._listening}
         return [encode({**message, "params": {**params, "_meta": meta}})]
+
+
+def _takes_tasks(request: Object) -> bool:
+    """Return whether the client that has sent *request* can have a task in place of a result."""
+    meta = get_object(get_object(request, "params"), "_meta")
+    return declares_tasks(get_object(meta, META_CLIENT_CAPABILITIES))
 
 
 def _refuse_frame(problem: str) -> bytes:

@@ -230,6 +230,38 @@ def replay_of(*messages: tuple[str, Any], strictly: bool = False) -> Replay:
     return Replay(exchanges, strictly=strictly, report=lambda _: None)
 
 
+TASK = {"resultType": "task", "taskId": "t", "status": "working"}
+DONE = {"status": "completed", "result": {"resultType": "complete", "content": []}}
+FAILED = {"status": "failed", "error": {"code": 7, "message": "burnt"}}
+
+
+@pytest.mark.parametrize(
+    ("end", "member", "replayed"),
+    [
+        (DONE, "result", {"content": []}),
+        (FAILED, "error", FAILED["error"]),
+        (
+            {"status": "cancelled"},
+            "error",
+            {"code": -32603, "message": "Not recorded: the end of the task that this call became"},
+        ),
+    ],
+)
+def test_a_client_without_tasks_gets_the_recorded_end_of_a_task(
+    end: Any, member: str, replayed: Any
+) -> None:
+    replay = replay_of(
+        ("client", call("add", id=0)),
+        ("server", {"id": 0, "result": TASK}),
+        ("client", request("tasks/get", {"taskId": "t"}, id=1)),
+        ("server", {"id": 1, "result": {**TASK, **end, "resultType": "complete"}}),
+    )
+
+    [response] = replay.receive(json.dumps(call("add", id="here")).encode())
+
+    assert json.loads(response) == {"jsonrpc": "2.0", "id": "here", member: replayed}
+
+
 def test_a_legacy_client_can_be_answered_from_a_modern_recording(tmp_path: Path) -> None:
     path = recorded(tmp_path, "modern", lambda client: client.call_tool("add", {"a": 1}))
     with replaying(path, era="legacy") as client:

@@ -6,6 +6,9 @@ FOLDER has `node_modules` with @modelcontextprotocol/server-filesystem and serve
 environments `python` with mcp-server-git and mcp-server-time, and `sqlite` with mcp-server-sqlite
 and `mcp<2`. The scripted model makes no mistake, and makes all calls at once that do not depend on
 each other; show_modes.py has tasks of an office, and no server.
+
+What the servers have listed, and the results of the programs, are written to real_servers.json. So
+a test can count again what a model reads with programs, without a server (`repeat_programs`).
 """
 
 from __future__ import annotations
@@ -22,8 +25,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from show_modes import MODES, Call, Cost, Round, Talk
+from toolwire import Server
 from toolwire_client import connect
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from show_modes import MODES, Call, Cost, Round, Talk, list_foreign
 
 CITIES = ("Oslo", "Lima", "Kyoto", "Accra", "Perth")
 ZONES = ("Europe/Oslo", "America/Lima", "Asia/Tokyo", "Africa/Accra", "Australia/Perth")
@@ -33,6 +40,8 @@ PERMISSION = {"allow": "all calls of this program"}
 
 ROOT = Path(tempfile.gettempdir()).resolve() / "toolwire-real-servers"
 FILES, REPO = f"{ROOT}/files", f"{ROOT}/repo"
+
+RECORDING = Path(__file__).with_name("real_servers.json")
 
 ORDERS = "SELECT customer, city, total FROM orders"
 OSLO = "SELECT customer, sum(total) AS total FROM orders WHERE city = 'Oslo' GROUP BY customer"
@@ -213,11 +222,22 @@ TASKS = [
 ]
 
 
-class Connected:
-    """A *client* in the form that `Talk` calls."""
+class Recording(NamedTuple):
+    """What the servers have listed in `tools`, the `results` of the programs, and the tokens that a
+    model read with the mode `all`, which do not depend on Toolwire.
+    """
 
-    def __init__(self, client: Any) -> None:
+    read_with_all: int
+    results: list[str]
+    tools: list[dict[str, Any]]
+
+
+class Connected:
+    """A *client* in the form that `Talk` calls; *results* gets those of programs."""
+
+    def __init__(self, client: Any, results: list[str]) -> None:
         self._client = client
+        self._results = results
 
     def request(self, method: str) -> dict[str, Any]:
         """Return the list of tools."""
@@ -226,11 +246,31 @@ class Connected:
     def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
         """Return the result of a call, whose data is its text."""
         result = self._client.call_tool(name, arguments)
+        if name == "run_program":
+            self._results.append(result.text)
         return {
             "content": [{"text": result.text}],
             "isError": result.is_error,
             "structuredContent": {"result": result.text},
         }
+
+
+class Repeated:
+    """A *server* in the form that `Talk` calls, whose programs have the recorded *results*."""
+
+    def __init__(self, server: Server, results: list[str]) -> None:
+        self._server = server
+        self._results = iter(results)
+
+    def request(self, method: str) -> dict[str, Any]:
+        """Return the list of tools."""
+        return self._server.request(method)
+
+    def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the result of a search, or the next one of a program."""
+        if name != "run_program":
+            return self._server.call(name, arguments)
+        return {"content": [{"text": next(self._results)}], "isError": False}
 
 
 def write_data() -> None:
@@ -276,14 +316,34 @@ def write_config(installed: Path) -> Path:
     return path
 
 
-def measure(client: Any, show: str, task: Task) -> Cost:
+def measure(talker: Connected | Repeated, show: str, task: Task) -> Cost:
     """Return what *task* costs with the list that *show* gives."""
-    talk = Talk(Connected(client))  # type: ignore[arg-type]
+    talk = Talk(talker)  # type: ignore[arg-type]
     return talk.solve(show, task.query, task.rounds, task.program)
 
 
-def measure_all(installed: Path, show: str) -> Cost:
-    """Return what all tasks cost together, from new data."""
+def add_up(costs: Sequence[Cost]) -> Cost:
+    """Return what all tasks cost together."""
+    return Cost(*map(sum, zip(*costs, strict=True)))
+
+
+def repeat_programs(recording: Recording) -> Cost:
+    """Return what all tasks cost with programs, whose results are those of the *recording*."""
+    tools = [list_foreign(entry["name"].partition("_")[0], entry) for entry in recording.tools]
+    with Server(tools, show="code") as server:
+        repeated = Repeated(server, recording.results)
+        costs = []
+        for task in TASKS:
+            # That of the recording, whatever the folder of temporary files is here.
+            program = task.program.replace(str(ROOT), "/tmp/toolwire-real-servers")
+            costs.append(measure(repeated, "code", task._replace(program=program)))
+    return add_up(costs)
+
+
+def measure_all(installed: Path, show: str, results: list[str]) -> tuple[Cost, list[Any]]:
+    """Return what all tasks cost together, from new data, and the list; *results* gets those of
+    programs.
+    """
     shutil.rmtree(ROOT, ignore_errors=True)
     try:
         write_data()
@@ -291,19 +351,38 @@ def measure_all(installed: Path, show: str) -> Cost:
         command += ["--mount-config", str(write_config(installed)), "--trust-hints", "yes"]
         environment = dict(os.environ)
         with connect(command, env=environment, on_ask=lambda question: PERMISSION) as client:
-            costs = [measure(client, show, task) for task in TASKS]
+            connected = Connected(client, results)
+            costs = [measure(connected, show, task) for task in TASKS]
+            listed = client.list_entries()
     finally:
         shutil.rmtree(ROOT, ignore_errors=True)
-    return Cost(*map(sum, zip(*costs, strict=True)))
+    return add_up(costs), listed
 
 
 def main() -> None:
-    """Print what each mode costs."""
+    """Print what each mode costs, and write the recording."""
     if len(sys.argv) != 2 or not Path(sys.argv[1], "node_modules").is_dir():
         sys.exit(__doc__)
     installed = Path(sys.argv[1]).resolve()
+    results: list[str] = []
+    tools: list[dict[str, Any]] = []
+    read_with_all = 0
     for show in MODES:
-        print(show, measure_all(installed, show), flush=True)
+        cost, listed = measure_all(installed, show, results)
+        print(show, cost, flush=True)
+        if show == "all":
+            tools, read_with_all = listed, cost.read
+    write_recording(Recording(read_with_all, results, tools))
+
+
+def read_recording() -> Recording:
+    """Return what was recorded last."""
+    return Recording(**json.loads(RECORDING.read_text("utf-8")))
+
+
+def write_recording(recording: Recording) -> None:
+    """Replace the recording."""
+    RECORDING.write_text(json.dumps(recording._asdict(), indent=1) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

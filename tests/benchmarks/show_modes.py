@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -252,21 +253,24 @@ class Talk:
 
 def foreign_tools() -> list[Tool]:
     """Return tools with the entries of real servers; they are not called."""
+    tools = []
+    lists = json.loads(LISTS.read_text("utf-8"))
+    for server in SERVERS:
+        for entry in lists[server]["tools"]:
+            tools.append(list_foreign(server, {**entry, "name": f"{server}_{entry['name']}"}))
+    return tools
+
+
+def list_foreign(server: str, shown: dict[str, Any]) -> Tool:
+    """Return a tool of *server* whose entry is *shown*; it is not called."""
 
     def refuse(arguments: Any, call: Any) -> dict[str, Any]:
         raise AssertionError("only listed")
 
-    tools = []
-    lists = json.loads(LISTS.read_text("utf-8"))
-    for server in SERVERS:
-        listed = lists[server]
-        for entry in listed["tools"]:
-            name = f"{server}_{entry['name']}"
-            parts = (server, entry["name"])
-            shown = {**entry, "name": name}
-            kept = Entry(kind="tools", name=name, parts=parts, shown=shown)
-            tools.append(Tool(kept, ConnectionHandler(send=refuse, complete=refuse)))
-    return tools
+    name = shown["name"]
+    parts = (server, name.removeprefix(f"{server}_"))
+    entry = Entry(kind="tools", name=name, parts=parts, shown=shown)
+    return Tool(entry, ConnectionHandler(send=refuse, complete=refuse))
 
 
 def measure(show: str, task: Task) -> Cost:
@@ -277,6 +281,7 @@ def measure(show: str, task: Task) -> Cost:
         return Talk(server).solve(show, task.tools, task.rounds, task.program)
 
 
+@cache  # tests ask for the rows and both pictures
 def measure_all(show: str) -> Cost:
     """Return what all tasks cost together."""
     costs = [measure(show, task) for task in TASKS]

@@ -45,7 +45,6 @@ class CommonParts:
         """Whether a session stays for its tasks when its client has gone."""
         self.servers: CommonServers | None = None
         """The servers of others, for `wrap --share`."""
-        self.is_loading = True
         self._board: Board | None = None
         self._loop: EventLoop | None = None
         self._lock = threading.Lock()
@@ -94,7 +93,7 @@ class CommonParts:
 
     def is_idle(self) -> bool:
         """Return whether no call runs."""
-        return not self.is_loading and all(session.is_idle() for session in self.sessions)
+        return all(session.is_idle() for session in self.sessions)
 
     @property
     def are_calls_watched(self) -> bool:

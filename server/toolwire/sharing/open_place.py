@@ -120,6 +120,10 @@ class Admission:
             return f"full the shared process has {MAX_SESSIONS} sessions, as many as it may have"
         return "ok"
 
+    def note_files(self) -> None:
+        """Note the files that are loaded: new sessions need the same ones."""
+        self._files.note()
+
     def close(self, refusal: str) -> None:
         """Answer new sessions with *refusal* from now on."""
         self._refusal = refusal

@@ -1,4 +1,6 @@
-"""How sessions find a shared process, by its files, and which of them may open."""
+"""How sessions find a shared process, by its files, and which of them may open: none after a file
+that the process was made of has changed.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +17,16 @@ from ..transport.descriptors import move_high
 from .connection import open_listener
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Iterator
 
-    from .loaded_files import LoadedFiles
     from .place import Place
+
+Stamp = tuple[object, ...]
 
 MAX_SESSIONS = 256
 """Each has a thread that reads and one for timers, two descriptors, and some 100 kB."""
+
+_SOURCES = (".py", ".yaml", ".yml")
 
 
 class OpenPlace:
@@ -133,3 +138,41 @@ class Admission:
         """Let no further session open: the process ends."""
         self.is_ending = True
         self._place.unregister()
+
+
+class LoadedFiles:
+    """The files of all modules imported so far, those of Toolwire and of libraries included, and
+    the *named* files and folders.
+    """
+
+    def __init__(self, named: Iterable[str]) -> None:
+        self._named = [os.path.abspath(path) for path in named]
+        self._stamps: dict[str, Stamp] = {}
+
+    def note(self) -> None:
+        """Keep the state of the files that were not known yet."""
+        for path in (*self._named, *_list_module_files()):
+            if path not in self._stamps:
+                with suppress(OSError):
+                    self._stamps[path] = _take_stamp(path)
+
+    def have_changed(self) -> bool:
+        """Return whether a known file is another one now, or is gone."""
+        try:
+            return any(_take_stamp(path) != stamp for path, stamp in self._stamps.items())
+        except OSError:
+            return True
+
+
+def _list_module_files() -> Iterator[str]:
+    for module in list(sys.modules.values()):
+        path = getattr(module, "__file__", None)
+        if isinstance(path, str):
+            yield path
+
+
+def _take_stamp(path: str) -> Stamp:
+    if os.path.isdir(path):  # a target: its files are known, but others may come
+        return tuple(sorted(name for name in os.listdir(path) if name.endswith(_SOURCES)))
+    found = os.stat(path)
+    return (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)

@@ -28,9 +28,8 @@ from ..errors import LifespanFailed, LoadError, UsageError
 from ..transport.stdio import ProcessEnd, end_on_signals, leave, leave_copy, leave_within
 from ..watchdog.loading_watch import watch_loading
 from .connection import ClientConnection
-from .loaded_files import LoadedFiles
 from .log_file import keep_small, remove_old_logs
-from .open_place import Admission, OpenPlace
+from .open_place import Admission, LoadedFiles, OpenPlace
 from .open_sessions import OpenSessions
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import cast
 
 import pytest
-from toolwire.sharing.loaded_files import LoadedFiles
-from toolwire.sharing.open_place import MAX_SESSIONS, Admission, OpenPlace
+from toolwire.sharing.open_place import MAX_SESSIONS, Admission, LoadedFiles, OpenPlace
 
 
 class Place:

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from toolwire.sharing.loaded_files import LoadedFiles
 from toolwire.sharing.log_file import MAX_LOG_BYTES, keep_small, read_tail, remove_old_logs
+from toolwire.sharing.open_place import LoadedFiles
 
 
 def edit(folder: Path) -> None:

@@ -343,10 +343,19 @@ def _write_tools(report: Report) -> Html:
     rows: list[list[Html | str]] = []
     for number, (name, *others) in enumerate(_make_cost_rows(report)):
         rows.append([join_html((name, _draw_token_bar(report, number))), *others])
-    costs = table(_COST, rows, caption="The cost of each tool", class_="numbers")
+    heads, rows = _drop_empty_columns(_COST, rows)
+    costs = table(heads, rows, caption="The cost of each tool", class_="numbers")
     return join_html(
         element("div", costs, class_="wide", tabindex=0), element("p", _COST_NOTE, class_="caption")
     )
+
+
+def _drop_empty_columns(
+    heads: Sequence[str], rows: list[list[Html | str]]
+) -> tuple[list[str], list[list[Html | str]]]:
+    """Return *heads* and *rows* without the columns in which no row has a text."""
+    used = [number for number in range(len(heads)) if any(row[number] for row in rows)]
+    return [heads[number] for number in used], [[row[number] for number in used] for row in rows]
 
 
 def _draw_token_bar(report: Report, number: int) -> Html | str:
@@ -357,7 +366,7 @@ def _draw_token_bar(report: Report, number: int) -> Html | str:
     width = 100 * report.costs[number].tokens / most
     return element(
         "svg",
-        element("rect", width=f"{width:.1f}", height=1, class_="warn"),
+        element("rect", width=f"{width:.1f}", height=1, class_="accent"),
         viewBox="0 0 100 1",
         preserveAspectRatio="none",
         class_="bar",

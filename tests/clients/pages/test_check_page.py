@@ -4,6 +4,7 @@ others.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -241,5 +242,15 @@ def test_a_bar_shows_the_tokens_of_each_tool_as_a_share_of_the_largest() -> None
 
     page = write_report_page(report(verdict("ids/zero"), costs=costs), again=lambda _: "")
 
-    assert '<rect width="100.0" height="1" class="warn">' in page
-    assert '<rect width="25.0" height="1" class="warn">' in page
+    assert '<rect width="100.0" height="1" class="accent">' in page
+    assert '<rect width="25.0" height="1" class="accent">' in page
+
+
+def test_costs_that_no_tool_has_take_no_column() -> None:
+    costs = [ToolCost(name="a", tokens=200, bytes=1)]
+
+    page = write_report_page(report(verdict("ids/zero"), costs=costs), again=lambda _: "")
+
+    heads = re.findall(r'<th scope="col">(\w+)</th>', page)
+    assert heads[:3] == ["tool", "tokens", "description"]
+    assert not {"tiktoken", "calls", "largest"}.intersection(heads)

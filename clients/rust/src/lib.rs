@@ -3,7 +3,8 @@
 //! Strategy. Four threads serve a process: one writes what callers queued, one reads the output and settles the open
 //! calls, one keeps the end of stderr, one waits for the end of the process. One lock holds the state of a conversation;
 //! each caller waits on a condition variable of its own, so nothing polls. The server is not trusted: every buffer has a
-//! limit, and its texts are escaped before an error shows them.
+//! limit, and its texts are escaped before an error shows them. On Tokio (the feature `tokio`), a call waits on one of
+//! the threads that Tokio keeps for work that blocks, and the future that the host awaits cancels it when it is dropped.
 
 use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -424,7 +425,7 @@ impl Client {
             Ok(arguments) => Ok(json!({ "name": name, "arguments": arguments })),
             Err(error) => Err(Error::Arguments(error.to_string())),
         };
-        Call { client: self.clone(), params, task: None, timeout: None, cancel: None, on_progress: None, read }
+        Call { client: self.clone(), params, task: None, timeout: None, cancels: Vec::new(), on_progress: None, read }
     }
 
     /// Prepares the wait for the task that an earlier call has become; `read` is as for that call.
@@ -456,7 +457,8 @@ pub struct Call<'a, R> {
     /// The task to wait for, in place of a call.
     task: Option<String>,
     timeout: Option<Duration>,
-    cancel: Option<Cancel>,
+    /// Each of them cancels the call.
+    cancels: Vec<Cancel>,
     on_progress: Option<OnProgress<'a>>,
     read: Reader<R>,
 }
@@ -468,8 +470,9 @@ impl<'a, R> Call<'a, R> {
     }
 
     /// Lets another thread cancel the call.
-    pub fn cancel(self, handle: &Cancel) -> Self {
-        Call { cancel: Some(handle.clone()), ..self }
+    pub fn cancel(mut self, handle: &Cancel) -> Self {
+        self.cancels.push(handle.clone());
+        self
     }
 
     /// Reports progress, on the thread that waits for the result.
@@ -638,14 +641,14 @@ impl<R> Pending<'_, R> {
     }
 
     fn ask(&mut self, method: &str, mut params: Value) -> Result<Value> {
-        let terms = Terms { deadline: self.deadline, cancel: self.call.cancel.clone(), wants_progress: false };
+        let terms = Terms { deadline: self.deadline, cancels: self.call.cancels.clone(), wants_progress: false };
         let shared = Arc::clone(self.call.client.shared());
         self.id = shared.begin(method, &mut params, terms)?;
         shared.wait(self.id, &mut None)
     }
 
     fn pause(&self, shared: &Conversation, time: Duration) -> Result<()> {
-        let terms = Terms { deadline: self.deadline, cancel: self.call.cancel.clone(), wants_progress: false };
+        let terms = Terms { deadline: self.deadline, cancels: self.call.cancels.clone(), wants_progress: false };
         let end = Instant::now() + time;
         let mut state = shared.lock();
         loop {
@@ -667,9 +670,9 @@ impl<R> Pending<'_, R> {
     }
 
     fn send(&mut self) -> Result<()> {
-        let Call { client, params, cancel, on_progress, .. } = &mut self.call;
+        let Call { client, params, cancels, on_progress, .. } = &mut self.call;
         let params = params.as_mut().map_err(|error| error.clone())?;
-        let terms = Terms { deadline: self.deadline, cancel: cancel.clone(), wants_progress: on_progress.is_some() };
+        let terms = Terms { deadline: self.deadline, cancels: cancels.clone(), wants_progress: on_progress.is_some() };
         self.id = client.shared().begin("tools/call", params, terms)?;
         Ok(())
     }
@@ -736,18 +739,79 @@ impl Cancel {
     }
 }
 
+// --- on Tokio ---
+
+/// Awaits what the methods without `_async` wait for. Nothing blocks a thread of the executor.
+#[cfg(feature = "tokio")]
+mod on_tokio {
+    use super::{panic, Call, Cancel, Client, Error, Result, Server, Value};
+
+    impl Server {
+        /// Starts the server; see `start`.
+        pub async fn start_async(&self) -> Result<Client> {
+            let server = self.clone();
+            finish(move || server.start()).await
+        }
+    }
+
+    impl Client {
+        /// Reads all entries of `tools/list`.
+        pub async fn tools_async(&self) -> Result<Vec<Value>> {
+            let client = self.clone();
+            finish(move || client.tools()).await
+        }
+
+        /// Ends the server; see `close`. Dropping the last clone does the same, but blocks.
+        pub async fn close_async(&self) {
+            let client = self.clone();
+            let closed = finish(move || {
+                client.close();
+                Ok(())
+            });
+            let _ = closed.await; // fails only if the runtime ends
+        }
+    }
+
+    impl<R: Send + 'static> Call<'static, R> {
+        /// Sends the call and awaits its result; see `call`. Dropping the future cancels the call, and its task.
+        ///
+        /// Each open call takes one of Tokio's threads for work that blocks, 512 unless `max_blocking_threads` says else.
+        pub async fn call_async(self) -> Result<R> {
+            let dropped = CancelOnDrop(Cancel::new());
+            let call = self.cancel(&dropped.0);
+            finish(move || call.call()).await
+        }
+    }
+
+    struct CancelOnDrop(Cancel);
+
+    impl Drop for CancelOnDrop {
+        fn drop(&mut self) {
+            self.0.cancel();
+        }
+    }
+
+    async fn finish<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+        match tokio::task::spawn_blocking(work).await {
+            Ok(result) => result,
+            Err(error) if error.is_panic() => panic::resume_unwind(error.into_panic()),
+            Err(_) => Err(Error::Cancelled), // the runtime ends
+        }
+    }
+}
+
 // --- the conversation ---
 
 #[derive(Default)]
 struct Terms {
     deadline: Option<Instant>,
-    cancel: Option<Cancel>,
+    cancels: Vec<Cancel>,
     wants_progress: bool,
 }
 
 impl Terms {
     fn is_cancelled(&self) -> bool {
-        self.cancel.as_ref().map_or(false, Cancel::is_cancelled)
+        self.cancels.iter().any(Cancel::is_cancelled)
     }
 
     fn left(&self) -> Duration {

@@ -73,7 +73,8 @@ _ALLOWED = """\
 #![allow(clippy::all, rustdoc::all)]"""
 # The runtime is checked where it is from, by the oldest compiler that it is for; later lints want
 # later functions.
-_EMBEDDED = "#[allow(clippy::all)]\n#[rustfmt::skip]"
+# `unexpected_cfgs`, a lint of later ones, warns where the host's crate has no feature `tokio`.
+_EMBEDDED = "#[allow(clippy::all, unknown_lints, unexpected_cfgs)]\n#[rustfmt::skip]"
 _TOOLS = """\
 /// The tools of the server.
 #[derive(Clone, Debug)]

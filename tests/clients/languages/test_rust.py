@@ -52,6 +52,10 @@ path = "main.rs"
 toolwire-client = {{ path = "{RUNTIME}" }}
 serde = {{ version = "1", features = ["derive"] }}
 serde_json = "1"
+tokio = {{ version = "1", features = ["rt"], optional = true }}
+
+[features]
+default = ["tokio"]
 """
 
 
@@ -140,7 +144,7 @@ def test_the_runtime_passes_its_own_tests(rust_environment: dict[str, str], tmp_
         folder=folder,
         env=rust_environment,
     )
-    cargo("test", "--quiet", folder=folder, env=rust_environment)
+    cargo("test", "--quiet", "--features=tokio", folder=folder, env=rust_environment)
 
 
 @pytest.fixture(scope="module")
@@ -179,6 +183,7 @@ def test_a_client_has_every_type_and_every_way_a_call_can_go(
         "picture": ["iVBORw==", "image/png"],
         "just text": ["two words"],
         "names": ["class", "https://example.org/a"],
+        "awaited": 8,
         "null": [{"first": 5, "max_items": None}, {"first": 5}],
         "list": {"items": [5, 6, 7]},
         "fail": ["no \x1b[31mpaper", "the tool failed: no \\u{1b}[31mpaper"],

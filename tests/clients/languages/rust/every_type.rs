@@ -64,6 +64,9 @@ pub fn drive(is_legacy: bool) {
     say("tools", tools.client().tools().unwrap().len());
     let sum = AddArguments { a: 2, b: Some(3) };
     say("add", [tools.add(&sum).call().unwrap(), tools.add(&AddArguments::new(2)).call().unwrap()]);
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    let awaited = tools.add(&AddArguments { a: 3, b: Some(5) }).call_async();
+    say("awaited", runtime.block_on(awaited).unwrap());
     let both = tools.every_type(&EveryTypeArguments { value: value(), times: Some(2) }).call().unwrap();
     say("every type", &both);
     say("measure", tools.measure(&MeasureArguments { shape: MeasureShape::Square(MeasureShapeSquare { r#type: MeasureShapeSquareType::Square, side: 3.0 }) }).call().unwrap());

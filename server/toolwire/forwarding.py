@@ -172,7 +172,7 @@ async def _finish(call: Call, handle: RequestHandle, result: Any) -> Any:
         return result
     status = read_status(members)
     if _takes_tasks(call):
-        call.host.tasks().make_task(call)
+        call.host.get_tasks().make_task(call)
     return await finish_task(handle, status, call.entry.name, Deadline(None))
 
 
@@ -323,7 +323,7 @@ class _Questions(ElicitationHandler):
         asked.on_closed = self._withdraw
         if not asked.is_open:
             return
-        elicitations = self._call.host.elicitations()
+        elicitations = self._call.host.get_elicitations()
         try:
             reply = elicitations.ask(self._call, params, method=asked.method)
         except NotAnswered as error:
@@ -364,7 +364,7 @@ class _Questions(ElicitationHandler):
                 case {"method": str(method), "params": dict(params)} if (
                     "requestedSchema" not in params
                 ):
-                    elicitations = self._call.host.elicitations()
+                    elicitations = self._call.host.get_elicitations()
                     responses[name] = elicitations.ask(self._call, params, name, method=method)
                 case _:  # a form, or nothing that can be asked, which raises
                     responses |= await super().collect_answers({name: request}, tool)

@@ -74,7 +74,7 @@ def has_warned() -> bool:
 _has_warned = False
 
 
-def rarely(topic: str, message: str) -> None:
+def warn_rarely(topic: str, message: str) -> None:
     """Write *message* as a warning, unless one on the same *topic* was written in the last ten
     seconds.
     """

@@ -42,7 +42,7 @@ def flush_soon(call: Call, transport: Transport) -> None:
 
     The thread that reads standard input, if it is that of the host, reads the output, too.
     """
-    session = _session_of(call)
+    session = _get_session(call)
     polled = _find_polled(session)
     if polled is None:
         transport.flush()
@@ -70,7 +70,7 @@ def _find_polled(session: Session) -> PolledOutputs | None:
 
 def has_next(call: Call) -> bool:
     """Return whether other calls wait to be run after *call*."""
-    return bool(_session_of(call).backlog)
+    return bool(_get_session(call).backlog)
 
 
 def deliver(call: Call, outcome: dict[str, Any] | BaseException) -> None:
@@ -185,7 +185,7 @@ class PolledOutputs:
         """
         if self._reading_thread != get_ident():
             return False
-        session = _session_of(call)
+        session = _get_session(call)
         if session is not self._session or session.writer.unsent_bytes:
             return False
         response = session.end_call(call, outcome)
@@ -209,6 +209,6 @@ class PolledOutputs:
                 self._unflushed.pop().flush()
 
 
-def _session_of(call: Call) -> Session:
+def _get_session(call: Call) -> Session:
     """Return the host of a call that waits without a thread: only sessions have such calls."""
     return cast("Session", call.host)

@@ -13,7 +13,7 @@ from toolwire_tools import find_tools
 from .protocol.catalog import ALL_CAPABILITIES, Catalog
 from .protocol.lifecycle import Identity
 from .runtime.session import Session
-from .settings import settings_of
+from .settings import make_settings
 from .transport import stdio
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Server:
         shape: Callable[[Sequence[Tool]], list[Tool]] | None = None,
         **options: Any,
     ) -> None:
-        self.settings = settings_of(options)
+        self.settings = make_settings(options)
         self._shape = shape
         self._lifespan = lifespan
         self._given = self._find_tools(tools)
@@ -297,7 +297,7 @@ class Server:
     def _repr_html_(self) -> str:
         from toolwire_schemas.tool_table import format_tool_table
 
-        name = self.identity.server_info()["name"]
+        name = self.identity.describe_server()["name"]
         return format_tool_table(name, [tool.describe() for tool in self.tools])
 
     def close(self) -> None:

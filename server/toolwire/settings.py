@@ -248,7 +248,7 @@ SETTINGS = {
 LIMITS = tuple(name for name, setting in SETTINGS.items() if not setting.flag)
 
 
-def settings_of(options: dict[str, Any]) -> Settings:
+def make_settings(options: dict[str, Any]) -> Settings:
     """Return the settings in a caller's keyword arguments.
 
     Raises:

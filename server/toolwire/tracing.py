@@ -50,7 +50,7 @@ def trace(session: Any, identity: Identity) -> None:
     """
     # The server has reported a problem before it starts a worker process.
     report = log.debug if "toolwire.worker" in sys.modules else log.warning
-    tracer = tracing.make_tracer(identity.server_info()["name"] or "toolwire", report)
+    tracer = tracing.make_tracer(identity.describe_server()["name"] or "toolwire", report)
     if tracer is not None:
         _Traces(tracer, session)
 

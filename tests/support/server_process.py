@@ -50,10 +50,10 @@ class NoHost:
     def expect_progress(self) -> None:
         """Send no heartbeats."""
 
-    def elicitations(self) -> Any:
+    def get_elicitations(self) -> Any:
         raise NotImplementedError
 
-    def tasks(self) -> Any:
+    def get_tasks(self) -> Any:
         raise NotImplementedError
 
 

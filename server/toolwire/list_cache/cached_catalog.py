@@ -39,10 +39,10 @@ class CachedCatalog(Catalog):
         self._entries = entries
         self._capabilities = capabilities
 
-    def entries(self, kind: str) -> Sequence[_CachedEntry]:
+    def list_entries(self, kind: str) -> Sequence[_CachedEntry]:
         """As `Catalog.entries`."""
         return [_CachedEntry(shown) for shown in self._entries.get(kind, ())]
 
-    def capabilities(self, keeps_results: bool) -> dict[str, Any]:
+    def describe_capabilities(self, keeps_results: bool) -> dict[str, Any]:
         """As `Catalog.capabilities`: those of the server last time."""
         return self._capabilities

@@ -115,7 +115,7 @@ class CachedLists:
         keeps_results = server.settings.on_large_result == "resource"
         handshake = {
             "identity": _describe_identity(server),
-            "capabilities": catalog.capabilities(keeps_results),
+            "capabilities": catalog.describe_capabilities(keeps_results),
         }
         self._warn_if_changed(handshake)
         try:
@@ -147,7 +147,7 @@ class CachedLists:
 
 def _describe_identity(server: Server) -> dict[str, str | None]:
     """Return the arguments of `Server.identify` that give *server* its identity."""
-    info = server.identity.server_info()
+    info = server.identity.describe_server()
     identity: dict[str, str | None] = dict.fromkeys(("name", "version", "title"))
     return {**identity, **info, "instructions": server.identity.instructions}
 

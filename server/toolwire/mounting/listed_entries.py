@@ -58,7 +58,7 @@ class MountedEntries:
                 entries.append({name: value for name, value in entry.items() if value is not None})
                 continue
             what = f"an entry of {self._name}'s list of {kind} is left out: {problem}"
-            log.rarely(f"{self._name} {kind}", make_printable(what))
+            log.warn_rarely(f"{self._name} {kind}", make_printable(what))
         return entries
 
     def _find_problem(self, entry: Any, kind: str, kept: Kept) -> str | None:

@@ -375,7 +375,7 @@ class Mounts:
             self._complete(call, servers, LIST_PATIENCE_SECONDS)
         self._note_listed(method, call.host)
         kind, cursor = LIST_METHODS[method], params.get("cursor")
-        page = self._catalog().page(kind, cursor, is_modern=call.origin.modern)
+        page = self._catalog().make_page(kind, cursor, is_modern=call.origin.modern)
         if reports is not None:
             page = {**page, "_meta": {META_REPORT: reports}}
         return page
@@ -409,7 +409,7 @@ class Mounts:
         if params["name"] not in catalog.by_name:
             if catalog.door is not None:
                 raise RequestError(INVALID_PARAMS, catalog.door.explain_unknown(params["name"]))
-            raise lookup.unknown_tool(params["name"], catalog.callable)
+            raise lookup.make_tool_error(params["name"], catalog.callable)
         return catalog.by_name[params["name"]], params.get("arguments") or {}
 
     def _check_not_refused(self, method: str, params: dict[str, Any]) -> None:
@@ -445,7 +445,7 @@ def make_prefix(name: str) -> str:
 def _log_hidden(server: MountedServer, names: list[str]) -> None:
     listed = ", ".join(names)[:500]
     text = f"{listed} of the mounted server {server.name} hidden: the names are taken"
-    log.rarely(f"taken {server.name}", make_printable(text))
+    log.warn_rarely(f"taken {server.name}", make_printable(text))
 
 
 def _list_readings(servers: list[MountedServer]) -> list[Future[None]]:

@@ -87,7 +87,7 @@ class StrayMessages:
                 connection.answer(asked, messages.encode_response(asked.id, reply))
 
         params = asked.params if isinstance(asked.params, dict) else {}
-        elicitations = hosts[0].elicitations()
+        elicitations = hosts[0].get_elicitations()
         try:
             withdraw = elicitations.ask_outside(asked.method, params, answer)
         except NotAnswered as error:
@@ -108,7 +108,7 @@ class StrayMessages:
     def _log_to_all(self, entry: LogEntry) -> None:
         """Pass a log message of no call on to all sessions."""
         for session in self._sessions():
-            message = log_messages.stray(session, entry.level, entry.logger, entry.data)
+            message = log_messages.encode_stray(session, entry.level, entry.logger, entry.data)
             if message is not None:
                 session.enqueue_notification(partial(bytes, message), len(message))
 
@@ -116,4 +116,4 @@ class StrayMessages:
 def log_output(name: str, title: str, line: str) -> None:
     """Log a *line* of the output of the server *name* that is no message."""
     text = f"{title} wrote a line to its output that is no message: {line}"
-    log.rarely(f"output of {name}", make_printable(text))
+    log.warn_rarely(f"output of {name}", make_printable(text))

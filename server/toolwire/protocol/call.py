@@ -158,7 +158,7 @@ class Call(msgspec.Struct, eq=False):
     @property
     def state(self) -> Any:
         """The value of the tool's lifespan."""
-        return self.host.state_of(self.entry)
+        return self.host.get_state(self.entry)
 
     @property
     def session_state(self) -> dict[str, Any]:
@@ -233,14 +233,14 @@ class Call(msgspec.Struct, eq=False):
     def ask(self, message: str, schema: dict[str, Any], key: str = "answer") -> dict[str, Any]:
         """Ask the user; blocks until the reply."""
         params = {"message": message, "requestedSchema": schema}
-        return self.host.elicitations().ask(self, params, key)
+        return self.host.get_elicitations().ask(self, params, key)
 
     async def ask_async(
         self, message: str, schema: dict[str, Any], key: str = "answer"
     ) -> dict[str, Any]:
         """Ask the user, on the event loop."""
         params = {"message": message, "requestedSchema": schema}
-        return await self.host.elicitations().ask_async(self, params, key)
+        return await self.host.get_elicitations().ask_async(self, params, key)
 
 
 Reply = dict[str, Any] | NotAnswered | Cancelled

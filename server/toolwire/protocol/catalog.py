@@ -120,13 +120,13 @@ class Catalog:
         """Return the entries of the list of *kind*: `tools`, `resources`, `resourceTemplates` or
         `prompts`.
         """
-        return [entry.describe() for entry in self.entries(kind)]
+        return [entry.describe() for entry in self.list_entries(kind)]
 
-    def entries(self, kind: str) -> Sequence[Described]:
+    def list_entries(self, kind: str) -> Sequence[Described]:
         """Return what the list of *kind* shows, in its order."""
         return list(self._lists[kind].values())
 
-    def capabilities(self, keeps_results: bool) -> dict[str, Any]:
+    def describe_capabilities(self, keeps_results: bool) -> dict[str, Any]:
         """Return MCP's capabilities of a server with this catalog. Methods of others do not exist
         for its clients.
         """
@@ -134,7 +134,7 @@ class Catalog:
             return ALL_CAPABILITIES
         completions: dict[str, Any] = {}
         if self.prompts or self.templates:
-            completions = self._completions()
+            completions = self._describe_completions()
         capabilities: dict[str, Any] = {}
         for name, kinds in LISTS.items():
             has_entries = any(self._lists[kind] for kind in kinds)
@@ -143,7 +143,7 @@ class Catalog:
                 capabilities[name] = ALL_CAPABILITIES[name]
         return {**capabilities, "logging": {}, **completions}
 
-    def _completions(self) -> dict[str, Any]:
+    def _describe_completions(self) -> dict[str, Any]:
         """Return the capability `completions`, if any argument of a prompt or template can be
         completed.
         """
@@ -154,9 +154,9 @@ class Catalog:
                 return {"completions": {}}
         return {}
 
-    def page(self, kind: str, cursor: str | None, *, is_modern: bool) -> dict[str, Any]:
+    def make_page(self, kind: str, cursor: str | None, *, is_modern: bool) -> dict[str, Any]:
         """Return the page at *cursor* of the list of *kind*; `None` is the first page."""
-        entries = self.entries(kind)
+        entries = self.list_entries(kind)
         size = self._page_size or max(len(entries), 1)
         starts = {str(start): start for start in range(size, len(entries), size)}
         if cursor is not None and cursor not in starts:

@@ -119,6 +119,6 @@ class ConnectionHandler(msgspec.Struct, frozen=True, eq=False, kw_only=True):
         finish = self.finish
         return replace(self, finish=lambda result, call: change(finish(result, call)))
 
-    def completing(self) -> ConnectionHandler:
+    def make_completer(self) -> ConnectionHandler:
         """Return what completes an argument of the entry there."""
         return ConnectionHandler(send=self.complete, complete=self.complete, gate=self.gate)

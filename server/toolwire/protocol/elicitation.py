@@ -110,7 +110,7 @@ class Elicitations:
             with self._in_flight.lock:
                 self._begin(pending)
                 self._in_flight.park(call)
-            return self._in_flight.respond_with_elicitation(call, modern_result(pending))
+            return self._in_flight.respond_with_elicitation(call, make_input_required(pending))
         if not call.origin.modern:
             pending.params = to_older_form(pending.params, version)
         with self._in_flight.lock:
@@ -151,7 +151,7 @@ class Elicitations:
             f"{self._most} questions already wait for the user, which is the limit"
             " (--limit max_questions)"
         )
-        log.rarely("questions", f"questions are refused: {problem}")
+        log.warn_rarely("questions", f"questions are refused: {problem}")
         raise NotAnswered(f"{problem}; ask again when some have been answered.")
 
     def resume(self, again: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
@@ -186,7 +186,9 @@ class Elicitations:
         if reply is not None:
             return (ElicitationReply(pending.wake, reply, pending.call),)
         id = UNSET if again.id is None else again.id
-        asked_again = lifecycle.modern_result(self._protocol.identity, modern_result(pending))
+        asked_again = lifecycle.complete_modern_result(
+            self._protocol.identity, make_input_required(pending)
+        )
         return self._protocol.answer(id, encode_plain(asked_again), again.origin.recipient)
 
     def take(self, response: Response) -> tuple[Decision, ...]:
@@ -389,16 +391,16 @@ def _make_older_field(field: SchemaNode) -> Any:
     return {**rest, "enum": values, "enumNames": names}
 
 
-def modern_result(pending: PendingElicitation) -> dict[str, Any]:
+def make_input_required(pending: PendingElicitation) -> dict[str, Any]:
     """Return the `input_required` result for a modern client."""
     return {
         "resultType": "input_required",
-        "inputRequests": {pending.input_key: input_request(pending)},
+        "inputRequests": {pending.input_key: make_input_request(pending)},
         "requestState": pending.key,
     }
 
 
-def input_request(pending: PendingElicitation) -> dict[str, Any]:
+def make_input_request(pending: PendingElicitation) -> dict[str, Any]:
     """Return the request for a modern client, which is a part of a result or of a task."""
     return {"method": pending.method, "params": _make_params(pending, None)}
 

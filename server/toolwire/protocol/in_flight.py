@@ -20,7 +20,7 @@ from toolwire_tools import Cancelled, ToolError
 
 from .. import log
 from ..errors import RequestError, UpstreamError
-from .lifecycle import modern_result
+from .lifecycle import complete_modern_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -85,12 +85,12 @@ class InFlight:
         if key in self._calls or key in self.subscriptions:
             raise _make_id_error(id)
         if len(self._calls) + len(self.lingering) >= self.max_calls:
-            from .overload import too_many_calls
+            from .overload import make_calls_error
 
-            raise too_many_calls(self.max_calls)
+            raise make_calls_error(self.max_calls)
         entered = self._bytes_in + origin.size
         if entered - self._bytes_out > self._max_bytes:
-            raise self._too_many_bytes()
+            raise self._make_bytes_error()
         self._bytes_in = entered
         self._calls[key] = call
 
@@ -140,7 +140,7 @@ class InFlight:
             self._when_idle()
         return is_awaited or call.task is not None
 
-    def running(self) -> list[Call]:
+    def list_running(self) -> list[Call]:
         """Return the calls whose tools have not returned: those in flight, given up or parked."""
         with self.lock:
             return [*self._calls.values(), *self.lingering]
@@ -152,7 +152,7 @@ class InFlight:
         (`Elicitations`).
         """
         ended = []
-        for call in self.running():
+        for call in self.list_running():
             if (call.task or not call.lingers) and self.end(call, given_up=True):
                 ended.append(call)
         return ended
@@ -201,7 +201,7 @@ class InFlight:
         self.check_unused(again.id)
         entered = self._bytes_in + again.origin.size
         if entered - self._bytes_out - call.origin.size > self._max_bytes:
-            raise self._too_many_bytes()
+            raise self._make_bytes_error()
         self._bytes_in = entered
         self._calls[again.id] = call
         self._release(call)  # the place and the bytes of the previous request
@@ -218,10 +218,10 @@ class InFlight:
         if id in self._calls or id in self.subscriptions:
             raise _make_id_error(id)
 
-    def _too_many_bytes(self) -> RequestError:
-        from .overload import too_many_bytes
+    def _make_bytes_error(self) -> RequestError:
+        from .overload import make_bytes_error
 
-        return too_many_bytes(self._bytes_in - self._bytes_out, self._max_bytes)
+        return make_bytes_error(self._bytes_in - self._bytes_out, self._max_bytes)
 
     # The callers of these two hold the lock.
 
@@ -280,7 +280,7 @@ class InFlight:
         """Respond to the current request of a parked call with *result*, which asks the user."""
         assert call.id is not None
         return self._pass_to_recipient(
-            call, messages.encode_response(call.id, modern_result(self._identity, result))
+            call, messages.encode_response(call.id, complete_modern_result(self._identity, result))
         )
 
     def _respond_error(self, call: Call, code: int, text: str, data: Any = None) -> bytes | None:
@@ -322,7 +322,7 @@ class InFlight:
         if call.entry.kind == "methods":
             result = result["result"]
         elif call.origin.modern:
-            result = modern_result(self._identity, result)
+            result = complete_modern_result(self._identity, result)
         replaced: list[str] = []
         try:
             message = messages.encode_response(call.id, result, replaced, is_plain=True)
@@ -360,7 +360,7 @@ class InFlight:
             return message
         with self.lock:
             self.large = self.large or LargeResults(self._settings, self.kept)
-        return self.large.response(call, result, len(message), limit)
+        return self.large.make_response(call, result, len(message), limit)
 
     def _respond_problem(self, call: Call, problem: str) -> bytes | None:
         log.error(problem, id=call.id_in_log or call.id)

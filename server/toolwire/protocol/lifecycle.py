@@ -46,7 +46,7 @@ class Identity(msgspec.Struct):
     find: Callable[[], tuple[str, str]] | None = None
     _info: dict[str, Any] | None = None
 
-    def server_info(self) -> dict[str, Any]:
+    def describe_server(self) -> dict[str, Any]:
         """Return the `serverInfo` object of MCP: the same at every call."""
         if self._info is None:
             name, version = self.name, self.version
@@ -153,13 +153,13 @@ def initialize(
     result = {
         "protocolVersion": version,
         "capabilities": capabilities,
-        "serverInfo": identity.server_info(),
+        "serverInfo": identity.describe_server(),
     }
     return _add_instructions(result, identity)
 
 
 def discover(identity: Identity, capabilities: dict[str, Any]) -> dict[str, Any]:
-    """Return the result of `server/discover`, for `modern_result` to complete."""
+    """Return the result of `server/discover`, for `complete_modern_result` to complete."""
     capabilities = {**capabilities, "extensions": {"io.modelcontextprotocol/tasks": {}}}
     capabilities.pop("tasks", None)  # that of a wrapped server of 2025-11-25
     result = {"supportedVersions": SUPPORTED_VERSIONS, "capabilities": capabilities, **UNCACHED}
@@ -176,8 +176,8 @@ def _add_instructions(result: dict[str, Any], identity: Identity) -> dict[str, A
 UNCACHED: dict[str, Any] = {"ttlMs": 0, "cacheScope": "private"}
 
 
-def modern_result(identity: Identity, result: dict[str, Any]) -> dict[str, Any]:
+def complete_modern_result(identity: Identity, result: dict[str, Any]) -> dict[str, Any]:
     """Return *result* with the members that 2026-07-28 requires of every result."""
-    meta = {**result.get("_meta", {}), META_SERVER_INFO: identity.server_info()}
+    meta = {**result.get("_meta", {}), META_SERVER_INFO: identity.describe_server()}
     cached = UNCACHED if "contents" in result else {}  # the values of resources, as lists are
     return {"resultType": "complete", **result, **cached, "_meta": meta}

@@ -22,7 +22,7 @@ client's buffer.
 """
 
 
-def severity(level: object, where: str) -> int:
+def find_level(level: object, where: str) -> int:
     """Return the place of *level* among the levels of MCP.
 
     Raises:
@@ -43,7 +43,7 @@ def set_level(host: CallServices, params: dict[str, Any], *, modern: bool) -> No
         raise RequestError(
             METHOD_NOT_FOUND, "Method not found: logging/setLevel (removed in 2026-07-28)"
         )
-    host.log_level = severity(params.get("level"), "params.level")
+    host.log_level = find_level(params.get("level"), "params.level")
 
 
 def find_wanted_level(call: Any) -> int | None:
@@ -67,7 +67,7 @@ def send(call: Any, params: dict[str, Any]) -> None:
     )
 
 
-def stray(host: CallServices, level: str, logger: str | None, data: Any) -> bytes | None:
+def encode_stray(host: CallServices, level: str, logger: str | None, data: Any) -> bytes | None:
     """Return the log message of no call for the client of *host*; `None` if the client does not
     want it.
     """

@@ -58,13 +58,13 @@ def find(
     """
     templates = {**kept, **catalog.templates}
     if method == "resources/read":
-        return resource(params, catalog.resources, templates, modern=modern)
+        return _read_resource_request(params, catalog.resources, templates, modern=modern)
     if method == "prompts/get":
-        return prompt(params, catalog.prompts)
-    return completion(params, catalog.prompts, templates)
+        return _read_prompt_request(params, catalog.prompts)
+    return _read_completion_request(params, catalog.prompts, templates)
 
 
-def unknown_method(method: str, tools: Named) -> RequestError:
+def make_method_error(method: str, tools: Named) -> RequestError:
     """Return the error for a *method* that does not exist; it may be one of the *tools*."""
     hint = ""
     if method in tools:  # in JSON-RPC without MCP, a function would be a method
@@ -72,7 +72,7 @@ def unknown_method(method: str, tools: Named) -> RequestError:
     return RequestError(METHOD_NOT_FOUND, f"Method not found: {method[:200]}{hint}")
 
 
-def unknown_tool(name: str, shown: Named) -> RequestError:
+def make_tool_error(name: str, shown: Named) -> RequestError:
     """Return the error for a *name* that none of the tools *shown* has, with the closest ones."""
     for tool in shown.values():
         action = getattr(tool.entry.function, "__self__", None)
@@ -84,7 +84,7 @@ def unknown_tool(name: str, shown: Named) -> RequestError:
     return RequestError(INVALID_PARAMS, _explain_unknown("tool", name, list(shown)))
 
 
-def resource(
+def _read_resource_request(
     params: dict[str, Any], by_uri: Named, templates: Named, *, modern: bool
 ) -> tuple[Tool, Any]:
     """Return the resource that a request with *params* means, and its arguments.
@@ -117,7 +117,7 @@ def _find_by_template(uri: str, templates: Named) -> Tool | None:
     return None
 
 
-def prompt(params: dict[str, Any], prompts: Named) -> tuple[Tool, Any]:
+def _read_prompt_request(params: dict[str, Any], prompts: Named) -> tuple[Tool, Any]:
     """Return the prompt that a request with *params* means, and its arguments.
 
     Raises:
@@ -138,7 +138,9 @@ def prompt(params: dict[str, Any], prompts: Named) -> tuple[Tool, Any]:
     return prompts[name], arguments or {}
 
 
-def completion(params: dict[str, Any], prompts: Named, templates: Named) -> tuple[Tool, Any]:
+def _read_completion_request(
+    params: dict[str, Any], prompts: Named, templates: Named
+) -> tuple[Tool, Any]:
     """Return the completion that a request with *params* means, and its arguments.
 
     Raises:
@@ -156,7 +158,7 @@ def completion(params: dict[str, Any], prompts: Named, templates: Named) -> tupl
             INVALID_PARAMS, "params.argument must have a name and a value, which are strings"
         )
     if ref["type"] == "ref/prompt":
-        owner, _ = prompt(ref, prompts)
+        owner, _ = _read_prompt_request(ref, prompts)
     else:
         uri = str(ref.get("uri"))
         found = templates.get(uri) or _find_by_template(uri, templates)
@@ -189,7 +191,7 @@ def _complete_there(owner: Tool) -> Tool:
     """Return what completes an argument of *owner* in the process that runs its calls."""
     handler = owner.handler
     assert isinstance(handler, ConnectionHandler)
-    return Tool(replace(owner.entry, kind="completions"), handler.completing())
+    return Tool(replace(owner.entry, kind="completions"), handler.make_completer())
 
 
 _COMPLETION = ("ref", "argument", "context")

@@ -8,9 +8,9 @@ from .. import log
 from ..errors import RequestError
 
 
-def too_many_calls(limit: int) -> RequestError:
+def make_calls_error(limit: int) -> RequestError:
     """Return the error for one more call, or subscription, than the *limit*."""
-    log.rarely(
+    log.warn_rarely(
         "pending calls",
         f"calls are refused: {limit} are in progress (--limit max_pending_calls)",
     )
@@ -21,9 +21,9 @@ def too_many_calls(limit: int) -> RequestError:
     )
 
 
-def too_many_bytes(held: int, limit: int) -> RequestError:
+def make_bytes_error(held: int, limit: int) -> RequestError:
     """Return the error for input beyond the *limit* while calls hold *held* bytes of it."""
-    log.rarely(
+    log.warn_rarely(
         "pending bytes",
         f"calls are refused: {held} bytes of input are held (--limit max_pending_bytes)",
     )

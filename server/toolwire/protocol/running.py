@@ -150,7 +150,7 @@ class CallServices(Protocol):
     session_state: dict[str, Any]
     session_id: str
 
-    def state_of(self, entry: Entry) -> Any:
+    def get_state(self, entry: Entry) -> Any:
         """Return the value of the lifespan of *entry*."""
 
     def send_notification(self, call: Any, make: Callable[[], bytes | None], size: int) -> None:
@@ -162,10 +162,10 @@ class CallServices(Protocol):
     def resource_changed(self) -> Callable[[str], None]:
         """Notifies the clients that watch the resource at a URI."""
 
-    def elicitations(self) -> Elicitor:
+    def get_elicitations(self) -> Elicitor:
         """Return the way to ask the client."""
 
-    def tasks(self) -> Tasks:
+    def get_tasks(self) -> Tasks:
         """Return the tasks of the session."""
 
     def expect_progress(self) -> None:

@@ -93,7 +93,7 @@ class ServerProtocol:
         """Answers repeated requests for the states of tasks, once there are some."""
         self._keeps_results = settings.on_large_result == "resource"
         self._declared: dict[str, Any] = {}
-        self.capabilities = catalog.capabilities(self._keeps_results)
+        self.capabilities = catalog.describe_capabilities(self._keeps_results)
         self._pages: dict[tuple[str, str | None, bool], bytes] = {}
         self._routes_by_method: dict[str, Route] = {
             "tools/call": self._call_tool,
@@ -105,7 +105,7 @@ class ServerProtocol:
             "subscriptions/listen": self._subscribe,
             "resources/subscribe": self._subscribe,
             "resources/unsubscribe": self._subscribe,
-            **dict.fromkeys(TASK_METHODS, lambda *given: host.tasks().serve(*given)),
+            **dict.fromkeys(TASK_METHODS, lambda *given: host.get_tasks().serve(*given)),
             "initialize": self._initialize,
             "server/discover": self._discover,
             "logging/setLevel": self._set_log_level,
@@ -180,13 +180,13 @@ class ServerProtocol:
         """
         self._routes = self._refusing_routes if refuse else self._routes_by_method
 
-    def method_error(self, method: str) -> RequestError | None:
+    def find_method_error(self, method: str) -> RequestError | None:
         """Return the error for a *method* that does not exist; `None` if it does."""
         if method in self._routes or method in self.catalog.methods:
             return None
-        from .lookup import unknown_method
+        from .lookup import make_method_error
 
-        return unknown_method(method, self._tools)
+        return make_method_error(method, self._tools)
 
     def answer(
         self, id: Id | UnsetType | None, outcome: bytes | RequestError, recipient: Recipient | None
@@ -212,12 +212,12 @@ class ServerProtocol:
             response = read_response(frame) if isinstance(frame, bytes) else None
             if response is not None:
                 return self.handle_response(response)
-            return self.slow_path().receive(frame)
+            return self.get_slow_path().receive(frame)
         except Exception as bug:  # the outer edge of the reading thread, which must continue
             log.traceback("a message could not be handled; please report this", bug)
             return self.answer(None, RequestError(INTERNAL_ERROR, "Internal error"), None)
 
-    def slow_path(self) -> SlowPath:
+    def get_slow_path(self) -> SlowPath:
         """Return the slow path of this protocol, which is imported for the first message that needs
         it.
         """
@@ -228,7 +228,7 @@ class ServerProtocol:
                 self.handle_request,
                 self.handle_response,
                 self.answer,
-                self.method_error,
+                self.find_method_error,
                 lambda method: method in self.catalog.methods,
                 self.in_flight.hold,
                 self._max_batch_elements,
@@ -275,7 +275,7 @@ class ServerProtocol:
     def _call_plain_method(
         self, request: Request, size: int, batch: Batch | None
     ) -> tuple[Decision, ...]:
-        error = self.method_error(request.method)
+        error = self.find_method_error(request.method)
         if error is not None:
             raise error
         if self._routes is self._refusing_routes:
@@ -297,15 +297,15 @@ class ServerProtocol:
                 return self._call_tool(request, {**params, **meant}, origin)
             tool = catalog.shown[name]  # says what is wrong with the arguments
         elif name in catalog.only_tasks:
-            self._host.tasks().require(params, origin)
+            self._host.get_tasks().require(params, origin)
             tool = catalog.only_tasks[name]
         if tool is not None:
             return self._begin(request, params, origin, tool.entry, tool.handler, arguments)
         if catalog.late is not None:
             return self._wait(request, params, origin, catalog.late)
-        from .lookup import unknown_tool
+        from .lookup import make_tool_error
 
-        raise unknown_tool(name, catalog.callable)
+        raise make_tool_error(name, catalog.callable)
 
     def _call_with_meta(self, call: Call, params: dict[str, Any]) -> tuple[Decision, ...]:
         meta: Any = params.get("_meta")
@@ -318,22 +318,22 @@ class ServerProtocol:
             if type(token) is str or type(token) is int:
                 call.token, call.last_report = token, ProgressReport(time.monotonic())
             if META_LOG_LEVEL in meta:  # in any era: a server sends it to its worker processes
-                from .log_messages import severity
+                from .log_messages import find_level
 
-                call.log_level = severity(meta[META_LOG_LEVEL], META_LOG_LEVEL)
+                call.log_level = find_level(meta[META_LOG_LEVEL], META_LOG_LEVEL)
         if call.origin.modern:
             call.capabilities = meta[META_CLIENT_CAPABILITIES]
             # A client that can answer questions repeats the call with the answer, and has to send
             # the same arguments; the tool may have changed its own by then.
             call.sent = _encode_any_depth(call.arguments) if call.capabilities else b""
         if call.origin.modern and "requestState" in params:
-            decisions = self.elicitations().resume(call, params)
+            decisions = self.get_elicitations().resume(call, params)
         else:
             call.early_answers = params.get("inputResponses")
             self.in_flight.begin(call, call.id, call.origin)
             decisions = (call,)
         if "extensions" in call.capabilities or "task" in params:
-            decisions = (*self._host.tasks().begin(call, params), *decisions)
+            decisions = (*self._host.get_tasks().begin(call, params), *decisions)
         if call.token is not None:  # after the call is in flight, where the heartbeat looks for it
             self._host.expect_progress()
         return decisions
@@ -411,9 +411,9 @@ class ServerProtocol:
         pages = self._pages
         page = pages.get(key)
         if page is None:
-            result = self.catalog.page(kind, cursor, is_modern=origin.modern)
+            result = self.catalog.make_page(kind, cursor, is_modern=origin.modern)
             if origin.modern:
-                result = lifecycle.modern_result(self.identity, result)
+                result = lifecycle.complete_modern_result(self.identity, result)
             page = pages[key] = encode_plain(result)
         if (
             origin.recipient is not None
@@ -464,7 +464,7 @@ class ServerProtocol:
             raise RequestError(
                 INVALID_PARAMS, f"params._meta must name the protocol version as {META_VERSION}"
             )
-        result = lifecycle.modern_result(
+        result = lifecycle.complete_modern_result(
             self.identity, lifecycle.discover(self.identity, self.capabilities)
         )
         return self.answer(request.id, encode_plain(result), origin.recipient)
@@ -508,7 +508,7 @@ class ServerProtocol:
 
     # Out
 
-    def elicitations(self) -> Elicitations:
+    def get_elicitations(self) -> Elicitations:
         """Return the elicitations of this protocol, whose module is imported for the first of
         them.
         """
@@ -532,10 +532,10 @@ class ServerProtocol:
         self._update_capabilities()
         if not notifies:
             return []
-        from .subscriptions import changes, notifications
+        from .subscriptions import encode_changes, find_changes
 
-        changed = changes(before, catalog, self._host)
-        return notifications(self.in_flight, changed, is_legacy=self.eras.version is not None)
+        changed = find_changes(before, catalog, self._host)
+        return encode_changes(self.in_flight, changed, is_legacy=self.eras.version is not None)
 
     def declare(self, capabilities: dict[str, Any]) -> None:
         """Declare *capabilities* from now on, whatever there is."""
@@ -543,7 +543,7 @@ class ServerProtocol:
         self._update_capabilities()
 
     def _update_capabilities(self) -> None:
-        own = self.catalog.capabilities(self._keeps_results)
+        own = self.catalog.describe_capabilities(self._keeps_results)
         self.capabilities = {**self._declared, **own}
 
     def end_subscriptions(self) -> list[bytes]:

@@ -67,8 +67,8 @@ _MEMBERS = {
 
 
 class SlowPath(msgspec.Struct, frozen=True):
-    """Decides with the functions of `ServerProtocol`; `method_error` returns `None` for a method
-    that exists.
+    """Decides with the functions of `ServerProtocol`; `find_method_error` returns `None` for a
+    method that exists.
     """
 
     handle_request: Callable[[Request, int, Batch | None], tuple[Decision, ...]]
@@ -76,7 +76,7 @@ class SlowPath(msgspec.Struct, frozen=True):
     answer: Callable[
         [Id | UnsetType | None, bytes | RequestError, Batch | None], tuple[Decision, ...]
     ]
-    method_error: Callable[[str], RequestError | None]
+    find_method_error: Callable[[str], RequestError | None]
     is_plain_method: Callable[[str], bool]
     hold: Callable[[int], None]
     max_batch_elements: int
@@ -110,7 +110,7 @@ class SlowPath(msgspec.Struct, frozen=True):
                 f"a batch of {len(message)} elements (the limit is {self.max_batch_elements});"
                 " split it"
             )
-            log.rarely("batch", f"refused {problem} (--limit max_batch_elements)")
+            log.warn_rarely("batch", f"refused {problem} (--limit max_batch_elements)")
             return self.answer(
                 None, RequestError(INVALID_REQUEST, f"Invalid request: {problem}"), None
             )
@@ -156,7 +156,7 @@ class SlowPath(msgspec.Struct, frozen=True):
             RequestError: if there is no such method, or MCP has no array for it.
         """
         method, params = element["method"], element.get("params")
-        unknown = self.method_error(method)
+        unknown = self.find_method_error(method)
         if unknown is not None:
             raise unknown
         if type(params) is list and not self.is_plain_method(method):

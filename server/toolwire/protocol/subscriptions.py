@@ -23,7 +23,7 @@ from toolwire_schemas.wire.messages import (
 from .. import log
 from ..errors import RequestError
 from .call import Send
-from .lifecycle import modern_result
+from .lifecycle import complete_modern_result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -117,7 +117,7 @@ def begin(
         granted["resourceSubscriptions"] = uris
         topics.update(RESOURCE + uri for uri in uris)
     if "taskIds" in wanted:
-        tasks = host.tasks().subscribe(wanted["taskIds"], params)
+        tasks = host.get_tasks().subscribe(wanted["taskIds"], params)
         granted["taskIds"] = tasks
         topics.update(TASK + task for task in tasks)
     open_request(in_flight, id, frozenset(topics))
@@ -138,9 +138,9 @@ def open_request(in_flight: InFlight, id: Id, topics: frozenset[str]) -> None:
     """
     in_flight.check_unused(id)
     if len(in_flight.subscriptions) >= in_flight.max_calls:
-        from .overload import too_many_calls
+        from .overload import make_calls_error
 
-        raise too_many_calls(in_flight.max_calls)
+        raise make_calls_error(in_flight.max_calls)
     in_flight.subscriptions[id] = topics
 
 
@@ -155,7 +155,7 @@ def take_open_requests(in_flight: InFlight, topic: str) -> list[Id]:
     return [id for id in found if in_flight.subscriptions.pop(id, None) is not None]
 
 
-def changes(before: Any, after: Any, host: CallServices) -> list[str]:
+def find_changes(before: Any, after: Any, host: CallServices) -> list[str]:
     """Return the capabilities of which a list differs between two catalogs, as far as the client of
     *host* cares.
     """
@@ -172,7 +172,7 @@ def changes(before: Any, after: Any, host: CallServices) -> list[str]:
     return changed if after.late is None else after.late.select_news(host, changed)
 
 
-def notifications(in_flight: InFlight, changed: Iterable[str], *, is_legacy: bool) -> list[bytes]:
+def encode_changes(in_flight: InFlight, changed: Iterable[str], *, is_legacy: bool) -> list[bytes]:
     """Return the notifications of the lists that have *changed*; one of them for a legacy
     client.
     """
@@ -197,7 +197,7 @@ def _end(id: Id, topics: frozenset[str], identity: Identity) -> bytes:
         return messages.encode_error(
             id, SHUTTING_DOWN, "The server exits before the task has ended"
         )
-    result = modern_result(identity, {"_meta": {META_SUBSCRIPTION_ID: id}})
+    result = complete_modern_result(identity, {"_meta": {META_SUBSCRIPTION_ID: id}})
     return messages.encode_response(id, result, is_plain=True)
 
 
@@ -317,5 +317,5 @@ class WatchedResources:
                 watched += topic.startswith(RESOURCE)
         if watched + more > MAX_WATCHED:
             problem = f"a client watches no more than {MAX_WATCHED} resources"
-            log.rarely("watched resources", f"subscriptions are refused: {problem}")
+            log.warn_rarely("watched resources", f"subscriptions are refused: {problem}")
             raise RequestError(OVERLOADED, f"Overloaded: {problem}")

@@ -90,7 +90,7 @@ class Heartbeat:
 
     def _find_reporting(self) -> list[tuple[Call, ProgressReport]]:
         """Return the calls that report progress, each with its latest report."""
-        pairs = [(call, call.last_report) for call in self._in_flight.running()]
+        pairs = [(call, call.last_report) for call in self._in_flight.list_running()]
         return [
             (call, report) for call, report in pairs if report is not None and not call.is_silent
         ]

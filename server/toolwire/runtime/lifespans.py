@@ -47,7 +47,7 @@ if TYPE_CHECKING:
         timers: Timers
         in_flight: InFlight
 
-        def event_loop(self) -> EventLoop:
+        def get_event_loop(self) -> EventLoop:
             """Return the event loop of asynchronous tools."""
 
         def end(self) -> None:
@@ -132,7 +132,7 @@ class Lifespans:
             new = [_Entered(lifespan) for lifespan in wanted if lifespan not in self._entered]
         for place, entered in enumerate(new):
             try:
-                entered.enter(self._server, self._session.event_loop)
+                entered.enter(self._server, self._session.get_event_loop)
             except LifespanFailed:
                 self._wanted = before
                 entered.leave()
@@ -142,7 +142,7 @@ class Lifespans:
             self._entered.update({entered.lifespan: entered for entered in new})
         self._newest, self._gates = frozenset(wanted), gates
 
-    def value(self, lifespan: Lifespan) -> Any:
+    def get_value(self, lifespan: Lifespan) -> Any:
         """Return the value of *lifespan*."""
         entered = self._entered.get(lifespan)
         if entered is None or entered.left.is_set():
@@ -163,7 +163,7 @@ class Lifespans:
                 self._looking = True
 
     def _leave_unused(self) -> None:
-        used = {call.entry.lifespan for call in self._session.in_flight.running()}
+        used = {call.entry.lifespan for call in self._session.in_flight.list_running()}
         with self._lock:
             self._looking = False
             unused = [

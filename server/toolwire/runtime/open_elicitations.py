@@ -31,7 +31,7 @@ class Runner(Protocol):
     timers: Timers
     is_ending: bool
 
-    def event_loop(self) -> EventLoop:
+    def get_event_loop(self) -> EventLoop:
         """Return the loop of the asynchronous tools."""
 
     def without_limit(self, call: Call) -> AbstractContextManager[None]:
@@ -91,7 +91,7 @@ class OpenElicitations:
 
         replies: list[Reply] = []
         replied = Event()
-        loop = self._session.event_loop()
+        loop = self._session.get_event_loop()
 
         def wake(reply: Reply) -> None:
             replies.append(reply)

@@ -159,13 +159,13 @@ class Session:
         self.timers.start()  # which retries for everything else that gets no thread
         self._workers.start_reading(read_and_decide)
 
-    def state_of(self, entry: Entry) -> Any:
+    def get_state(self, entry: Entry) -> Any:
         """Return `context.state` for a call of *entry*: the value of its lifespan."""
         if entry.lifespan is None or self.lifespans is None:
             raise RuntimeError(
                 f"{entry.name} has no context.state: define __lifespan__ in its module"
             )
-        return self.lifespans.value(entry.lifespan)
+        return self.lifespans.get_value(entry.lifespan)
 
     def feed(self, data: bytes) -> None:
         """Process *data*, any part of the stream, without waiting for the calls in it."""
@@ -313,7 +313,7 @@ class Session:
         self._refusing = self.writer.is_full
         self._protocol.refuse_requests(self._refusing)
         if self._refusing:
-            log.rarely(
+            log.warn_rarely(
                 "unsent",
                 f"requests are refused until the host reads: {self.writer.describe_unread()}",
             )
@@ -403,7 +403,7 @@ class Session:
 
     # Asynchronous tools
 
-    def event_loop(self) -> EventLoop:
+    def get_event_loop(self) -> EventLoop:
         """Return the event loop, which its first task starts."""
         if self.loop is None:
             from .event_loop import EventLoop
@@ -421,7 +421,7 @@ class Session:
 
     def _start_async(self, call: Call) -> None:
         try:
-            loop = self.event_loop()
+            loop = self.get_event_loop()
         except (ImportError, OSError) as error:  # a tool has used up the descriptors
             self.deliver(call, error)
         else:
@@ -524,21 +524,21 @@ class Session:
 
     # Elicitations
 
-    def elicitations(self) -> OpenElicitations:
+    def get_elicitations(self) -> OpenElicitations:
         """Return the way to ask the client, whose module is imported for the first elicitation."""
         if self._open_elicitations is None:
             from .open_elicitations import OpenElicitations
 
             self._open_elicitations = OpenElicitations(
                 self,
-                self._protocol.elicitations(),
+                self._protocol.get_elicitations(),
                 self.writer,
                 self._workers,
                 self._settings.ask_seconds,
             )
         return self._open_elicitations
 
-    def tasks(self) -> SessionTasks:
+    def get_tasks(self) -> SessionTasks:
         """Return the tasks of the client, whose module is imported for the first client that can
         have some. Only for the reading thread.
         """

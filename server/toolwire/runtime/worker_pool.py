@@ -132,7 +132,7 @@ class WorkerPool:
             if worker in self._workers:
                 self._abandoned.add(worker)
         if self._count_beyond_limit() > 0:
-            log.rarely("abandoned", f"{len(self._abandoned)} calls {_STUCK}")
+            log.warn_rarely("abandoned", f"{len(self._abandoned)} calls {_STUCK}")
         self.watch()
 
     def refuse_hopeless(self) -> None:

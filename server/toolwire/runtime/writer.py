@@ -186,7 +186,7 @@ class MessageWriter:
         full.
         """
         if self.unsent_bytes > 2 * self._max_unsent_bytes:
-            log.rarely(
+            log.warn_rarely(
                 "not reading", f"nothing is read until the host reads: {self.describe_unread()}"
             )
             with self._changed:

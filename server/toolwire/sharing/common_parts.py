@@ -61,7 +61,7 @@ class CommonParts:
         with self._lock:
             self.sessions = [other for other in self.sessions if other is not session]
 
-    def event_loop(self) -> EventLoop:
+    def get_event_loop(self) -> EventLoop:
         """Return the event loop, which its first task starts."""
         from ..runtime.event_loop import EventLoop
 
@@ -127,11 +127,11 @@ class _AllCalls:
             found += list(session.in_flight.lingering)
         return found
 
-    def running(self) -> list[Call]:
+    def list_running(self) -> list[Call]:
         """Return the calls whose tools have not returned."""
         found: list[Call] = []
         for session in self._common.sessions:
-            found += session.in_flight.running()
+            found += session.in_flight.list_running()
         return found
 
 
@@ -156,9 +156,9 @@ class SharingSession(Session):
                 pool = self._pools[tools] = make_pool()
             return pool
 
-    def tasks(self) -> SessionTasks:
-        """As `Session.tasks`; another session may have had a task."""
-        tasks = super().tasks()
+    def get_tasks(self) -> SessionTasks:
+        """As `Session.get_tasks`; another session may have had a task."""
+        tasks = super().get_tasks()
         tasks.absent = self._common.absent
         return tasks
 
@@ -172,7 +172,7 @@ class SharingSession(Session):
     @property
     def runs_task(self) -> bool:
         """Whether the call of a task runs here, whichever session has the task."""
-        calls = self.in_flight.running()
+        calls = self.in_flight.list_running()
         return any(call.task is not None and not call.ended for call in calls)
 
     def end(self) -> None:
@@ -189,7 +189,7 @@ class SharingSession(Session):
     def _end_other_calls(self) -> None:
         """End the calls that are no tasks, and subscriptions: their client has gone."""
         self._protocol.end_subscriptions()
-        for call in self.in_flight.running():
+        for call in self.in_flight.list_running():
             if call.task is None and not call.lingers and self.in_flight.end(call, given_up=True):
                 self.stop(call)
 
@@ -204,12 +204,12 @@ class SharingSession(Session):
             pool.wait(deadline)
         self._common.remove(self)
 
-    def event_loop(self) -> EventLoop:
+    def get_event_loop(self) -> EventLoop:
         """Return the event loop of all sessions."""
         if self.loop is None:
             from ..runtime.loop_responses import LoopResponses
 
-            loop: Any = _LoopOfAll(self._common.event_loop())
+            loop: Any = _LoopOfAll(self._common.get_event_loop())
             self.loop = loop
             self.responses = LoopResponses(self, estimate_size)
         return self.loop
@@ -221,11 +221,11 @@ class _LifespansOfAll:
     def __init__(self, common: CommonParts) -> None:
         self._common = common
 
-    def value(self, lifespan: Lifespan) -> Any:
+    def get_value(self, lifespan: Lifespan) -> Any:
         """Return the value of *lifespan*."""
         if self._common.lifespans is None:
             raise RuntimeError("there is no context.state: no lifespan was entered")
-        return self._common.lifespans.value(lifespan)
+        return self._common.lifespans.get_value(lifespan)
 
     def leave_unused(self) -> None:
         """Leave those that no tool has any more."""

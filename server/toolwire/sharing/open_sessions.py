@@ -207,7 +207,7 @@ class OpenSessions:
 
 
 def _describe_session(connection: ClientConnection, session: Session) -> dict[str, Any]:
-    running = session.in_flight.running()
+    running = session.in_flight.list_running()
     names = [call.entry.name for call in running[:_MAX_LISTED_CALLS]]
     return {
         "pid": connection.pid,

@@ -132,7 +132,7 @@ def make_key(words: Sequence[str], folder: bytes, environment: Mapping[bytes, by
     """Return the name of the process for *words*, run in *folder* with *environment*.
 
     Sessions with equal keys share. Of the Python and the Toolwire, their places count: a process
-    whose files have changed takes no new session (`loaded_files.py`).
+    whose files have changed takes no new session (`LoadedFiles`).
     """
     # of `hashlib`, which takes longer to import than all else here
     from _blake2 import blake2b

@@ -156,7 +156,7 @@ class SharedProcess:
             except OSError as error:
                 if self._admission.is_ending:
                     return
-                log.rarely("accept", f"a session could not be accepted: {error.strerror}")
+                log.warn_rarely("accept", f"a session could not be accepted: {error.strerror}")
                 self._sessions.wait_for_one(_RETRY_SECONDS)  # whose end frees a descriptor
                 continue
             try:
@@ -188,7 +188,7 @@ class SharedProcess:
             "words": self._sharing.words,
             "folder": os.getcwd(),
             "sessions": len(clients),
-            "calls": sum(len(each.in_flight.running()) for each in self._common.sessions),
+            "calls": sum(len(each.in_flight.list_running()) for each in self._common.sessions),
             "since": self._began,
             "log": self._sharing.place.log,
             "clients": clients,

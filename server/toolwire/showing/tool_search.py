@@ -299,11 +299,11 @@ class SearchDoor:
         """
         from toolwire_dialects.search.near_tools import write_near_tools
 
-        from ..protocol.lookup import unknown_tool
+        from ..protocol.lookup import make_tool_error
 
         if not self._searched.by_name:  # mounted servers, none of which was needed so far
             return f"Unknown tool: {name[:200]}; search for it first"
-        problem = unknown_tool(name, self._searched.by_name).message
+        problem = make_tool_error(name, self._searched.by_name).message
         near = write_near_tools(name, self._searched.index)
         return f"{problem}\n\n{near}" if near else problem
 

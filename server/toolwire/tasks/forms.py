@@ -9,7 +9,7 @@ from toolwire_schemas.wire.codec import decode, encode_plain
 from toolwire_schemas.wire.messages import META_SUBSCRIPTION_ID, REQUEST_CANCELLED
 from toolwire_schemas.wire.tasks import META_RELATED_TASK
 
-from ..protocol.lifecycle import modern_result
+from ..protocol.lifecycle import complete_modern_result
 
 if TYPE_CHECKING:
     from toolwire_schemas.wire.messages import Id
@@ -29,12 +29,12 @@ POLL_MILLISECONDS = 1000
 
 def encode_created(task: AnyTask, identity: Identity) -> bytes:
     """Return the result of the call that has become *task*."""
-    return encode_plain(modern_result(identity, {"resultType": "task", **_describe(task)}))
+    return encode_plain(complete_modern_result(identity, {"resultType": "task", **_describe(task)}))
 
 
 def encode_detailed(task: AnyTask, identity: Identity) -> bytes:
     """Return the result of `tasks/get`."""
-    return _encode_with_outcome(task, modern_result(identity, _describe_fully(task)))
+    return _encode_with_outcome(task, complete_modern_result(identity, _describe_fully(task)))
 
 
 def encode_notification(task: AnyTask, identity: Identity, subscription: Id) -> bytes:
@@ -53,9 +53,9 @@ def _describe_fully(task: AnyTask) -> dict[str, Any]:
     described = _describe(task)
     if task.status != "input_required":
         return described
-    from ..protocol.elicitation import input_request  # few tasks ask
+    from ..protocol.elicitation import make_input_request  # few tasks ask
 
-    asked = {key: input_request(pending) for key, pending in list(task.questions.items())}
+    asked = {key: make_input_request(pending) for key, pending in list(task.questions.items())}
     return {**described, "inputRequests": asked}
 
 

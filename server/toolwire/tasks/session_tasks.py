@@ -39,7 +39,7 @@ from toolwire_schemas.wire.tasks import (
 from .. import log
 from ..errors import RequestError
 from ..protocol.call import Cancel, ElicitationReply, Origin, Send
-from ..protocol.lifecycle import modern_result
+from ..protocol.lifecycle import complete_modern_result
 from ..protocol.subscriptions import (
     RESULT,
     TASK,
@@ -236,7 +236,7 @@ class SessionTasks:
             )
 
     def _find_candidates(self) -> list[Call]:
-        return [call for call in self._in_flight.running() if _may_become_task(call)]
+        return [call for call in self._in_flight.list_running() if _may_become_task(call)]
 
     def make_task(self, call: Call) -> None:
         """Make *call* a task now, if its client waits for it and there is room. From any thread."""
@@ -276,7 +276,7 @@ class SessionTasks:
         try:
             store.keep_job(id, job)
         except StoreError as error:
-            log.rarely("kept job", f"a job will not be found after a crash: {error}")
+            log.warn_rarely("kept job", f"a job will not be found after a crash: {error}")
 
     def _save(self, task: Task, call: Call) -> bool:
         """Write a new task into the store, if there is one; return whether it will survive."""
@@ -305,7 +305,7 @@ class SessionTasks:
     def _refuse_tasks(self, reason: str) -> None:
         """Log why no calls become tasks, for the error of one that must be a task."""
         self._reason = reason
-        log.rarely("tasks", f"no calls become tasks: {reason}")
+        log.warn_rarely("tasks", f"no calls become tasks: {reason}")
 
     def _make_refusal(self) -> RequestError:
         return RequestError(OVERLOADED, f"No task could be made: {self._reason}; retry later")
@@ -481,7 +481,7 @@ class SessionTasks:
         return task
 
     def _acknowledge(self, request: Request) -> Decisions:
-        return self._answer(request, encode_plain(modern_result(self._identity, {})))
+        return self._answer(request, encode_plain(complete_modern_result(self._identity, {})))
 
     def _answer(self, request: Request, result: bytes) -> Decisions:
         return (Send(messages.encode_response_of_json(_get_id(request), result)),)
@@ -545,7 +545,7 @@ class SessionTasks:
 
     def close_question(self, pending: PendingElicitation) -> bool:
         """As `TaskHome.close_question`."""
-        return self._protocol.elicitations().close(pending)
+        return self._protocol.get_elicitations().close(pending)
 
     def _find_own(self, id: str) -> Task | None:
         """Return the task *id* of this session, or of one that has ended: then it is of this one
@@ -587,7 +587,7 @@ class SessionTasks:
         try:
             self._store.finish(task.id, end)
         except StoreError as error:  # it stays in memory
-            log.rarely(
+            log.warn_rarely(
                 "task outcome", f"the result of {task.tool} cannot be written to the store: {error}"
             )
             return False

@@ -75,8 +75,8 @@ class LastStart:
         if self._key is None:
             return
         entries = {kind: catalog.describe(kind) for kind in LIST_METHODS.values()}
-        capabilities = catalog.capabilities(self._keeps_results)
-        handshake = _Handshake(identity.server_info(), capabilities, identity.instructions)
+        capabilities = catalog.describe_capabilities(self._keeps_results)
+        handshake = _Handshake(identity.describe_server(), capabilities, identity.instructions)
         handshakes = {self._revision: msgspec.to_builtins(handshake)}
         lists = Lists(entries=entries, handshakes=handshakes)
         if lists != self._lists:

@@ -40,7 +40,7 @@ class ServedLists:
     @property
     def server_name(self) -> str:
         """The name of the server that the host is shown."""
-        name: str = self._identity.server_info()["name"]
+        name: str = self._identity.describe_server()["name"]
         return name
 
     def find_last_start(self) -> LastStart:

@@ -107,13 +107,13 @@ class WrappedCatalog(Catalog):
         super().__init__(tools, hidden=hidden, door=door)
         self._theirs = theirs
 
-    def capabilities(self, keeps_results: bool) -> Capabilities:
+    def describe_capabilities(self, keeps_results: bool) -> Capabilities:
         """As `Catalog.capabilities`."""
         declared: Capabilities = {}
         for name, members in self._theirs.items():
             if isinstance(members, dict):
                 declared[name] = members
-        for name, members in super().capabilities(keeps_results).items():
+        for name, members in super().describe_capabilities(keeps_results).items():
             if name == "resources":  # results that were too large: they never change
                 members = {"listChanged": True}
             declared[name] = {**declared.get(name, {}), **members}

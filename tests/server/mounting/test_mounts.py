@@ -529,7 +529,7 @@ def test_a_call_that_is_cancelled_while_its_server_starts_waits_no_longer(
         wait_until(lambda: bool(foreign.received("initialize")))
         call.cancel()
         session = server._sessions[-1]
-        wait_until(lambda: not session.in_flight.running())
+        wait_until(lambda: not session.in_flight.list_running())
         (foreign.folder / "go").touch()
         assert client.call_tool("there_echo").raw["unknown"] == [2]
         assert len(foreign.received("tools/call")) == 1

@@ -42,14 +42,14 @@ class RecordingHost(NoHost):
                 found.append(notification["params"])
         return found
 
-    def state_of(self, entry: Any) -> Any:
+    def get_state(self, entry: Any) -> Any:
         return f"the state of {entry.name}"
 
     def send_notification(self, *arguments: Any) -> None:
         _, make, size = arguments
         self.notifications.append((make(), size))
 
-    def elicitations(self) -> RecordingHost:
+    def get_elicitations(self) -> RecordingHost:
         return self
 
     def ask(self, *arguments: Any) -> dict[str, Any]:

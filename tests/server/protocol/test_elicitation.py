@@ -445,7 +445,7 @@ def test_a_parked_call_that_ends_is_not_answered_and_cannot_be_resumed_or_parked
     [started] = send(modern("tool", {}, 1))
     woken: list[Any] = []
     asked = PendingElicitation(started, {"message": "Sure?", "requestedSchema": FORM}, woken.append)
-    question = protocol.elicitations().request(asked)
+    question = protocol.get_elicitations().request(asked)
     assert question is not None
     key = decode(question)["result"]["requestState"]
 
@@ -458,7 +458,7 @@ def test_a_parked_call_that_ends_is_not_answered_and_cannot_be_resumed_or_parked
     [refused] = send(again)
     assert decode(refused.message)["error"]["code"] == -32602
     with pytest.raises(Cancelled):
-        protocol.elicitations().request(asked)
+        protocol.get_elicitations().request(asked)
 
 
 def test_a_legacy_call_whose_tool_stops_waiting_by_itself_is_answered_by_the_tool(

@@ -65,7 +65,7 @@ def test_a_fault_of_toolwire_is_an_internal_error_without_details(
     in_a_batch: bool, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     protocol = protocol_of(add)
-    monkeypatch.setattr(protocol.catalog, "page", lambda *_, **__: 1 // 0)
+    monkeypatch.setattr(protocol.catalog, "make_page", lambda *_, **__: 1 // 0)
     sent = request("tools/list")
 
     [answer, pong] = answers(protocol, [sent] if in_a_batch else sent, request("ping", id=2))

@@ -120,7 +120,7 @@ def test_a_call_counts_until_its_tool_has_returned(life: str) -> None:
     live(calls, begin(calls, "first"), steps)
 
     assert is_refused(calls, "second") == (OVERLOADED if is_held else 0)
-    assert len(calls.running()) == 1
+    assert len(calls.list_running()) == 1
 
 
 @pytest.mark.parametrize("life", LIVES)

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.server_process import MODERN, answers, call, protocol_of, request, served
 from toolwire import Server
-from toolwire.protocol.result_size.cut_text import beginning
+from toolwire.protocol.result_size.cut_text import cut_end
 from toolwire_schemas.published import load_validator
 from toolwire_schemas.wire.codec import encode
 from toolwire_tools import Audio, File, Image, Text, tool_api
@@ -200,13 +200,13 @@ def test_any_content_is_made_smaller_or_refused(
 def test_a_text_is_cut_between_characters_and_rather_between_lines(
     whole: str, most: int, expected: str
 ) -> None:
-    assert beginning(whole, most) == expected
+    assert cut_end(whole, most) == expected
 
 
 @given(st.text(), st.integers(-1, 30))
 @example("\U0001f600\\\x7f\x1f\u2028", 9)
 def test_a_beginning_fits_and_is_one(whole: str, most: int) -> None:
-    found = beginning(whole, most)
+    found = cut_end(whole, most)
 
     assert whole.startswith(found)
     assert len(encode(found)) - 2 <= max(most, 0)

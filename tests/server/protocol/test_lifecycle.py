@@ -32,10 +32,10 @@ def test_only_what_the_author_does_not_give_is_found(
 
     identity = Identity(name, version, find=find)
 
-    info = identity.server_info()
+    info = identity.describe_server()
 
     assert (info["name"], info["version"]) == expected
-    assert identity.server_info() is info
+    assert identity.describe_server() is info
     is_complete = name is not None and version is not None
     assert len(searches) == (0 if is_complete else 1)
 
@@ -44,7 +44,7 @@ def test_only_what_the_author_does_not_give_is_found(
     ("name", "version"), [("notes", "2"), ("notes", None), (None, "2"), (None, None)]
 )
 def test_without_a_search_what_is_not_given_is_empty(name: str | None, version: str | None) -> None:
-    info = Identity(name, version, title="Notes").server_info()
+    info = Identity(name, version, title="Notes").describe_server()
 
     assert info == {"name": name or "", "version": version or "", "title": "Notes"}
 

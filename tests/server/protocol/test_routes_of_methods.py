@@ -153,7 +153,7 @@ def test_a_fault_of_toolwire_in_the_slow_path_is_logged_and_answered(
         raise ZeroDivisionError("by Toolwire")
 
     protocol = protocol_of(add)
-    monkeypatch.setattr(protocol, "slow_path", fail)
+    monkeypatch.setattr(protocol, "get_slow_path", fail)
 
     [answer] = sent_by(protocol.receive(b"[1]"))
 
@@ -195,7 +195,7 @@ def test_a_cancelled_call_is_given_up_and_counts_until_its_tool_has_returned() -
 
     assert decisions == (Cancel(started),)
     assert started.given_up
-    assert protocol.in_flight.running() == [started]
+    assert protocol.in_flight.list_running() == [started]
 
 
 @pytest.mark.parametrize(
@@ -314,7 +314,7 @@ def ask(protocol: ServerProtocol, started: Call) -> tuple[PendingElicitation, An
     replies: list[Any] = []
     params = {"message": "Sure?", "requestedSchema": FORM}
     pending = PendingElicitation(started, params, replies.append)
-    message = protocol.elicitations().request(pending)
+    message = protocol.get_elicitations().request(pending)
     assert message is not None
     return pending, decode(message), replies
 
@@ -367,7 +367,7 @@ def test_a_repeated_call_without_id_and_reply_is_not_answered() -> None:
 def test_the_elicitations_of_a_protocol_are_one_object() -> None:
     protocol = protocol_of(add)
 
-    assert protocol.elicitations() is protocol.elicitations()
+    assert protocol.get_elicitations() is protocol.get_elicitations()
 
 
 # What waits for mounted servers, and calls through a search

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from support.server_process import NoHost, answers, call, protocol_of, request
 from toolwire.protocol.call import Call, Origin
-from toolwire.protocol.result_size.cut_text import beginning
+from toolwire.protocol.result_size.cut_text import cut_end
 from toolwire.protocol.result_size.large_results import LargeResults
 from toolwire.protocol.result_size.result_limit import Limit
 from toolwire.settings import Settings
@@ -169,7 +169,7 @@ def test_the_error_of_a_batch_says_how_much_its_responses_take() -> None:
 def test_a_beginning_ends_with_a_line_that_ends_nearby(
     whole: str, most: int, expected: str
 ) -> None:
-    assert beginning(whole, most) == expected
+    assert cut_end(whole, most) == expected
 
 
 # Structured content
@@ -187,7 +187,7 @@ def smaller(result: dict[str, Any], room: int) -> Any:
     made = Call(1, tool.entry, tool.handler, {}, Origin(10, None, False), {}, False, NoHost())
     results = LargeResults(Settings(on_large_result="truncate"), {})
     size = len(encode(result)) + 40
-    response = results.response(made, result, size, Limit(room, f"{room} bytes"))
+    response = results.make_response(made, result, size, Limit(room, f"{room} bytes"))
     return decode(response)["result"] if isinstance(response, bytes) else response
 
 

@@ -92,7 +92,7 @@ def test_well_formed_messages_get_the_same_answer_in_both_lanes(sent: list[dict[
         text = encode(message)
 
         quickly = in_one_form(fast, fast.receive(text))
-        slow_pathly = in_one_form(slow, slow.slow_path().receive(text))
+        slow_pathly = in_one_form(slow, slow.get_slow_path().receive(text))
 
         assert quickly == slow_pathly
 
@@ -104,13 +104,13 @@ def test_members_of_a_batch_get_the_answers_that_each_would_get_of_jsonrpcserver
     together, judged = protocol_of(add), protocol_of(add)
     sent = decode(encode(sent))
 
-    decided = in_one_form(together, together.slow_path().receive(encode(sent)))
+    decided = in_one_form(together, together.get_slow_path().receive(encode(sent)))
 
     batch = Batch(
         sum(not slow_path._is_response(element) for element in sent), judged.in_flight.hold
     )
     one_by_one = [
-        each for element in sent for each in judged.slow_path()._receive_one(element, 1, batch)
+        each for element in sent for each in judged.get_slow_path()._receive_one(element, 1, batch)
     ]
     assert decided == in_one_form(judged, one_by_one)
 

@@ -196,14 +196,14 @@ def test_a_list_that_is_made_while_the_tools_change_is_not_kept(
 
     protocol = protocol_of(one)
     before = protocol.catalog
-    page = before.page
+    page = before.make_page
 
     def change_and_page(kind: str, cursor: str | None, *, is_modern: bool) -> Any:
         made = page(kind, cursor, is_modern=is_modern)
         protocol.replace(Catalog([]))
         return made
 
-    monkeypatch.setattr(before, "page", change_and_page)
+    monkeypatch.setattr(before, "make_page", change_and_page)
 
     _, after = answers(protocol, request("tools/list"), request("tools/list", id=2))
 

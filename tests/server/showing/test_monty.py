@@ -151,7 +151,7 @@ def test_cancelled_program_leaves_no_call_and_no_process(code: str) -> None:
         assert began.wait(PATIENCE_SECONDS)
         talk.send(request("notifications/cancelled", {"requestId": 7}, ...))
 
-        wait_until(lambda: not talk.session.in_flight.running())
+        wait_until(lambda: not talk.session.in_flight.list_running())
         wait_until(lambda: own_children() <= before)
         talk.session.end()
 

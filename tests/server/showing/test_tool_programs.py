@@ -451,7 +451,7 @@ def test_cancelled_program_cancels_its_calls_and_leaves_no_process() -> None:
 
         assert cancelled.wait(PATIENCE_SECONDS)
         wait_until(lambda: not called_by("sleeping-prog"))
-        wait_until(lambda: not talk.session.in_flight.running())
+        wait_until(lambda: not talk.session.in_flight.list_running())
         talk.send(request("ping", id=8))
         assert talk.next() == {"jsonrpc": "2.0", "id": 8, "result": {}}
         talk.session.end()
@@ -478,7 +478,7 @@ def test_program_that_is_killed_leaves_no_call() -> None:
         result = talk.next()["result"]
         assert began.wait(PATIENCE_SECONDS)
         assert cancelled.wait(PATIENCE_SECONDS)
-        wait_until(lambda: not talk.session.in_flight.running())
+        wait_until(lambda: not talk.session.in_flight.list_running())
         talk.session.end()
 
     assert "killed by signal" in result["content"][0]["text"]
@@ -488,7 +488,7 @@ def test_program_that_ends_leaves_no_call_that_it_does_not_await(talk: Talk) -> 
     talk.send(program("hang()\nawait add(1)"))
 
     assert talk.next()["result"]["content"][0]["text"] == "2"
-    wait_until(lambda: not talk.session.in_flight.running())
+    wait_until(lambda: not talk.session.in_flight.list_running())
 
 
 # Any program

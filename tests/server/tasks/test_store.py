@@ -115,7 +115,7 @@ def test_a_result_is_read_from_the_store_and_not_kept_in_memory(tmp_path: Path) 
     task = client.begin("big", {"size": 1000})
     client.until(task, "completed")
 
-    kept = client._session.tasks()._tasks
+    kept = client._session.get_tasks()._tasks
     wait_until(lambda: kept[task].outcome == b"")
     assert len(client.get(task)["result"]["content"][0]["text"]) == 1000
     client.end()

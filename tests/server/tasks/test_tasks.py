@@ -632,10 +632,10 @@ def test_many_tasks_come_and_go_without_growth(tools: Tools) -> None:
             client.wait(lambda message: message.get("params", {}).get("status") == "completed")
             client.get(task)
             client.messages.clear()
-        tasks = client._session.tasks()
+        tasks = client._session.get_tasks()
         kept = (tasks._tasks, tasks._states, tasks._announced)
         sizes = [len(each) for each in kept]
-        return [*sizes, tasks._kept_bytes, len(client._session.in_flight.running())]
+        return [*sizes, tasks._kept_bytes, len(client._session.in_flight.list_running())]
 
     first = run_tasks(16)
 

@@ -18,7 +18,7 @@ import pytest
 from server.tasks.tasking import META
 from support.running_processes import parent_of
 from support.server_process import Process, call, request, running, served, wait_until
-from toolwire.settings import settings_of
+from toolwire.settings import make_settings
 from toolwire.workers.isolated_tool import isolate_loaded
 from toolwire_tools import RegistrationError, find_tools, tool_api
 
@@ -563,7 +563,7 @@ def test_an_engine_whose_package_is_missing_says_how_to_install_it(
         isolate_loaded(
             find_tools(tool),
             {"targets": ["file.py"]},
-            settings_of({"run_on": {"there": "dask:local"}}),
+            make_settings({"run_on": {"there": "dask:local"}}),
         )
 
 
@@ -577,4 +577,4 @@ def test_a_tool_of_an_unknown_engine_is_named() -> None:
     def tool() -> None: ...
 
     with pytest.raises(RegistrationError, match="tool 'tool': it runs in 'there'"):
-        isolate_loaded(find_tools(tool), {"targets": ["file.py"]}, settings_of({}))
+        isolate_loaded(find_tools(tool), {"targets": ["file.py"]}, make_settings({}))

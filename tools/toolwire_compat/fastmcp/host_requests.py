@@ -51,7 +51,9 @@ async def request(caller: Caller, method: str, params: dict[str, Any]) -> dict[s
     host = getattr(caller, "host", None)
     if host is None:  # a test without a server, or a program
         raise CannotAsk(f"{method} needs a call of a host")
-    answer: dict[str, Any] = await host.elicitations().ask_async(caller, params, "answer", method)
+    answer: dict[str, Any] = await host.get_elicitations().ask_async(
+        caller, params, "answer", method
+    )
     return answer
 
 

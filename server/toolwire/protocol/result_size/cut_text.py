@@ -26,7 +26,7 @@ of regional flags.
 """
 
 
-def beginning(text: str, max_bytes: int) -> str:
+def cut_end(text: str, max_bytes: int) -> str:
     """Return the longest beginning of *text* that takes at most *max_bytes* as JSON and does not
     end in a character.
 
@@ -51,7 +51,7 @@ def split_text(text: str, max_bytes: int) -> Iterator[str]:
     start = 0
     while start < len(text):
         longest = text[start : start + max_bytes + _LONGEST_CHARACTER]
-        piece = beginning(longest, max_bytes)
+        piece = cut_end(longest, max_bytes)
         yield piece
         start += len(piece)
 

@@ -16,7 +16,7 @@ from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import decode, encode_plain
 
 from ... import log
-from .cut_text import beginning
+from .cut_text import cut_end
 from .kept_results import URI, Block, KeptResults
 
 if TYPE_CHECKING:
@@ -66,7 +66,9 @@ class LargeResults:
             self._kept = KeptResults(settings)
             kept[URI] = self._kept.make_resource()
 
-    def response(self, call: Call, result: dict[str, Any], size: int, limit: Limit) -> bytes | str:
+    def make_response(
+        self, call: Call, result: dict[str, Any], size: int, limit: Limit
+    ) -> bytes | str:
         """Return a response within *limit* in place of *result*, which takes *size* bytes; else the
         error text.
         """
@@ -136,7 +138,7 @@ class LargeResults:
         """
         parts = [self._measure(block) for block in result["content"]]
         room = _choose_whole(parts, room - _NOTE_BYTES)
-        others = sorted((part for part in parts if not part.is_whole), key=_size)
+        others = sorted((part for part in parts if not part.is_whole), key=_get_size)
         if room < 0 or not self._can_keep(others):
             return None
         if not others and not is_explained:
@@ -163,7 +165,7 @@ class LargeResults:
             most = _measure_room(cut, room)
             if self._kept is not None:
                 most = min(most, _PREVIEW_BYTES)
-            head = beginning(cut.block["text"], most)
+            head = cut_end(cut.block["text"], most)
         note = f"[{_describe_cut(parts, head)}{ending}]"
         content = []
         for part in parts:
@@ -184,10 +186,10 @@ class LargeResults:
         return _Part(block, size, cost)
 
     def _can_keep(self, parts: list[_Part]) -> bool:
-        return self._kept is None or self._kept.has_room(sum(map(_size, parts)))
+        return self._kept is None or self._kept.has_room(sum(map(_get_size, parts)))
 
 
-def _size(part: _Part) -> int:
+def _get_size(part: _Part) -> int:
     return part.size
 
 
@@ -200,7 +202,7 @@ def _choose_whole(parts: list[_Part], room: int) -> int:
     room that is left.
     """
     room -= sum(part.cost for part in parts)
-    for part in sorted(parts, key=_size):
+    for part in sorted(parts, key=_get_size):
         more = part.size - part.cost
         if more <= room:
             part.is_whole = True

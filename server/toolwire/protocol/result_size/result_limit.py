@@ -31,7 +31,9 @@ def limit_of(call: Call, result: dict[str, Any], size: int, settings: Settings) 
     limit = Limit(most, f"{most:,} bytes")
     is_for_model = call.entry.kind != "methods" and own is None
     if settings.max_result_tokens is not None and is_for_model and not result.get("isError"):
-        limit = min(limit, _limit_in_tokens(result, size, settings.max_result_tokens), key=_room)
+        limit = min(
+            limit, _limit_in_tokens(result, size, settings.max_result_tokens), key=_get_room
+        )
     batch = call.origin.recipient
     if batch is None or limit.room <= settings.max_result_bytes - batch.size:
         return limit
@@ -39,7 +41,7 @@ def limit_of(call: Call, result: dict[str, Any], size: int, settings: Settings) 
     return Limit(room, f"{settings.max_result_bytes:,} bytes", is_of_batch=size <= limit.room)
 
 
-def _room(limit: Limit) -> int:
+def _get_room(limit: Limit) -> int:
     return limit.room
 
 

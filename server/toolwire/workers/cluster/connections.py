@@ -89,7 +89,7 @@ class Listener:
                 start_thread(self._admit, "toolwire-admission", peer, address[0])
             except (OSError, RuntimeError) as error:  # no descriptor is free, or no thread
                 self._places.release()
-                log.rarely("listener", f"workers on nodes cannot connect: {error}")
+                log.warn_rarely("listener", f"workers on nodes cannot connect: {error}")
                 time.sleep(0.1)
 
     def _admit(self, peer: socket.socket, host: str) -> None:
@@ -105,7 +105,7 @@ class Listener:
                 take(keep_alive(peer))
         except OSError as error:
             peer.close()
-            log.rarely(f"refused {host}", f"a connection from {host} was refused: {error}")
+            log.warn_rarely(f"refused {host}", f"a connection from {host} was refused: {error}")
         finally:
             self._places.release()
 

@@ -171,7 +171,7 @@ def _listen(address: tuple[str, int], deadline: float) -> socket.socket | None:
         try:
             return socket.create_server(address, family=family)
         except OSError as error:
-            log.rarely("found jobs", f"cannot listen for jobs on port {address[1]}: {error}")
+            log.warn_rarely("found jobs", f"cannot listen for jobs on port {address[1]}: {error}")
             time.sleep(_RETRY_SECONDS)
     return None
 

@@ -74,7 +74,7 @@ def _with_options(sharing: Sharing, options: dict[str, Any], files: list[str]) -
 def _serve_tools(sharing: Sharing, arguments: list[str]) -> NoReturn:
     from ....loading.env_file import apply_env_file
     from ....log import configure
-    from ....settings import settings_of
+    from ....settings import make_settings
     from ..serve import (
         COMMAND,
         SELECTION,
@@ -112,7 +112,7 @@ def _serve_tools(sharing: Sharing, arguments: list[str]) -> NoReturn:
             session.declare(ALL_CAPABILITIES)
         return session
 
-    process = SharedProcess(server.common, open_session, settings_of(settings), streams, sharing)
+    process = SharedProcess(server.common, open_session, make_settings(settings), streams, sharing)
     load = partial(load_tools, server, targets, options, settings, lambda: None)
     process.serve(load, answers_handshake=declares != "unknown")
 

@@ -5,6 +5,7 @@ that the process was made of has changed.
 from __future__ import annotations
 
 import os
+import re
 import sys
 
 if sys.platform == "win32":
@@ -26,6 +27,9 @@ Stamp = tuple[object, ...]
 MAX_SESSIONS = 256
 """Each has a thread that reads and one for timers, two descriptors, and some 100 kB."""
 
+_CHANGED = "changed"
+"""The answer to a session that needs a process of other files."""
+
 _SOURCES = (".py", ".yaml", ".yml")
 
 
@@ -41,6 +45,7 @@ class OpenPlace:
         """Hangs up when no process holds it open for writing."""
         self._pipe_number = os.fstat(self.pipe).st_ino
         self.listener = open_listener(place.socket)
+        self._aside = place.make_private(os.getpid())
         self._socket_number = os.stat(place.socket).st_ino
         self._own_end = -1
 
@@ -59,10 +64,22 @@ class OpenPlace:
             os.close(self._own_end)
             self._own_end = -1
 
+    def is_registered(self) -> bool:
+        """Return whether new sessions find this process."""
+        return _has_number(self._place.socket, self._socket_number)
+
     def unregister(self) -> None:
         """Remove the files, so that new sessions start another process."""
-        self._remove(self._place.socket, self._socket_number)
-        self._remove(self._place.alive, self._pipe_number)
+        for path in (self._place.socket, self._aside.socket):
+            _remove(path, self._socket_number)
+        _remove(self._place.alive, self._pipe_number)
+
+    def step_aside(self) -> None:
+        """Let new sessions start another process; `toolwire share` still finds this one."""
+        if self.is_registered():
+            with suppress(OSError):
+                os.rename(self._place.socket, self._aside.socket)
+        _remove(self._place.alive, self._pipe_number)
 
     def detach_after_fork(self, null: int) -> None:
         """Replace what this process reads by *null*, in a copy of it."""
@@ -81,10 +98,42 @@ class OpenPlace:
                 os.close(descriptor)
         return -1
 
-    def _remove(self, path: str, number: int) -> None:
+
+def _has_number(path: str, number: int) -> bool:
+    """Return whether the file at *path* is the one with this *number*."""
+    try:
+        return os.stat(path).st_ino == number
+    except OSError:
+        return False
+
+
+def _remove(path: str, number: int) -> None:
+    """Remove the file at *path* if it is the one with this *number*."""
+    if _has_number(path, number):
         with suppress(OSError):
-            if os.stat(path).st_ino == number:
-                os.unlink(path)
+            os.unlink(path)
+
+
+_OF_ONE_PROCESS = re.compile(r"[0-9a-f]+-([0-9]+)\.(sock|lock|alive)")
+
+
+def remove_leftovers(folder: str) -> None:
+    """Remove the files in *folder* of killed processes that no new session could find."""
+    for name in os.listdir(folder):
+        found = _OF_ONE_PROCESS.fullmatch(name)
+        if found is not None and not _is_running(int(found[1])):
+            with suppress(OSError):
+                os.unlink(os.path.join(folder, name))
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:  # of another user
+        return True
+    return True
 
 
 class Admission:
@@ -110,27 +159,39 @@ class Admission:
         if self._refusal:
             return self._refusal
         if pipe and not self._place.is_own_pipe(pipe):
-            return "changed"
+            return _CHANGED
         if is_loading:
             if sessions:
                 # The modules may refuse to be shared. Until that is known, there is one session.
                 return "wait"
         elif self._files.have_changed():
-            self.close("changed")
+            self.step_aside(_CHANGED)
             self._on_change()
-            return "changed"
+            return _CHANGED
         else:
             self._files.note()
         if sessions >= MAX_SESSIONS:
             return f"full the shared process has {MAX_SESSIONS} sessions, as many as it may have"
         return "ok"
 
+    @property
+    def is_old(self) -> bool:
+        """Whether new sessions have another process: a file has changed, or this one was stuck."""
+        if self._refusal:
+            return self._refusal == _CHANGED
+        return not self._place.is_registered()
+
     def note_files(self) -> None:
         """Note the files that are loaded: new sessions need the same ones."""
         self._files.note()
 
+    def step_aside(self, refusal: str) -> None:
+        """Answer new sessions with *refusal* from now on, and let them start another process."""
+        self._refusal = refusal
+        self._place.step_aside()
+
     def close(self, refusal: str) -> None:
-        """Answer new sessions with *refusal* from now on."""
+        """Answer new sessions with *refusal* until this process ends, which is soon."""
         self._refusal = refusal
         self._place.unregister()
 

@@ -141,7 +141,7 @@ class OpenSessions:
         with self.lock:
             self._common.keeps_tasks = False
             self.idle_seconds = 0.0
-            self._admission.close(f"alone {reason}")
+            self._admission.step_aside(f"alone {reason}")
             for connection in self._sessions:
                 connection.note(reason)
 

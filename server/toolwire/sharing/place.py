@@ -99,9 +99,13 @@ class Place:
         """A named pipe that each session holds open: its hang-up means that all have ended."""
         self.note = ""
         """A sentence about the process for the user; mostly empty."""
+        self.stuck_pid = 0
+        """The number of the process that listens and does not answer, if there is one."""
 
     def make_private(self, number: int) -> Place:
-        """Return the place of a process for one session, that of the process *number*."""
+        """Return the place of a process that no other session finds: of one for the session of the
+        process *number*, or of an old one with this number.
+        """
         return Place(self.folder, f"{self.key}-{number}")
 
 

@@ -35,7 +35,7 @@ class RunningProcess:
         self.path = path
         self.key = os.path.basename(path).removesuffix(".sock")
         self.pid = pid
-        self.facts = facts
+        self.facts = {**facts, "key": self.key} if facts else {}
 
     def measure_memory(self) -> int:
         """Return how many bytes no other process shares with it, 0 if that is not known."""

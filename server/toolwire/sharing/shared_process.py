@@ -29,7 +29,7 @@ from ..transport.stdio import ProcessEnd, end_on_signals, leave, leave_copy, lea
 from ..watchdog.loading_watch import watch_loading
 from .connection import ClientConnection
 from .log_file import keep_small, remove_old_logs
-from .open_place import Admission, LoadedFiles, OpenPlace
+from .open_place import Admission, LoadedFiles, OpenPlace, remove_leftovers
 from .open_sessions import OpenSessions
 
 if TYPE_CHECKING:
@@ -121,6 +121,7 @@ class SharedProcess:
         else:
             self._load(load)
         remove_old_logs(self._sharing.place.folder)
+        remove_leftovers(self._sharing.place.folder)
         self._trim_log()
         self._sessions.schedule_end(_FIRST_SESSION_SECONDS)
         self._ended.wait()
@@ -188,6 +189,7 @@ class SharedProcess:
             "words": self._sharing.words,
             "folder": os.getcwd(),
             "sessions": len(clients),
+            "is_old": self._admission.is_old,
             "calls": sum(len(each.in_flight.list_running()) for each in self._common.sessions),
             "since": self._began,
             "log": self._sharing.place.log,

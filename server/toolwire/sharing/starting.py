@@ -149,6 +149,7 @@ def read_line(stream: socket) -> bytes:
 
 def _connect_to_running(place: Place) -> SharedConnection | None:
     """Return a session with the process that listens at *place*, if there is one that takes it."""
+    place.stuck_pid = 0
     try:
         alive = _open_alive(place)
     except OSError:
@@ -164,6 +165,8 @@ def _connect_to_running(place: Place) -> SharedConnection | None:
                 return connection
     except TimeoutError:
         place.note = "the shared process does not answer, so new sessions have another one"
+        assert stream is not None
+        place.stuck_pid = read_peer(stream)
     finally:
         if stream is not None:
             stream.close()
@@ -210,6 +213,8 @@ def _greet(stream: socket, alive: int) -> float | None:
 
 def _start(place: Place, words: Sequence[str], is_alone: bool) -> None:
     """Start the process of *place*, and return when it listens."""
+    if place.stuck_pid:
+        _move_stuck(place)
     for stale in (place.socket, place.alive):
         try:
             os.unlink(stale)
@@ -244,6 +249,14 @@ def _start(place: Place, words: Sequence[str], is_alone: bool) -> None:
         for descriptor in (alive, log, report, theirs):
             if descriptor >= 0:
                 os.close(descriptor)
+
+
+def _move_stuck(place: Place) -> None:
+    """Leave the place of a process that is stuck to another one; `toolwire share` finds both."""
+    try:
+        os.rename(place.socket, place.make_private(place.stuck_pid).socket)
+    except FileNotFoundError:  # it has ended just now
+        return
 
 
 def _wait_for_report(report: int) -> None:

@@ -9,16 +9,22 @@ from toolwire.sharing.open_place import MAX_SESSIONS, Admission, LoadedFiles, Op
 
 
 class Place:
-    """A place with the pipe 7, which notes whether its files were removed."""
+    """A place with the pipe 7, which notes where the process is found."""
 
     def __init__(self) -> None:
-        self.is_registered = True
+        self.found = "by all"
 
     def is_own_pipe(self, number: str) -> bool:
         return number == "7"
 
+    def is_registered(self) -> bool:
+        return self.found == "by all"
+
+    def step_aside(self) -> None:
+        self.found = "by share"
+
     def unregister(self) -> None:
-        self.is_registered = False
+        self.found = "by none"
 
 
 class Files:
@@ -73,7 +79,8 @@ def test_answer_depends_on_the_pipe_and_the_sessions(
     entrance: Entrance, pipe: str, sessions: int, is_loading: bool, answer: str
 ) -> None:
     assert entrance.answer(pipe, sessions, is_loading=is_loading) == answer
-    assert entrance.place.is_registered
+    assert entrance.place.is_registered()
+    assert not entrance.admission.is_old
 
 
 def test_changed_file_refuses_all_later_sessions(entrance: Entrance) -> None:
@@ -83,7 +90,22 @@ def test_changed_file_refuses_all_later_sessions(entrance: Entrance) -> None:
     entrance.files.has_changed = False
     assert entrance.answer() == "changed"
     assert entrance.changes == 1
-    assert not entrance.place.is_registered
+    assert entrance.place.found == "by share"
+    assert entrance.admission.is_old
+
+
+def test_process_whose_place_another_one_has_taken_is_old(entrance: Entrance) -> None:
+    entrance.place.step_aside()
+
+    assert entrance.admission.is_old
+
+
+def test_process_of_one_session_is_not_old(entrance: Entrance) -> None:
+    entrance.admission.step_aside("alone a module is not shared")
+
+    assert entrance.answer() == "alone"
+    assert entrance.place.found == "by share"
+    assert not entrance.admission.is_old
 
 
 def test_files_are_not_compared_while_they_are_loaded(entrance: Entrance) -> None:
@@ -102,9 +124,9 @@ def test_files_that_a_session_has_loaded_are_noted_when_the_next_one_comes(
 
 
 def test_closed_place_answers_with_the_reason_until_the_process_ends(entrance: Entrance) -> None:
-    entrance.admission.close("alone a module is not shared")
-    assert entrance.answer("8", 1, is_loading=True) == "alone"
-    assert not entrance.place.is_registered
+    entrance.admission.close("failed a file is missing")
+    assert entrance.answer("8", 1, is_loading=True) == "failed"
+    assert entrance.place.found == "by none"
 
     entrance.admission.end()
     assert entrance.answer() == "ending"

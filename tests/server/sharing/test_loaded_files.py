@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from toolwire.sharing.log_file import MAX_LOG_BYTES, keep_small, read_tail, remove_old_logs
-from toolwire.sharing.open_place import LoadedFiles
+from toolwire.sharing.open_place import LoadedFiles, remove_leftovers
 
 
 def edit(folder: Path) -> None:
@@ -67,3 +67,13 @@ def test_old_logs_of_ended_processes_are_removed(tmp_path: Path) -> None:
     remove_old_logs(str(tmp_path))
     left = sorted(path.name for path in tmp_path.iterdir())
     assert left == ["new.log", "old.lock", "running.log", "running.sock"]
+
+
+def test_files_of_killed_processes_that_no_session_could_find_are_removed(tmp_path: Path) -> None:
+    running = f"3fa2-{os.getpid()}.sock"
+    for name in (running, "3fa2.sock", "3fa2.lock", "3fa2-4194305.sock", "3fa2-4194305.lock"):
+        (tmp_path / name).touch()
+
+    remove_leftovers(str(tmp_path))
+
+    assert {each.name for each in tmp_path.iterdir()} == {running, "3fa2.sock", "3fa2.lock"}

@@ -25,6 +25,8 @@ class FakeAdmission:
     def close(self, refusal: str) -> None:
         self.response = refusal
 
+    step_aside = close
+
     def end(self) -> None:
         self.has_ended = True
 

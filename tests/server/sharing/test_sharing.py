@@ -338,6 +338,13 @@ def test_changed_source_gives_new_sessions_a_new_process(sessions: Sessions) -> 
     assert value(new.ask(call("pid"))) != first
     assert value(old.ask(call("pid"))) == first
 
+    facts = {each["pid"]: each for each in sessions.describe()}
+    assert facts[first]["is_old"]
+    assert len(facts) == 2
+    assert f"{first}  1 (old)" in sessions.share("ls").stdout
+    assert sessions.share("stop", facts[first]["key"]).returncode == 0
+    assert value(old.ask(call("added"))) == 5
+
 
 def test_module_that_must_not_be_shared_is_not(sessions: Sessions) -> None:
     sessions.source.write_text("__shared__ = False\n" + TOOLS, encoding="utf-8")
@@ -346,11 +353,13 @@ def test_module_that_must_not_be_shared_is_not(sessions: Sessions) -> None:
         each.send(call("pid"))
     pids = {value(each.receive()) for each in opened}
     assert len(pids) == 3
+    assert {each["pid"] for each in sessions.describe()} == pids
     for each in opened:
         assert each.hang_up() == []
         (line,) = each.stderr().splitlines()
         assert "__shared__ = False" in line
     wait_until(lambda: sessions.find_all() == [])
+    assert not list(Path(sessions.runtime, "toolwire").glob("*.sock"))
 
 
 def test_tool_that_must_not_be_shared_runs_in_a_process_of_its_session(
@@ -533,6 +542,7 @@ def test_process_that_does_not_greet_is_replaced(
         connection = starting.connect(place, words)
     assert connection.grace_seconds == 1.5
     assert "does not answer" in connection.note
+    assert Path(place.make_private(os.getpid()).socket).is_socket()  # where `share` finds it
     connection.close()
 
 

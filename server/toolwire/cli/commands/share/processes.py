@@ -47,6 +47,8 @@ def _describe(process: RunningProcess) -> tuple[str, ...]:
         return (process.key, str(process.pid), "?", _format_memory(memory), "?", "does not answer")
     command = shlex.join(["toolwire", *facts["words"]])
     sessions = str(facts["sessions"])
+    if facts.get("is_old"):  # a process of an older Toolwire does not know it
+        sessions += " (old)"
     return (process.key, str(process.pid), sessions, _format_memory(memory), since, command)
 
 
@@ -71,7 +73,8 @@ def stop_processes(keys: Sequence[str], *, is_all: bool) -> int:
 
 def print_log(key: str) -> int:
     """Print the end of what the process with *key* has written to standard error."""
-    path = find_log(key)
+    # A process that was replaced and its successor have one log.
+    path = find_log(key) or find_log(key.partition("-")[0])
     if path is None:
         raise UsageError(f"no shared process has a key that begins with {key!r}")
     text = read_tail(path, _LOG_BYTES).decode("utf-8", "replace")
@@ -81,12 +84,17 @@ def print_log(key: str) -> int:
 
 
 def find_process(key: str) -> RunningProcess:
-    """Return the running process whose key begins with *key*.
+    """Return the running process with *key*, or whose key begins with it.
 
     Raises:
         UsageError: unless there is exactly one.
     """
-    found = [process for process in find_running() if process.key.startswith(key)]
+    found = []
+    for process in find_running():
+        if process.key == key:
+            return process
+        if process.key.startswith(key):
+            found.append(process)
     if len(found) == 1:
         return found[0]
     if found:

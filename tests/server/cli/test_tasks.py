@@ -110,10 +110,12 @@ def test_server_with_a_store_keeps_the_task_that_a_command_leaves(
         (("ls", "x"), "say what to do"),
         (("get",), "say what to do"),
         (("get", "zz"), "no noted task begins with 'zz'"),
+        (("cancel", ""), "the ID is empty"),
         (("drop", "x"), "say what to do"),
     ],
 )
 def test_mistakes_are_explained(tasks: Tasks, words: tuple[str, ...], problem: str) -> None:
+    notes.write_note(notes.make_note("ab", "work", ["no-such-program"], is_ours=False))
     done = tasks.run("tasks", *words)
     assert done.returncode == 2
     assert problem in done.stderr

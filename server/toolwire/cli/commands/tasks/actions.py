@@ -111,6 +111,8 @@ def _find_note(task_id: str, targets: list[str], words: Words) -> TaskNote:
     if targets or words.command is not None:
         command = choose_command(words, targets)
         return make_note(task_id, "", command, is_ours=words.command is None)
+    if not task_id:  # of a script whose variable is not set: not the only task that there is
+        raise UsageError("the ID is empty: `toolwire tasks ls` lists the tasks")
     # A dash at the beginning would make it an option.
     found = [note for note in read_notes() if note.id.lstrip("-").startswith(task_id)]
     exact = [note for note in found if note.id == task_id]

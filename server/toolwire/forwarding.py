@@ -94,7 +94,9 @@ async def forward(
                 raise make_cancelled_error(call)
             params = _with_meta(call, connection, params)
             result = await _send_or_run_task(call, handle, params, is_threadless=is_threadless)
-    except CallCancelled:
+    except CallCancelled as error:
+        if not call.ended:  # the other server has cancelled its task
+            raise ToolError(f"{call.entry.name}: {error}") from None
         raise make_cancelled_error(call) from None
     except RequestFailed as error:
         raise UpstreamError(error.code, error.message, error.data) from None

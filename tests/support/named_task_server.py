@@ -1,6 +1,7 @@
 """A server whose tools are tasks of different kinds: `python named_task_server.py [legacy]
-[listed]`. `work` completes, `ask` asks first, `fail` fails with an error, `endless` never ends,
-`quick` is no task. If *listed*, the list says which of them run only as tasks.
+[listed]`. `work` completes, `ask` asks first, `fail` fails with an error, `stop` is cancelled by
+the server, `endless` never ends, `quick` is no task. If *listed*, the list says which of them run
+only as tasks.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ STATES = {
     "work": [working("half"), completed()],
     "ask": [asking("a"), asking("a"), completed()],
     "fail": [working(), BROKEN],
+    "stop": [working(), {"status": "cancelled"}],
     "endless": [working()],
 }
 

@@ -203,9 +203,12 @@ def test_mounted_server_of_2025_11_25_runs_a_tool_as_the_task_that_it_demands() 
         process.ask(request("tools/list", {"_meta": PLAIN_META}, 0))
         done = process.ask(request("tools/call", params, 1))["result"]
         failed = process.ask(request("tools/call", {**params, "name": "fail"}, 2))
+        stopped = process.ask(request("tools/call", {**params, "name": "stop"}, 3))["result"]
 
     assert done["content"][0]["text"] == TEXT["content"][0]["text"]
     assert failed["error"] == {"code": -32603, "message": "burnt"}
+    assert stopped["isError"] is True
+    assert stopped["content"][0]["text"].endswith("stop: the task was cancelled")
 
 
 class LegacyHost:

@@ -2,6 +2,7 @@
 
 Strategy. Mounts, wraps and checks are made for processes, which can be watched, restarted and
 killed. `python -m toolwire_client.bridge URL` is one for a server that has none on this machine.
+`--keep-all-tools` before the address is for the contract kit, which judges what the server lists.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from toolwire_schemas.wire.framing import Lines
 from toolwire_schemas.wire.messages import DEFAULT_MAX_MESSAGE_BYTES
 
 from .errors import ClientError
-from .remote import read_words
+from .remote import KEEP_ALL_TOOLS, read_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -36,9 +37,14 @@ def main(words: Sequence[str]) -> int:
     status.
     """
     signal.signal(signal.SIGTERM, _exit)
+    keeps_all_tools = words[0] == KEEP_ALL_TOOLS
+    if keeps_all_tools:
+        words = words[1:]
     try:
         server = read_words(words, os.environ)
-        opened = server.open(DEFAULT_MAX_MESSAGE_BYTES, may_ask=False)
+        opened = server.open(
+            DEFAULT_MAX_MESSAGE_BYTES, may_ask=False, keeps_all_tools=keeps_all_tools
+        )
     except ClientError as error:
         return _report(error)
     # Imported by `open`, which says which extra is missing where it cannot be.

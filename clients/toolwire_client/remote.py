@@ -84,17 +84,21 @@ class RemoteServer(msgspec.Struct, frozen=True):
             return self.headers
         return {**self.headers, "Authorization": f"Bearer {self.bearer_token}"}
 
-    def open(self, max_message_bytes: int, *, may_ask: bool = True) -> Transport:
+    def open(
+        self, max_message_bytes: int, *, may_ask: bool = True, keeps_all_tools: bool = False
+    ) -> Transport:
         """Return a transport to the server, which connects when the first line is sent.
 
         With `oauth`, this asks the user first, and waits; unless it *may_ask*, the server is
-        refused until the user has given permission elsewhere.
+        refused until the user has given permission elsewhere. With *keeps_all_tools*, lists keep
+        the tools that a client has to leave out, for the sake of a report about them.
 
         Raises:
             NotStarted: if the packages of the extra are missing, or no permission is given.
         """
         try:
             from .transport.http_requests import HttpRequests
+            from .transport.parameter_headers import ParameterHeaders
             from .transport.streamable_http import StreamableHttp
         except ModuleNotFoundError as error:
             raise _explain_missing(error, "http") from None
@@ -111,6 +115,7 @@ class RemoteServer(msgspec.Struct, frozen=True):
             self.url,
             self._make_headers(),
             max_message_bytes=max_message_bytes,
+            parameters=ParameterHeaders(keeps_all=keeps_all_tools),
             make_auth=make_auth,
         )
         return StreamableHttp(http)
@@ -207,9 +212,17 @@ def _look_up(name: str, environment: Mapping[str, str]) -> str:
     return value
 
 
-def as_process(words: Sequence[str]) -> list[str]:
-    """Return the command that *words* are; for a remote server, that of a process in its place."""
+KEEP_ALL_TOOLS = "--keep-all-tools"
+
+
+def as_process(words: Sequence[str], *, keeps_all_tools: bool = False) -> list[str]:
+    """Return the command that *words* are; for a remote server, that of a process in its place,
+    whose lists have the tools that a client has to leave out if it *keeps_all_tools*.
+    """
     if not words or not is_address(words[0]):
         return list(words)
     # -P keeps the working folder off the path, so that a file there cannot shadow a module we need.
-    return [sys.executable, "-P", "-m", "toolwire_client.bridge", *words]
+    bridge = [sys.executable, "-P", "-m", "toolwire_client.bridge"]
+    if keeps_all_tools:
+        bridge.append(KEEP_ALL_TOOLS)
+    return [*bridge, *words]

@@ -72,7 +72,8 @@ class ServerUnderTest:
         self._changed = threading.Condition()
         environment = dict(os.environ if env is None else env)
         environment[_MARK] = self._mark
-        self._process = ServerProcess(as_process(command), env=environment, cwd=cwd)
+        process = as_process(command, keeps_all_tools=True)
+        self._process = ServerProcess(process, env=environment, cwd=cwd)
         self._process.start(self._on_data, self._on_end)
 
     def send(self, message: bytes) -> None:

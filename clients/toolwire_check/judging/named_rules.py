@@ -11,6 +11,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from toolwire_client.transport.parameter_headers import find_names
 from toolwire_client.validation import LenientValidator, join_errors
 from toolwire_dialects.lint.audit import audit, is_destructive_without_asking, name_entry
 from toolwire_schemas.wire import codec
@@ -189,6 +190,16 @@ def _find_silent_destructive_tools(_: Sequence[Event], lists: ToolLists) -> str 
     return f"destructive without a question: {', '.join(names)}"
 
 
+def _find_invalid_header_annotations(_: Sequence[Event], lists: ToolLists) -> str | None:
+    names = []
+    for place, tool in enumerate(lists[0]):
+        if isinstance(tool, dict) and find_names(tool.get("inputSchema")) is None:
+            names.append(name_entry(tool, place))
+    if not names:
+        return None
+    return f"invalid annotations: {', '.join(names)}"
+
+
 # --- results ---
 
 
@@ -268,5 +279,10 @@ RULES = {
     ),
     "destructive-asks": NamedRule(
         "destructive tools that ask the user before each call", _find_silent_destructive_tools
+    ),
+    "parameter-headers": NamedRule(
+        "x-mcp-header only with a distinct name of a header, on a text, a whole number or a boolean"
+        " among the properties",
+        _find_invalid_header_annotations,
     ),
 }

@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 import anyio
 import httpx2
 
-from .parameter_headers import ParameterHeaders
-
 if TYPE_CHECKING:
     import ssl
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 
     from .http_messages import Outgoing
+    from .parameter_headers import ParameterHeaders
 
 CONNECT_SECONDS = 10.0
 
@@ -56,7 +55,8 @@ class EventStream:
 class HttpRequests:
     """Sends requests to the server at *url*, all with *headers*, within `connect`.
 
-    *make_auth* returns what authorizes them further, for httpx2.
+    *make_auth* returns what authorizes them further, for httpx2. *parameters* knows the arguments
+    that travel in headers, too.
     """
 
     def __init__(
@@ -65,6 +65,7 @@ class HttpRequests:
         headers: Mapping[str, str],
         *,
         max_message_bytes: int,
+        parameters: ParameterHeaders,
         make_auth: Callable[[], httpx2.Auth] | None = None,
     ) -> None:
         self.url = url
@@ -72,8 +73,7 @@ class HttpRequests:
         """The id of the session that the server has begun."""
         self.version: str | None = None
         """The revision of the protocol that a legacy server has chosen."""
-        self.parameters = ParameterHeaders()
-        """The arguments that travel in headers, too."""
+        self.parameters = parameters
         self._headers = dict(headers)
         self._max_message_bytes = max_message_bytes
         self._make_auth = make_auth

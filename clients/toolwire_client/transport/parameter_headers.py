@@ -49,9 +49,13 @@ class _Call(msgspec.Struct):
 
 
 class ParameterHeaders:
-    """Knows the headers of the tools that a server has listed."""
+    """Knows the headers of the tools that a server has listed.
 
-    def __init__(self) -> None:
+    With *keeps_all*, lists keep the tools whose annotations are invalid.
+    """
+
+    def __init__(self, *, keeps_all: bool = False) -> None:
+        self._keeps_all = keeps_all
         self._names: dict[str, Names] = {}
         self._reported: set[str] = set()
 
@@ -78,7 +82,7 @@ class ParameterHeaders:
             kept.append(source)
             if names:
                 self._names[tool.name] = names
-        if not dropped:
+        if not dropped or self._keeps_all:
             return line
         self._report(dropped)
         result["tools"] = msgspec.Raw(msgspec.json.encode(kept))

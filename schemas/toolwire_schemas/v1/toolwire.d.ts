@@ -2207,7 +2207,7 @@ export interface QuietExpectation {
   severity?: ContractSeverity
 }
 /**
- * A rule that JSON Schema cannot express: `answered-once`, `answers-asked`, `progress-asked`, `progress-increases`, `progress-before-answer`, `output-schema`, `logging-declared`; for lists of tools `unique-names`, `same-list` (two lists), `portable`, `portable-everywhere`, `destructive-asks`.
+ * A rule that JSON Schema cannot express: `answered-once`, `answers-asked`, `progress-asked`, `progress-increases`, `progress-before-answer`, `output-schema`, `logging-declared`; for lists of tools `unique-names`, `same-list` (two lists), `portable`, `portable-everywhere`, `destructive-asks`, `parameter-headers`.
  */
 export interface RuleExpectation {
   /**

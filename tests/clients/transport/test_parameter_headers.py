@@ -101,6 +101,7 @@ def test_tools_with_invalid_annotations_are_left_out_and_named_once(
     assert known.make_headers(call("good", {"r": "eu"})) == {"mcp-param-R": "eu"}
     (record,) = caplog.records
     assert record.getMessage().endswith(r"x-mcp-header annotations are invalid: bad\u001b")
+    assert ParameterHeaders(keeps_all=True).read_list(line) == line
 
 
 def test_deep_schema_is_read() -> None:

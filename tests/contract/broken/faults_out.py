@@ -207,6 +207,14 @@ class RemovesWithoutAQuestion(Lists):
         return [*tools, {**removes, "annotations": {"destructiveHint": True}}]
 
 
+@fails("tools/parameter-headers")
+class WantsAFractionInAHeader(Lists):
+    def tools(self, tools: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        ratio = {"type": "number", "x-mcp-header": "Ratio"}
+        schema = {"type": "object", "properties": {"ratio": ratio}}
+        return [*tools, {"name": "scale", "description": "Scale it.", "inputSchema": schema}]
+
+
 # Calls
 
 

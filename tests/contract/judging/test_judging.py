@@ -59,6 +59,11 @@ def tool(name: str, **more: Any) -> dict[str, Any]:
 ASKS = tool("y", annotations={"destructiveHint": True}, _meta={"toolwire/confirm": "Really?"})
 
 
+def tool_with_header(kind: str) -> dict[str, Any]:
+    properties = {"a": {"type": kind, "x-mcp-header": "A"}}
+    return {"name": "z", "inputSchema": {"type": "object", "properties": properties}}
+
+
 def call(name: str, identity: Any = 1) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": identity, "method": "tools/call", "params": {"name": name}}
 
@@ -119,6 +124,10 @@ MET: list[tuple[dict[str, Any], Scene]] = [
     (
         {"rule": "destructive-asks", "lists": ["a"]},
         make_scene(lists={"a": [tool("x"), ASKS, "no tool"]}),
+    ),
+    (
+        {"rule": "parameter-headers", "lists": ["a"]},
+        make_scene(lists={"a": [tool_with_header("string"), {}, "no tool"]}),
     ),
     (
         {"rule": "output-schema", "lists": ["tools"]},
@@ -205,6 +214,10 @@ UNMET: list[tuple[dict[str, Any], Scene]] = [
     (
         {"rule": "destructive-asks", "lists": ["a"]},
         make_scene(lists={"a": [tool("x"), {**ASKS, "_meta": {}}]}),
+    ),
+    (
+        {"rule": "parameter-headers", "lists": ["a"]},
+        make_scene(lists={"a": [tool("x"), tool_with_header("number")]}),
     ),
     (
         {"rule": "output-schema", "lists": ["tools"]},

@@ -15,13 +15,16 @@ from typing import TYPE_CHECKING
 import pytest
 from interop import peers
 from interop.bridge import bridge
+from interop.test_shared import share
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    MakeServer = Callable[[str, Path], list[str]]
+
+SERVER = peers.HERE / "servers" / "conformance_server.py"
 LIST = json.loads((peers.HERE / "conformance.json").read_text("utf-8"))
 PAGE = (peers.HERE.parents[1] / "docs" / "contract.md").read_text("utf-8")
-SERVER = [sys.executable, str(peers.HERE / "servers" / "conformance_server.py")]
 BAD = ("FAILURE", "WARNING")
 
 Check = tuple[str, str]
@@ -39,14 +42,14 @@ class Suite:
     options: tuple[str, ...]
     one_scenario: tuple[str, ...] = ()
 
-    def run(self, show: str, folder: Path) -> Results:
-        """Run the suite with a server whose list *show* describes, and what fails unexpectedly once
-        more, alone: in places, the suite waits half a second.
+    def run(self, server: list[str], patterns: list[Check], folder: Path) -> Results:
+        """Run the suite with *server*, and what fails and is not of *patterns* once more, alone: in
+        places, the suite waits half a second.
         """
-        with bridge([*SERVER, show]) as url:
+        with bridge(server) as url:
             results = self._run(url, folder / "all", *self.options)
             for scenario in sorted(
-                {name for (name, _), found in unlisted(results).items() if found}
+                {name for (name, _), found in unlisted(results, patterns).items() if found}
             ):
                 results |= self._run(
                     url, folder / scenario, "--scenario", scenario, *self.one_scenario
@@ -92,11 +95,12 @@ SUITES = [
 ]
 
 
-def listed() -> Iterator[tuple[str, str]]:
-    """Yield the patterns of the scenarios and checks that are listed."""
-    for scenario, checks in LIST["listed"].items():
-        for check in checks:
-            yield scenario, check
+def listed(*members: str) -> Iterator[Check]:
+    """Yield the patterns of the scenarios and checks that *members* of the list have."""
+    for member in members:
+        for scenario, checks in LIST[member].items():
+            for check in checks:
+                yield scenario, check
 
 
 def is_of(check: Check, pattern: Check) -> bool:
@@ -108,41 +112,62 @@ def failed(results: Results) -> dict[Check, bool]:
     return {check: any(status in BAD for status in statuses) for check, statuses in results.items()}
 
 
-def unlisted(results: Results) -> dict[Check, bool]:
+def unlisted(results: Results, patterns: list[Check]) -> dict[Check, bool]:
     return {
         check: bad
         for check, bad in failed(results).items()
-        if not any(is_of(check, one) for one in listed())
+        if not any(is_of(check, one) for one in patterns)
     }
 
 
+def own_server(show: str, folder: Path) -> list[str]:
+    """Return the command of a program that serves its tools itself."""
+    return [sys.executable, str(SERVER), show]
+
+
+def shared_process(show: str, folder: Path) -> list[str]:
+    """Return the command of a session of a process that soon ends; *folder* makes it a new one."""
+    options = ["--show", show, "--pin", "json_schema_2020_12_tool", "--task-after", "0.2"]
+    return peers.serve(*options, *share(folder), tools=SERVER)
+
+
+NEWEST = SUITES[-1]  # has the most checks
 RUNS = [
-    *((suite, "all") for suite in SUITES),
-    *((SUITES[-1], show) for show in ("search", "code")),  # the newest has the most checks
+    *((suite, suite.shown, own_server, "all") for suite in SUITES),
+    (NEWEST, f"{NEWEST.shown}, shared", shared_process, "search"),
+    (NEWEST, NEWEST.shown, own_server, "code"),
 ]
 
 
 @pytest.mark.parametrize(
-    ("suite", "show"), RUNS, ids=[f"{suite.shown}, {show}" for suite, show in RUNS]
+    ("suite", "row", "make_server", "show"),
+    RUNS,
+    ids=[f"{row}, {show}" for _, row, _, show in RUNS],
 )
 def test_every_check_passes_or_is_listed_with_its_reason(
-    suite: Suite, show: str, tmp_path: Path
+    suite: Suite, row: str, make_server: MakeServer, show: str, tmp_path: Path
 ) -> None:
-    results = suite.run(show, tmp_path)
-    outcomes = failed(results)
+    members = ["listed"]
+    if make_server is shared_process:
+        members.append("listed_for_files")
+    patterns = list(listed(*members))
 
-    assert [check for check, bad in unlisted(results).items() if bad] == []
-    asked = [one for one in listed() if any(is_of(check, one) for check in outcomes)]
+    results = suite.run(make_server(show, tmp_path), patterns, tmp_path)
+
+    outcomes = failed(results)
+    assert [check for check, bad in unlisted(results, patterns).items() if bad] == []
+    asked = [one for one in patterns if any(is_of(check, one) for check in outcomes)]
     assert [
         one for one in asked if not any(bad for check, bad in outcomes.items() if is_of(check, one))
     ] == []
     passed = sum(statuses.count("SUCCESS") for statuses in results.values())
-    assert f"| {suite.shown} | {passed} | {sum(outcomes.values())} |" in PAGE
+    assert f"| {row} | {passed} | {sum(outcomes.values())} |" in PAGE
 
 
 def test_the_page_has_every_reason_with_its_scenarios() -> None:
     for key, reason in LIST["reasons"].items():
-        scenarios = [name for name, checks in LIST["listed"].items() if key in checks.values()]
+        both = [*LIST["listed"].items(), *LIST["listed_for_files"].items()]
+        scenarios = [name for name, checks in both if key in checks.values()]
         assert scenarios, key
         assert f"- {', '.join(f'`{name}`' for name in scenarios)}: {reason}." in " ".join(
             PAGE.split()

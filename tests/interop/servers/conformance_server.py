@@ -428,7 +428,7 @@ async def test_tool_with_task(context: AsyncContext) -> str:
 
 
 SHOW = "all"
-if len(sys.argv) > 1:
+if __name__ == "__main__" and len(sys.argv) > 1:
     SHOW = sys.argv[1]
 
 server = Server(

@@ -12,6 +12,7 @@ import os
 import sys
 from typing import TYPE_CHECKING, TypeVar
 
+from toolwire_schemas import PACKAGES
 from toolwire_tools import RegistrationError
 
 from ..errors import LoadError
@@ -106,10 +107,11 @@ def add_users_folder(folder: str, target: str = "") -> None:
     """
     if folder in sys.path:
         return
+    installed = set(PACKAGES)  # of a checkout, these are elsewhere
     for entry in filter(_has_installed, sys.path):
-        taken = _list_names(folder) & _list_names(entry)
-        if not taken:
-            continue
+        installed |= _list_names(entry)
+    taken = _list_names(folder) & installed
+    if taken:
         from .taken_names import shadows_installed
 
         if shadows_installed(folder, taken - {target.partition(".")[0]}):

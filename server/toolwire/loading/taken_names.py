@@ -6,6 +6,7 @@ import json
 import os
 import sys
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from toolwire_schemas import PACKAGES
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _DISTRIBUTIONS = {
-    **dict.fromkeys(PACKAGES, "toolwire"),
     "attr": "attrs",
     "pptx": "python-pptx",
     "rpds": "rpds-py",
@@ -43,7 +43,7 @@ def shadows_installed(folder: str, names: Iterable[str]) -> bool:
     Many distributions install a module `tests` or `utils` by mistake: only modules that are named
     like their distribution count.
     """
-    packages = [name for name in sorted(names) if _is_package_of_others(name)]
+    packages = [name for name in sorted(names) if _is_package_of_others(folder, name)]
     if not packages:
         return False
     log.warning(
@@ -53,12 +53,22 @@ def shadows_installed(folder: str, names: Iterable[str]) -> bool:
     return True
 
 
-def _is_package_of_others(name: str) -> bool:
+def _is_package_of_others(folder: str, name: str) -> bool:
+    if name in PACKAGES:  # also in a checkout, which would be the user's own project
+        return not _is_ours(os.path.join(folder, name))
     try:
         found = distribution(_DISTRIBUTIONS.get(name, name))
     except (PackageNotFoundError, ValueError):
         return False
     return not _is_local(found)
+
+
+def _is_ours(path: str) -> bool:
+    """Return whether *path* is the very package of Toolwire that this process uses."""
+    found = find_spec(os.path.basename(path))
+    if found is None or found.submodule_search_locations is None:
+        return False
+    return os.path.realpath(path) in map(os.path.realpath, found.submodule_search_locations)
 
 
 def _is_local(found: Distribution) -> bool:

@@ -187,6 +187,18 @@ def test_a_package_that_is_served_comes_before_the_installed_one(
     assert tool.entry.function() == "here"
 
 
+def test_packages_of_toolwire_are_not_shadowed_in_a_checkout_either(
+    write: Callable[[str, str], str], capfd: pytest.CaptureFixture[str]
+) -> None:
+    write("toolwire_compat/__init__.py", "")
+    file = write("tools.py", "def find() -> None: ...")
+
+    load([file])
+
+    assert sys.path[-1] == os.path.dirname(os.path.realpath(file))
+    assert "toolwire_compat in " in capfd.readouterr().err
+
+
 @pytest.mark.process
 def test_a_folder_named_anyio_breaks_no_async_tool(write: Callable[[str, str], str]) -> None:
     write("anyio/__init__.py", "")

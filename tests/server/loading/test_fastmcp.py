@@ -205,9 +205,13 @@ def untyped() -> Untyped: return Untyped()
 def missing() -> int | None: return None
 @mcp.tool
 def blocks() -> list[TextContent | ImageContent]:
-    return [types.TextContent(type="text", text="x"), ImageContent(type="image", data="AA==", mimeType="image/png")]
+    return [types.TextContent(type="text", text="x", unknown=True), ImageContent(type="image", data="AA==", mimeType="image/png")]
 @mcp.tool
 def picture() -> Image: return Image(data=b"\\x89PNG\\r\\n\\x1a\\n", format="png")
+@mcp.tool(structured_output=False)
+def uri() -> str: return Image(data=b"\\x89PNG\\r\\n\\x1a\\n", format="png").to_data_uri()
+@mcp.tool(structured_output=False)
+def fields() -> list[str]: return [*TextContent.model_fields]
 @mcp.tool
 def file() -> File: return File(data=b"%PDF-1", format="pdf", name="r")
 @mcp.tool
@@ -251,6 +255,8 @@ PNG = {"type": "image", "data": "AA==", "mimeType": "image/png"}
         ("untyped", {"content": [{"type": "text", "text": "an untyped thing"}]}),
         ("blocks", {"content": [TEXT, PNG]}),
         ("picture", {"content": [{**PNG, "data": "iVBORw0KGgo="}]}),
+        ("uri", {"content": [{"type": "text", "text": "data:image/png;base64,iVBORw0KGgo="}]}),
+        ("fields", {"content": [{"type": "text", "text": '["type","annotations","meta","text"]'}]}),
         (
             "file",
             {

@@ -19,11 +19,13 @@ if TYPE_CHECKING:
 
 class Record:
     """A value of the protocol. Its members are keyword arguments and attributes, in either
-    spelling.
+    spelling; arguments that it does not know are ignored, as by the SDK.
     """
 
     _members: ClassVar[dict[str, str]] = {}
     """The protocol's names by Python's."""
+    model_fields: ClassVar[dict[str, str]] = {}
+    """The same: programs look for names in that of pydantic's models."""
 
     def __init_subclass__(cls) -> None:
         members = dict(cls._members)
@@ -32,14 +34,14 @@ class Record:
                 members[name] = _to_camel_case(name)
         members["meta"] = "_meta"
         cls._members = members
+        cls.model_fields = members
 
     def __init__(self, **given: Any) -> None:
         name = type(self).__name__
         for key, value in given.items():
             member = _to_snake_case(key)
-            if member not in self._members:
-                raise TypeError(f"{name} has no member {key!r}; it has {', '.join(self._members)}")
-            setattr(self, member, value)
+            if member in self._members:
+                setattr(self, member, value)
         missing = [member for member in self._members if not hasattr(self, member)]
         if missing:
             raise TypeError(f"{name} needs {', '.join(missing)}")
@@ -455,6 +457,11 @@ class Image(_Media):
     def to_image_content(self) -> ImageContent:
         """Return it as a block of the protocol."""
         return ImageContent(**self.to_content().make_block())
+
+    def to_data_uri(self) -> str:
+        """Return it as a `data:` URI, for example of an icon."""
+        block = self.to_image_content()
+        return f"data:{block.mime_type};base64,{block.data}"
 
 
 class Audio(_Media):

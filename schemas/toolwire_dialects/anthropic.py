@@ -20,8 +20,10 @@ def from_entry(entry: Entry) -> dict[str, Any]:
         tool["description"] = description
     schema = {"type": "object", **as_schema(entry.get("inputSchema"))}
     theirs = name_parameters(schema).theirs
-    if any(name != theirs[name] for name in theirs):
-        schema["properties"] = {theirs[name]: inner for name, inner in schema["properties"].items()}
+    has_other_names = any(name != other for name, other in theirs.items())
+    if has_other_names:
+        properties = schema["properties"]
+        schema["properties"] = {theirs[name]: properties[name] for name in properties}
         schema["required"] = [theirs.get(name, name) for name in list_required(schema)]
     return {**tool, "input_schema": schema}
 

@@ -153,11 +153,18 @@ _ANY_MARKUP = re.compile(r"[!-/:-@\[-`{-~]")
 
 
 def _quote_code(words: str) -> str:
-    """*words* as code, which is shown letter by letter."""
-    words = "".join(letter if letter.isprintable() else as_json(letter)[1:-1] for letter in words)
-    if words.strip() == words != "" and not set("|`") & set(words):
-        return f"`{words}`"
-    return f"<code>{_ANY_MARKUP.sub(lambda found: f'&#{ord(found[0])};', words)}</code>"
+    """Return *words* as code, which is shown letter by letter."""
+    shown = ""
+    for letter in words:
+        shown += letter if letter.isprintable() else as_json(letter).strip('"')
+    has_margin = shown != shown.strip()  # which Markdown would remove between backticks
+    if shown and not has_margin and "|" not in shown and "`" not in shown:
+        return f"`{shown}`"
+    return f"<code>{_ANY_MARKUP.sub(_escape_letter, shown)}</code>"
+
+
+def _escape_letter(found: re.Match[str]) -> str:
+    return f"&#{ord(found[0])};"
 
 
 def _escape(words: str) -> str:

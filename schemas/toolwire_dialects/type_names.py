@@ -95,9 +95,9 @@ class Definitions:
     def _write(self, hint: str) -> str:
         if not self._rule:
             return hint
-        words = "".join(letter if letter.isalnum() else " " for letter in hint).split()
-        capitalized = "".join(word[0].upper() + word[1:] for word in words)
-        return self._rule.find_nearest(capitalized or "Type")
+        spaced = "".join(letter if letter.isalnum() else " " for letter in hint)
+        name = "".join(word[0].upper() + word[1:] for word in spaced.split())
+        return self._rule.find_nearest(name or "Type")
 
     def add(self, name: str, shape: Shape, description: str) -> None:
         """Add the definition of a new *name*."""

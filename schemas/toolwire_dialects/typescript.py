@@ -114,11 +114,12 @@ def write_members(shape: ObjectShape) -> str:
         # It would have to allow the types of the other members.
         others = "unknown" if shape.members else write_type(shape.rest)
         members.append(("", f"[key: string]: {others}"))
-    line = f"{{ {'; '.join(member for _, member in members)} }}"
-    if not any(about for about, _ in members) and len(line) <= _LINE and "\n" not in line:
-        if members:
-            return line
+    if not members:
         return "{}"
+    has_comments = any(about for about, _ in members)
+    line = "; ".join(member for _, member in members)
+    if not has_comments and len(line) <= _LINE - len("{  }") and "\n" not in line:
+        return f"{{ {line} }}"
     body = "".join(f"{about}{member};\n" for about, member in members)
     return f"{{\n{indent(body, '  ')}}}"
 
@@ -165,9 +166,15 @@ def comment(*said: str) -> str:
     """Return a comment with a line for each line of the parts; an empty text if there are no
     parts.
     """
-    lines = [make_printable(line.strip()) for part in said if part for line in part.split("\n")]
-    # Nothing may end the comment, or be an instruction to the compiler (`@ts-expect-error`).
-    lines = [line.replace("*/", "*\\/").replace("@ts-", "@ ts-") for line in lines]
-    if len(lines) < 2:
-        return "".join(f"/** {line} */\n" for line in lines)
-    return "\n".join(["/**", *(f" * {line}".rstrip() for line in lines), " */\n"])
+    text = "\n".join(filter(None, said))
+    if not text:
+        return ""
+    lines = []
+    for line in text.split("\n"):
+        safe = make_printable(line.strip())
+        # Nothing may end the comment, or be an instruction to the compiler (`@ts-expect-error`).
+        lines.append(safe.replace("*/", "*\\/").replace("@ts-", "@ ts-"))
+    if len(lines) == 1:
+        return f"/** {lines[0]} */\n"
+    rows = [f" * {line}".rstrip() for line in lines]
+    return "\n".join(["/**", *rows, " */\n"])

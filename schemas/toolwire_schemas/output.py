@@ -114,10 +114,14 @@ class Output:
         """Note that the other program whose lines these were has ended; see `LineOutput`."""
 
     def _make_safe(self, text: str) -> str:
-        parts = _split_marks(text)
-        parts[1::2] = [_CODES[mark] if self._has_colours else "" for mark in parts[1::2]]
-        parts[::2] = map(make_printable, parts[::2])
-        return "".join(parts)
+        safe = ""
+        for place, part in enumerate(_split_marks(text)):
+            is_mark = place % 2 == 1
+            if not is_mark:
+                safe += make_printable(part)
+            elif self._has_colours:
+                safe += _CODES[part]
+        return safe
 
     def _write(self, text: str) -> None:
         # A server may answer with letters that the terminal's encoding lacks.

@@ -58,15 +58,12 @@ class ComparedSchema(SchemaGraph):
     """
 
     def __init__(self, root: Any) -> None:
-        named = None
-        if isinstance(root, dict):
-            named = root.get("$schema")
-        dialect = next((known for known in _DIALECTS if known in str(named)), None)
+        dialect = _find_dialect(root)
         ignored = _NOT_IN_DRAFT_07 if dialect == "draft-07" else ()
         super().__init__(_as_2020_12(root, ignored))
         inner = [self.get_node(schema) for _, schema in walk(self.root.keywords, "")]
         self._has_formats = any("format" in node.keywords for node in inner)
-        is_known = named is None or dialect is not None
+        is_known = dialect is not None
         self.is_readable = is_known and _is_schema(self.document) and self._is_common(inner)
 
     def _is_common(self, inner: list[SchemaNode]) -> bool:
@@ -133,6 +130,17 @@ def judge(node: SchemaNode, schema: Any, value: Any, budget: Budget) -> bool | N
     """
     assert isinstance(node.graph, ComparedSchema)
     return node.graph.judge(schema, value, budget)
+
+
+def _find_dialect(root: Any) -> str | None:
+    """Return the draft that *root* names, the latest one if it names none; `None` for others."""
+    named = root.get("$schema") if isinstance(root, dict) else None
+    if named is None:
+        return _DIALECTS[0]
+    for known in _DIALECTS:
+        if known in str(named):
+            return known
+    return None
 
 
 def _is_schema(root: Any) -> bool:

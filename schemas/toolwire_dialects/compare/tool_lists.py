@@ -92,12 +92,16 @@ def compare_lists(old: Sequence[Any], new: Sequence[Any]) -> list[Change]:
     before, after = _index_by_name(old, "the old list"), _index_by_name(new, "the new list")
     budget = Budget(_MAX_STEPS)
     found = list(_compare_entries(before, after))
-    for name in [name for name in before if name in after]:
-        found += _limit_changes(list(_compare_tools(before[name], after[name], budget)))
+    for name in before:
+        if name in after:
+            changes = _compare_tools(before[name], after[name], budget)
+            found += _limit_changes(list(changes))
     order = {name: place for place, name in enumerate([*before, *after])}
-    return sorted(
-        found, key=lambda change: (-LEVELS.index(change.level), order.get(change.tool, -1))
-    )
+
+    def make_sort_key(change: Change) -> tuple[int, int]:
+        return -LEVELS.index(change.level), order.get(change.tool, -1)
+
+    return sorted(found, key=make_sort_key)
 
 
 def _limit_changes(changes: list[Change]) -> Iterator[Change]:

@@ -77,14 +77,19 @@ class ValueCase(msgspec.Struct, frozen=True, eq=False):
             sign, inclusive, exclusive = 1, "minimum", "exclusiveMinimum"
         else:
             sign, inclusive, exclusive = -1, "maximum", "exclusiveMaximum"
-        bounds = [_Bound(sign * Fraction(bound)) for bound in self.iterate_values(inclusive)]
-        bounds += [_Bound(sign * Fraction(bound), True) for bound in self.iterate_values(exclusive)]
+        bounds = []
+        for bound in self.iterate_values(inclusive):
+            bounds.append(_Bound(sign * Fraction(bound)))
+        for bound in self.iterate_values(exclusive):
+            bounds.append(_Bound(sign * Fraction(bound), True))
         if not bounds and self.is_described and self._has_integers_alone():
             bounds = [_Bound(Fraction(-SAFE_INTEGER))]
+        if not bounds:
+            return False
         if self.kind == "integer":
             bounds = [bound.narrow_to_integers() for bound in bounds]
         wanted = _Bound(sign * Fraction(value), word == exclusive)
-        return bool(bounds) and max(bounds) >= wanted
+        return max(bounds) >= wanted
 
     def _has_integers_alone(self) -> bool:
         is_type_named = any("number" not in types for types in self.iterate_values("type"))

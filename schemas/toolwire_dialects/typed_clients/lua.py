@@ -187,9 +187,11 @@ class _Printer:
 
 def _write_entry(tool: Function) -> str:
     names = ", ".join(_write_literal(member.name) for member in tool.arguments.members)
-    about = _write_literal(next(iter(tool.docs), ""))
-    called = f"call = {_write_literal(tool.name)}, arguments = {{{names and f' {names} '}}}"
-    return f"  [{_write_literal(tool.wire_name)}] = {{ {called}, about = {about} }},\n"
+    arguments = f"{{ {names} }}" if names else "{}"
+    call = _write_literal(tool.name)
+    about = _write_literal(tool.docs[0] if tool.docs else "")
+    members = f"call = {call}, arguments = {arguments}, about = {about}"
+    return f"  [{_write_literal(tool.wire_name)}] = {{ {members} }},\n"
 
 
 def _write_value(value: Any) -> str:

@@ -127,12 +127,16 @@ class Plan(msgspec.Struct, frozen=True):
         """Return the members of an object with their names in the language, the required ones
         first.
         """
-        called = Names([member.name for member in shape.members], self.naming.members).theirs
-        made = [
-            Field(called[each.name], each.name, each.shape, each.is_required, _collect_docs(each))
-            for each in shape.members
-        ]
-        return sorted(made, key=lambda field: not field.is_required)
+        wire_names = [member.name for member in shape.members]
+        names = Names(wire_names, self.naming.members).theirs
+        required: list[Field] = []
+        optional: list[Field] = []
+        for member in shape.members:
+            name, docs = names[member.name], _collect_docs(member)
+            field = Field(name, member.name, member.shape, member.is_required, docs)
+            fields = required if member.is_required else optional
+            fields.append(field)
+        return [*required, *optional]
 
     def plan_variants(self, shape: UnionShape, name: str = "") -> list[Variant]:
         """Return the alternatives of a union, each with a name like `String`, `ItemList` or that of
@@ -158,12 +162,13 @@ class Plan(msgspec.Struct, frozen=True):
 
         Arrays and maps are pointers already, so what is within them does not count.
         """
-        holds = {each.name: frozenset(_iterate_types(each.shape)) for each in self.types}
-        of_circle = find_circles(holds)
-        return {
-            name: frozenset(other for other in held if of_circle.get(other) == of_circle[name])
-            for name, held in holds.items()
-        }
+        contained = {each.name: frozenset(_iterate_types(each.shape)) for each in self.types}
+        circle_of = find_circles(contained)
+        found = {}
+        for name, others in contained.items():
+            circle = circle_of[name]
+            found[name] = frozenset(other for other in others if circle_of.get(other) == circle)
+        return found
 
 
 _READINGS = 4

@@ -43,9 +43,10 @@ class Case(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
 @cache
 def load_cases() -> tuple[Case, ...]:
     """Return all cases, those of one area together."""
-    found = sorted(
-        (path for path in files(__package__).iterdir() if path.name.endswith(".json")),
-        key=lambda p: p.name,
-    )
+    folder = files(__package__)
+    names = [path.name for path in folder.iterdir() if path.name.endswith(".json")]
     decoder = msgspec.json.Decoder(list[Case])
-    return tuple(case for path in found for case in decoder.decode(path.read_bytes()))
+    cases: list[Case] = []
+    for name in sorted(names):
+        cases += decoder.decode((folder / name).read_bytes())
+    return tuple(cases)

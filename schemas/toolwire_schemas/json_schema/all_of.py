@@ -112,8 +112,9 @@ def _unite_members(one: Any, other: Any) -> Any:
 def _unite_items(one: Any, other: Any) -> Any:
     if not isinstance(one, list) or not isinstance(other, list):
         return one
-    together = [_require_both(*pair) for pair in zip(one, other, strict=False)]
-    return [*together, *one[len(together) :], *other[len(together) :]]
+    together = [_require_both(mine, theirs) for mine, theirs in zip(one, other, strict=False)]
+    longer = max(one, other, key=len)
+    return [*together, *longer[len(together) :]]
 
 
 def _require_both(one: Any, other: Any) -> Any:

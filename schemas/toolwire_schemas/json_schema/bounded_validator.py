@@ -118,11 +118,13 @@ class SchemaValidator:
     def _judge(self, value: Any, most: int, part: Any, total: Budget | None) -> list[Any]:
         if self._quick is None:
             return _find_errors(self._validator, value, MAX_STEPS, most, part=part, total=total)
-        if next(islice(_walk_levels(value), _FEW_LEVELS, None), None) is None:
+        level_beyond = next(islice(_walk_levels(value), _FEW_LEVELS, None), None)
+        if level_beyond is None:
             return _find_errors(self._quick, value, sys.maxsize, most, part=part, total=total)
-        steps = MAX_STEPS + _STEPS_OF_ITEM * sum(
-            len(container) for level in _walk_levels(value) for container in level
-        )
+        items = 0
+        for level in _walk_levels(value):
+            items += sum(map(len, level))
+        steps = MAX_STEPS + _STEPS_OF_ITEM * items
         return _find_errors(self._validator, value, steps, most, part=part, total=total)
 
 
@@ -302,11 +304,14 @@ def list_unexpected(
     Raises:
         CannotJudge: as `search`.
     """
-    known, patterns = schema.get("properties", {}), schema.get("patternProperties", {})
-    extras = [name for name in instance if name not in known]
-    return [
-        name for name in extras if not any(search(pattern, name, spend) for pattern in patterns)
-    ]
+    known = schema.get("properties", {})
+    patterns = schema.get("patternProperties", {})
+    unexpected = []
+    for name in instance:
+        if name in known or any(search(pattern, name, spend) for pattern in patterns):
+            continue
+        unexpected.append(name)
+    return unexpected
 
 
 def _check_additional_properties(

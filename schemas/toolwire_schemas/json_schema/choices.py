@@ -36,8 +36,10 @@ def list_choices(node: SchemaNode) -> list[Choice]:
     names = node.keywords.get("enumNames")
     if not isinstance(names, list) or len(names) != len(node.values):
         return [Choice(value) for value in node.values]
-    pairs = zip(node.values, names, strict=True)
-    return [Choice(value, name if isinstance(name, str) else None) for value, name in pairs]
+    choices = []
+    for value, name in zip(node.values, names, strict=True):
+        choices.append(Choice(value, name if isinstance(name, str) else None))
+    return choices
 
 
 def _list_constants(node: SchemaNode) -> list[Choice]:

@@ -499,12 +499,24 @@ def _without_wide_types(parts: list[SchemaNode]) -> list[SchemaNode]:
 
     `{"type": "object", "$ref": …}` is the definition that it refers to.
     """
-    known = {frozenset(part.types) for part in parts if part.types and not _is_type_alone(part)}
+    known = set()
+    own: list[SchemaNode] = []
+    referring: list[SchemaNode] = []
+    for part in parts:
+        if not _is_type_alone(part):
+            if part.types:
+                known.add(frozenset(part.types))
+        elif part.list_applied():
+            referring.append(part)
+        else:
+            own.append(part)
     left_out = set()
     # Those that refer to others come last: a definition says its type in their place.
-    for part in sorted(filter(_is_type_alone, parts), key=lambda part: bool(part.list_applied())):
+    for part in (*own, *referring):
         types = frozenset(part.types)
-        wide = types | {"integer"} if "number" in types else types
+        wide = types
+        if "number" in types:
+            wide = types | {"integer"}
         if any(narrow <= wide for narrow in known):
             left_out.add(part)
         known.add(types)

@@ -128,6 +128,7 @@ def own_server(show: str, folder: Path) -> list[str]:
 def shared_process(show: str, folder: Path) -> list[str]:
     """Return the command of a session of a process that soon ends; *folder* makes it a new one."""
     options = ["--show", show, "--pin", "json_schema_2020_12_tool", "--task-after", "0.2"]
+    options += ["--limit", "task_ttl_seconds=20"]  # the suite leaves tasks, which keep the process
     return peers.serve(*options, *share(folder), tools=SERVER)
 
 

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from .protocol.call import Call
     from .protocol.lifecycle import Capabilities
     from .protocol.running import Suspension
+    from .timers import Timers
 
 METHODS = {
     "tools": "tools/call",
@@ -73,7 +74,8 @@ async def forward(
     """Send the request with *params* that runs *call* over there, and return its
     result as it came.
 
-    Only for the thread that runs the call, which may suspend this once (`ThreadlessWait`).
+    Only for the threads that run the call, which may suspend this (`ThreadlessWait`,
+    `ThreadlessPause`).
     *open_requests* has the request, which may log, while it is open.
 
     Raises:
@@ -175,6 +177,8 @@ async def _finish(call: Call, handle: RequestHandle, result: Any) -> Any:
     status = read_status(members)
     if _takes_tasks(call):
         call.host.get_tasks().make_task(call)
+    if call.handler.gate is None:  # there may be more tasks than threads
+        handle.suspend = partial(ThreadlessPause, handle, call.host.timers)
     return await finish_task(handle, status, call.entry.name, Deadline(None))
 
 
@@ -233,6 +237,37 @@ class ThreadlessWait:
         def resume_after(event: object) -> None:
             self._is_result = is_final(event)
             resume(self._is_result)
+
+        return self._handle.notify(resume_after)
+
+    def deliver(self, call: Call, outcome: dict[str, Any] | BaseException) -> None:
+        """As `Suspension.deliver`."""
+        deliver(call, outcome)
+
+
+class ThreadlessPause:
+    """Suspends a call until the next message about the request of *handle*, for some seconds at
+    most if they are not `None`.
+    """
+
+    def __init__(self, handle: RequestHandle, timers: Timers, seconds: float | None) -> None:
+        self._handle = handle
+        self._timers = timers
+        self._seconds = seconds
+
+    def __await__(self) -> Generator[Suspension, None, None]:
+        yield self
+
+    def notify(self, resume: Callable[[bool], None]) -> bool:
+        """As `Suspension.notify`."""
+        timer = None
+        if self._seconds is not None:
+            timer = self._timers.after(self._seconds, self._handle.wake)
+
+        def resume_after(event: object) -> None:
+            if timer is not None:
+                self._timers.cancel(timer)
+            resume(False)  # the rest sends further requests
 
         return self._handle.notify(resume_after)
 

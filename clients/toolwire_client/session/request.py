@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Self
 
@@ -27,6 +27,8 @@ _PAUSE_SECONDS = 0.1
 
 _UNFINISHED = ("input_required", "task")
 """The types of results with which a modern server only begins to answer a call."""
+
+_WAKE = object()
 
 OnProgress = Callable[[float, float | None, str | None], object]
 """Called with the progress, the total (`None` if unknown) and a message. Must not be async."""
@@ -56,6 +58,10 @@ class RequestHandle:
         self._progress: tuple[float, float | None] = (0.0, None)  # the last
         self._watch: TaskWatch | None = None  # of the task that is followed
         self._inbox = waiting.make_inbox()
+        self.suspend: Callable[[float | None], Awaitable[None]] | None = None
+        """Awaited before each wait of some seconds, for a caller that blocks no thread: returns
+        when an event has come.
+        """
 
     def __enter__(self) -> Self:
         return self
@@ -86,6 +92,10 @@ class RequestHandle:
     def notify(self, callback: Callable[[object], None]) -> bool:
         """As `Inbox.notify`."""
         return self._inbox.notify(callback)
+
+    def wake(self) -> None:
+        """End a wait for the next event, of which nothing follows. From any thread."""
+        self._inbox.put(_WAKE)
 
     def take_event(self) -> Any:
         """Return the first event, which has come already."""
@@ -156,7 +166,7 @@ class RequestHandle:
                 break
             await self._serve_elicitation(deadline)
             sooner = end.limit_to(deadline.seconds_left)
-            arrival = await self._inbox.receive(sooner.seconds_left)
+            arrival = await self._receive(sooner.seconds_left)
             if isinstance(arrival, ClientError):
                 raise arrival
             self._pass_on(arrival)
@@ -184,6 +194,11 @@ class RequestHandle:
             case LogEntry() if self._on_log is not None:
                 self._on_log(arrival)
 
+    async def _receive(self, seconds: float | None) -> Any:
+        if self.suspend is not None and not len(self._inbox):
+            await self.suspend(seconds)
+        return await self._inbox.receive(seconds)
+
     async def _serve_elicitation(self, deadline: Deadline) -> None:
         if self.elicitation is None:
             return
@@ -196,7 +211,7 @@ class RequestHandle:
     async def _wait_for_next(self, deadline: Deadline) -> Any:
         await self._serve_elicitation(deadline)
         left = deadline.seconds_left
-        arrival = await self._inbox.receive(left)
+        arrival = await self._receive(left)
         if arrival is None or (left == 0 and isinstance(arrival, Progress)):
             raise TimedOut(f"no answer {deadline}")
         return arrival

@@ -83,10 +83,12 @@ NEVER = "1000"  # seconds: longer than any test
 
 @contextmanager
 def mounting(folder: Path) -> Iterator[Host]:
-    """A server that has mounted another one, whose tasks are tasks of the first at once."""
+    """A server that has mounted another one, whose tasks are tasks of the first at once. They hold
+    none of its threads.
+    """
     (folder / "others.py").write_text(TOOLS.format(where=""), "utf-8")
     command = f"{sys.executable} -m toolwire serve {folder / 'others.py'}"
-    options = ("--mount", command, "--task-after", NEVER)
+    options = ("--mount", command, "--task-after", NEVER, "--limit", "max_workers=1")
     with running("-m", "toolwire", "serve", *options) as process:
         host = Host(process)
         host.ask("tools/list")
@@ -117,17 +119,18 @@ def test_tasks_have_the_status_and_the_questions_of_their_tool(tmp_path: Path, w
 
 
 @pytest.mark.parametrize("way", [isolated, mounting])
-def test_a_cancelled_task_ends_there(tmp_path: Path, way: Any) -> None:
-    path = tmp_path / "pid"
+def test_cancelled_tasks_end_there(tmp_path: Path, way: Any) -> None:
+    paths = [tmp_path / "first", tmp_path / "second"]
     with way(tmp_path) as host:
-        task = host.call("hang", path=str(path))
-        wait_until(lambda: path.exists() and path.read_text() != "")
+        tasks = [host.call("hang", path=str(path)) for path in paths]
+        for path, task in zip(paths, tasks, strict=True):
+            wait_until(lambda path=path: path.exists() and path.read_text() != "")
 
-        host.ask("tasks/cancel", taskId=task)
+            host.ask("tasks/cancel", taskId=task)
 
-        assert host.until(task, "cancelled")
-        pid = int(path.read_text())
-        wait_until(lambda: not is_running(pid))
+            assert host.until(task, "cancelled")
+            pid = int(path.read_text())
+            wait_until(lambda pid=pid: not is_running(pid))
 
 
 ONLY_TASKS = '''

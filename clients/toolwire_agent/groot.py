@@ -241,12 +241,13 @@ class ReAct:
         return ""
 
     def _make_messages(self) -> list[Message]:
-        history = self.state.history
-        if not any(message["role"] == "system" for message in history) and (
-            system := self._write_system_prompt()
-        ):
-            history = [{"role": "system", "content": system}, *history]
-        return merge_turns([rename_role(message, self._roles) for message in history])
+        messages = self.state.history
+        has_system_prompt = any(message["role"] == "system" for message in messages)
+        if not has_system_prompt:
+            system = self._write_system_prompt()
+            if system:
+                messages = [{"role": "system", "content": system}, *messages]
+        return merge_turns([rename_role(message, self._roles) for message in messages])
 
     def _write_system_prompt(self) -> str:
         # Groot's default tokens, which are empty, cannot express an action.

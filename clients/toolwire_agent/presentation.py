@@ -140,14 +140,13 @@ def _present_resumed(event: events.Resumed) -> Presentation:
 
 
 def _present_tools_listed(event: events.ToolsListed) -> Presentation:
-    names = ", ".join(str(tool.get("name")) for tool in event.tools)
-    missing = [
-        Text(say("{source} has no tools now: {reason}", source=source, reason=reason), "bad")
-        for source, reason in event.missing.items()
-    ]
+    parts: list[Part] = [Detail(", ".join(str(tool.get("name")) for tool in event.tools))]
+    for source, reason in event.missing.items():
+        sentence = say("{source} has no tools now: {reason}", source=source, reason=reason)
+        parts.append(Text(sentence, "bad"))
     count = len(event.tools)
     label = say("1 tool") if count == 1 else say("{count:,} tools", count=count)
-    return Presentation(label, (Detail(names), *missing), "warn" if missing else "")
+    return Presentation(label, tuple(parts), "warn" if event.missing else "")
 
 
 def _present_question_asked(event: events.QuestionAsked) -> Presentation:

@@ -123,11 +123,14 @@ def start_guarded(command: Sequence[str], *, env: dict[str, str], **more: Any) -
     Raises:
         NotStarted: if the command cannot be run.
     """
-    program, cwd = command[0] if command else "", more.get("cwd")
+    program = command[0] if command else ""
+    cwd = more.get("cwd")
     if cwd is not None and not os.path.isdir(cwd):
         raise NotStarted(f"cannot start {program!r} in {os.fspath(cwd)}: that is no folder")
+    place = program
+    if os.path.dirname(program):
+        place = os.path.join(cwd or "", program)
     # Here, since the error of a command that another process cannot run arrives as its exit status.
-    place = os.path.join(cwd or "", program) if os.path.dirname(program) else program
     if subreaper.EXISTS and shutil.which(place, path=env.get("PATH")) is None:
         raise NotStarted(f"cannot start {program!r}: no such program, or it may not be run")
     return GuardedProcess(lambda group: group.wrap_command(command, env), env=env, **more)

@@ -215,9 +215,11 @@ def _format_json(level: str, message: str, fields: dict[str, Any]) -> str:
     import json
 
     now = time.time()
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now)) + f".{int(now % 1 * 1000):03d}Z"
+    seconds = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now))
+    milliseconds = int(now % 1 * 1000)
     present = {name: value for name, value in fields.items() if value is not None}
-    return json.dumps({"time": stamp, "level": level, "message": message, **present}, default=str)
+    line = {"time": f"{seconds}.{milliseconds:03d}Z", "level": level, "message": message, **present}
+    return json.dumps(line, default=str)
 
 
 def take_over_stderr() -> None:

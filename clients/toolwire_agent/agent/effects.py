@@ -79,18 +79,23 @@ class Effects(msgspec.Struct, kw_only=True, eq=False):
         """
         # A server that never answers must not use up all the time of a question.
         limit = min(seconds or LIST_SECONDS, LIST_SECONDS)
-        entries = [tool.raw for tool in await self.toolbox.list_tools(timeout_seconds=limit)]
-        box = self.toolbox
-        sources = {entry["name"]: box.find_origin(entry["name"]).source for entry in entries}
-        self.search.own_names = {name: box.find_origin(name).name for name in sources}
+        tools = await self.toolbox.list_tools(timeout_seconds=limit)
+        origins = {tool.name: self.toolbox.find_origin(tool.name) for tool in tools}
+        sources = {name: origin.source for name, origin in origins.items()}
+        self.search.own_names = {name: origin.name for name, origin in origins.items()}
+        entries = [tool.raw for tool in tools]
         listing = self.search.choose(entries, sources, context_tokens, questions)
         self._entries = {entry["name"]: entry for entry in listing.entries}
         self._warn_of_many([self._entries[name] for name in listing.shown or sources])
-        trusts = {name: self._trust(name) for name in self._entries}
+        trusts = {}
+        for name in self._entries:
+            trust = self._trust(name)
+            if trust:
+                trusts[name] = trust
         return events.ToolsListed(
             tools=listing.entries,
             missing={source: str(error) for source, error in self.toolbox.errors.items()},
-            trust={name: trust for name, trust in trusts.items() if trust},
+            trust=trusts,
             shown=listing.shown,
             call_tool=listing.call_tool,
         )

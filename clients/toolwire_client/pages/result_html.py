@@ -210,11 +210,17 @@ def _read_data(text: str) -> Any:
 def _show_link(link: Mapping[str, Any]) -> Html:
     """Return a link to a resource; a page with a script reads it there."""
     uri = str(link.get("uri") or "")
-    words = [str(link.get(name) or "") for name in ("title", "name", "mimeType")]
-    caption = ", ".join(word[:300] for word in words if word)
+    description = str(link.get("description") or "")
+    words = []
+    for name in ("title", "name", "mimeType"):
+        if link.get(name):
+            words.append(str(link[name])[:300])
     address = element("a", cut(uri, 300), href=uri, rel="noreferrer noopener")
-    about = element("p", cut(str(link.get("description") or ""), _MAX_VALUE_CHARS))
-    parts = [element("p", caption, class_="caption"), element("p", address), about]
+    parts = [
+        element("p", ", ".join(words), class_="caption"),
+        element("p", address),
+        element("p", cut(description, _MAX_VALUE_CHARS)),
+    ]
     return element("section", parts, class_="resource-link", data_uri=uri)
 
 

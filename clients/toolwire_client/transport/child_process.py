@@ -53,11 +53,13 @@ _WINDOWS = (
 def make_server_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the variables that every server inherits, and those of *env*."""
     names = _WINDOWS if sys.platform == "win32" else _POSIX
-    # A value that begins with "()" is an exported shell function.
-    passed = {name: os.environ[name] for name in names if name in os.environ}
-    return {name: value for name, value in passed.items() if not value.startswith("()")} | dict(
-        env or {}
-    )
+    made = {}
+    for name in names:
+        value = os.environ.get(name)
+        # A value that begins with "()" is an exported shell function.
+        if value is not None and not value.startswith("()"):
+            made[name] = value
+    return {**made, **(env or {})}
 
 
 PATIENCE_SECONDS = 2.0

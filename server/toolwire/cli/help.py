@@ -20,17 +20,19 @@ def format_help(
     """
     asked: Command = command or import_command(name).COMMAND
     columns = min(width, _MAX_COLUMNS)
-    usage = "\n".join(
-        f"{'usage:' if number == 0 else '':<7}{line}" for number, line in enumerate(asked.usage)
-    )
-    summary = COMMANDS.get(name, "")
+    # The lines after the first are aligned with it.
+    parts = ["usage: " + "\n       ".join(asked.usage)]
+    summary = COMMANDS.get(name)
     if summary:
-        summary = summary[0].upper() + summary[1:] + "."
+        sentence = summary[0].upper() + summary[1:] + "."
+        parts.append(fill(sentence, columns))
+    if asked.details:
+        parts.append(fill(asked.details, columns))
     shows_all = shows_all or HELP_ALL not in asked.options
-    parts = [usage]
-    parts += [fill(text, columns) for text in (summary, asked.details) if text]
-    options = [option for option in (*asked.options, HELP) if shows_all or not option.is_rare]
-    rows = [(option.usage, option.help) for option in options]
+    rows = []
+    for option in (*asked.options, HELP):
+        if shows_all or not option.is_rare:
+            rows.append((option.usage, option.help))
     parts.append(_format_section("options", rows, columns))
     if asked.limits and shows_all:
         limits = [_describe_limit(limit) for limit in asked.limits]

@@ -47,9 +47,13 @@ def set_member(text: str, path: Sequence[str], value: dict[str, Any]) -> str:
 
 def dumps(path: Sequence[str], value: dict[str, Any], indent: str = "  ") -> str:
     """Return *value* as the mapping at *path*, a line for each member."""
-    lines = [f"{indent * depth}{_format_key(name)}:" for depth, name in enumerate(path)]
+    lines = []
+    margin = ""
+    for name in path:
+        lines.append(f"{margin}{_format_key(name)}:")
+        margin += indent
     for name, item in value.items():
-        lines.append(f"{indent * len(path)}{_format_key(name)}: {_format_json(item)}")
+        lines.append(f"{margin}{_format_key(name)}: {_format_json(item)}")
     return "\n".join(lines)
 
 

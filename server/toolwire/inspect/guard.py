@@ -41,10 +41,12 @@ class RequestGuard:
 
     def __init__(self, port: int, is_own: Callable[[int], bool]) -> None:
         self._is_own = is_own
-        self._token, self._ticket = secrets.token_urlsafe(32), secrets.token_urlsafe(32)
-        self._hosts = [f"{host}:{port}" for host in ("127.0.0.1", "localhost", "[::1]")]
-        self.url = f"http://{self._hosts[0]}/{self._token}/"
-        self.url_once = f"http://{self._hosts[0]}/{self._ticket}"
+        self._token = secrets.token_urlsafe(32)
+        self._ticket = secrets.token_urlsafe(32)
+        own_host = f"127.0.0.1:{port}"
+        self._hosts = [own_host, f"localhost:{port}", f"[::1]:{port}"]
+        self.url = f"http://{own_host}/{self._token}/"
+        self.url_once = f"http://{own_host}/{self._ticket}"
         """An address that leads to `url` once, and only this user; for a file that the browser
         opens.
         """

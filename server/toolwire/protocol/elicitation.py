@@ -347,13 +347,16 @@ def _find_missing(capabilities: Capabilities, pending: PendingElicitation) -> st
     """Return what a client with these *capabilities* lacks to answer a request: each kind has one
     of that name.
     """
-    kind, mode = pending.method.partition("/")[0], pending.params.get("mode", "form")
+    kind = pending.method.partition("/")[0]
+    mode = pending.params.get("mode", "form")
     if kind == "elicitation" and mode == "form":
         return "" if can_elicit(capabilities) else kind
-    found = capabilities.get(kind)
-    if kind == "elicitation":
-        return "" if isinstance(found, dict) and mode in found else f"elicitation by {mode}"
-    return "" if isinstance(found, dict) else kind
+    declared = capabilities.get(kind)
+    if not isinstance(declared, dict):
+        return kind if kind != "elicitation" else f"elicitation by {mode}"
+    if kind == "elicitation" and mode not in declared:
+        return f"elicitation by {mode}"
+    return ""
 
 
 def to_older_form(params: dict[str, Any], version: str | None) -> dict[str, Any]:

@@ -146,28 +146,18 @@ def _read_completion_request(
     Raises:
         RequestError: if no prompt or template has the name, or it has no such argument.
     """
-    ref, argument, context = (params.get(name) for name in ("ref", "argument", "context"))
-    if not isinstance(ref, dict) or ref.get("type") not in ("ref/prompt", "ref/resource"):
-        raise RequestError(
-            INVALID_PARAMS, 'params.ref must have the type "ref/prompt" or "ref/resource"'
-        )
-    if not isinstance(argument, dict) or not all(
-        isinstance(argument.get(key), str) for key in ("name", "value")
-    ):
+    owner = _find_owner(params.get("ref"), prompts, templates)
+    argument = params.get("argument")
+    if not isinstance(argument, dict):
+        argument = {}
+    name, text = argument.get("name"), argument.get("value")
+    if not isinstance(name, str) or not isinstance(text, str):
         raise RequestError(
             INVALID_PARAMS, "params.argument must have a name and a value, which are strings"
         )
-    if ref["type"] == "ref/prompt":
-        owner, _ = _read_prompt_request(ref, prompts)
-    else:
-        uri = str(ref.get("uri"))
-        found = templates.get(uri) or _find_by_template(uri, templates)
-        if found is None:
-            raise RequestError(INVALID_PARAMS, _explain_unknown("template", uri, list(templates)))
-        owner = found
-    entry, name = owner.entry, argument["name"]
+    entry = owner.entry
     if entry.function is None:  # of a mounted server, which knows its arguments
-        members = {name: params[name] for name in _COMPLETION if name in params}
+        members = {member: params[member] for member in _COMPLETION if member in params}
         return _complete_there(owner), members
     known = entry.input_schema.get("properties", {})
     if name not in known:
@@ -179,12 +169,27 @@ def _read_completion_request(
     if callable(values) and owner.handler.gate is not None:  # its process calls the function
         members = {member: value for member, value in params.items() if member != "_meta"}
         return _complete_there(owner), members
+    context = params.get("context")
     others = context.get("arguments") if isinstance(context, dict) else None
-    typed = {
-        "text": argument["value"],
-        "arguments": others if isinstance(others, dict) else {},
-    }
-    return make_completion(entry, values), typed
+    if not isinstance(others, dict):
+        others = {}
+    return make_completion(entry, values), {"text": text, "arguments": others}
+
+
+def _find_owner(ref: Any, prompts: Named, templates: Named) -> Tool:
+    """Return the prompt or template that *ref* names, whose argument is to be completed."""
+    if not isinstance(ref, dict) or ref.get("type") not in ("ref/prompt", "ref/resource"):
+        raise RequestError(
+            INVALID_PARAMS, 'params.ref must have the type "ref/prompt" or "ref/resource"'
+        )
+    if ref["type"] == "ref/prompt":
+        owner, _ = _read_prompt_request(ref, prompts)
+        return owner
+    uri = str(ref.get("uri"))
+    found = templates.get(uri) or _find_by_template(uri, templates)
+    if found is None:
+        raise RequestError(INVALID_PARAMS, _explain_unknown("template", uri, list(templates)))
+    return found
 
 
 def _complete_there(owner: Tool) -> Tool:

@@ -173,10 +173,15 @@ def _find_private_folder() -> str:
 def list_folders() -> list[str]:
     """Return the folders in which this user's shared processes may be, the preferred one first."""
     user = os.geteuid()
-    runtime = [os.environ.get("XDG_RUNTIME_DIR", ""), f"/run/user/{user}"]
-    folders = [os.path.join(each, "toolwire") for each in runtime if os.path.isabs(each)]
-    temporary = [os.environ.get("TMPDIR", ""), "/tmp"]
-    folders += [os.path.join(each, f"toolwire-{user}") for each in temporary if os.path.isabs(each)]
+    own = "toolwire"
+    of_several_users = f"toolwire-{user}"
+    candidates = [
+        (os.environ.get("XDG_RUNTIME_DIR", ""), own),
+        (f"/run/user/{user}", own),
+        (os.environ.get("TMPDIR", ""), of_several_users),
+        ("/tmp", of_several_users),
+    ]
+    folders = [os.path.join(base, name) for base, name in candidates if os.path.isabs(base)]
     return list(dict.fromkeys(folders))
 
 

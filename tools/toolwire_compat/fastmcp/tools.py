@@ -180,11 +180,14 @@ def _may_return_coroutine(function: Any) -> bool:
     """
     names = function.__code__.co_names
     values = [function.__globals__.get(name) for name in names]
-    values += [cell.cell_contents for cell in function.__closure__ or () if _is_filled(cell)]
+    for cell in function.__closure__ or ():
+        if _is_filled(cell):
+            values.append(cell.cell_contents)
     modules = [value for value in values if isinstance(value, ModuleType)]
     for module in modules:
         values += [vars(module).get(name) for name in names]
-    return any(isinstance(value, FunctionType) and is_async(value) for value in values)
+    functions = [value for value in values if isinstance(value, FunctionType)]
+    return any(map(is_async, functions))
 
 
 def _is_filled(cell: CellType) -> bool:

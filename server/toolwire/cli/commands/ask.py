@@ -66,12 +66,18 @@ def _read_question(words: Words) -> str | None:
 
 def _suggest(words: list[str]) -> str:
     """Suggest the probable meaning of several *words*."""
-    targets = [word for word in words if load.parse(word).is_bundled or load.parse(word).is_path]
-    question = " ".join(word for word in words if word not in targets)
-    if not targets or not question:
+    options = []
+    others = []
+    for word in words:
+        target = load.parse(word)
+        if target.is_bundled or target.is_path:
+            options.append(f"--tools {quote(word)}")
+        else:
+            others.append(word)
+    question = " ".join(others)
+    if not options or not question:
         return f'put the question in quotes, as in `ask "{" ".join(words)}"`'
-    tools = " ".join(f"--tools {quote(target)}" for target in targets)
-    return f'name tools with --tools, as in `ask "{question}" {tools}`'
+    return f'name tools with --tools, as in `ask "{question}" {" ".join(options)}`'
 
 
 async def _ask(options: dict[str, Any], question: str | None, running: AgentRun) -> int:

@@ -320,9 +320,11 @@ def _choose_cases(options: dict[str, Any]) -> list[Case]:
 def _explain_no_case(pattern: str, cases: Sequence[Case]) -> UsageError:
     """Propose the cases of the area of *pattern*, or all areas if the area is unknown."""
     area, slash, _ = pattern.partition("/")
-    known = [case.id for case in cases if slash and case.area == area]
-    if not known:
-        known = [f"{area}/*" for area in dict.fromkeys(case.area for case in cases)]
+    areas = dict.fromkeys(case.area for case in cases)
+    if slash and area in areas:
+        known = [case.id for case in cases if case.area == area]
+    else:
+        known = [f"{area}/*" for area in areas]
     return UsageError(explain_unknown_name("case", pattern, known))
 
 

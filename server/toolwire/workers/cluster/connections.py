@@ -59,9 +59,8 @@ class Listener:
     """Accepts connections from workers, each by a secret that is good for one."""
 
     def __init__(self, host: str) -> None:
-        self._socket = socket.create_server(
-            (host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET
-        )
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        self._socket = socket.create_server((host, 0), family=family)
         self.address: tuple[str, int] = self._socket.getsockname()[:2]
         self._expected: dict[bytes, tuple[bytes, Callable[[socket.socket], object]]] = {}
         self._admitting = threading.Lock()

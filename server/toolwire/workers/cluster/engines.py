@@ -40,10 +40,11 @@ if TYPE_CHECKING:
 
 _CONNECT_SECONDS = 5
 
-_SECONDS = {"wait": 600.0, "idle": 5.0}
-"""How long a call waits for a place in the engine, and how long an idle worker keeps its place from
-others.
-"""
+_WAIT_SECONDS = 600.0
+"""How long a call waits for a place in the engine."""
+
+_IDLE_SECONDS = 5.0
+"""How long an idle worker keeps its place from others."""
 
 
 class Connected(msgspec.Struct, frozen=True):
@@ -99,15 +100,13 @@ class Engine:
         self.name = name
         self._listen = options.pop("listen", "")
         try:
-            self._wait_seconds, self.idle_seconds = (
-                float(options.pop(key, _SECONDS[key])) for key in _SECONDS
-            )
+            self._wait_seconds = float(options.pop("wait", _WAIT_SECONDS))
+            self.idle_seconds = float(options.pop("idle", _IDLE_SECONDS))
         except ValueError as error:
             raise ValueError(f"{name}: wait and idle are numbers of seconds ({error})") from None
         self._connect = connect
-        self._connected: Future[Connected] | None = (
-            None  # which calls that wait for it share, also if it fails
-        )
+        self._connected: Future[Connected] | None = None
+        """The connection that calls wait for, also if it fails."""
         self._changing = threading.Lock()
 
     def start(self, spec: WorkerSpec, call: Call, news: News) -> NodeTransport:

@@ -170,4 +170,6 @@ def _list_command_files(words: Words) -> list[str]:
     command = words.command or []
     program = which(command[0]) or command[0]
     files = [program, *filter(os.path.isfile, command[1:])]
-    return files + [words.options[name] for name in ("lock",) if name in words.options]
+    if "lock" in words.options:
+        files.append(words.options["lock"])
+    return files

@@ -5,16 +5,20 @@
     python tests/strangers/compare.py --record      write down the outcomes: outcomes.json and docs
 
 Each server of servers.txt is installed from PyPI, in its version, into a virtual environment of its
-own below `.peers/strangers`. No start gets keys or arguments. If the lists are the same, each tool is
-called once with the arguments that it requires, in processes without a network: those of the original
-have to be the same in two runs, so that clocks and chance count for nothing.
-"""  # noqa: E501
+own below `.peers/strangers`. No start gets a real key. An original that does not start is installed
+once more with the library that it was written for, `mcp<2`.
+
+If the lists are the same, each tool is called once with the arguments that it requires, in
+processes without a network: those of the original have to be the same in two runs, so that clocks
+and chance count for nothing.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -25,7 +29,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
@@ -41,6 +45,9 @@ TABLE = re.compile(r"(?<=<!-- strangers -->\n).*?(?=<!-- /strangers -->)", re.DO
 PATIENCE_SECONDS = 90
 MAX_CALLS = 30
 """How many tools of a server are called."""
+
+FIRST_SDK = "mcp<2"
+_INSIDE = re.compile(r"\S*site-packages/")
 
 JOBS = 2
 LISTS = {
@@ -59,6 +66,37 @@ _INITIALIZE = {
 
 class NotStarted(Exception):
     """The server has not answered; the last line of its standard error."""
+
+
+class Stranger(NamedTuple):
+    """A line of servers.txt: a requirement, `NAME=value` for the environment, and the command if
+    its name is not that of the distribution.
+    """
+
+    requirement: str
+    command: str
+    env: dict[str, str]
+    sdk: str = ""
+    """A requirement for the library, in place of what pip chooses."""
+
+    @property
+    def name(self) -> str:
+        return self.requirement.partition("==")[0]
+
+    @property
+    def title(self) -> str:
+        return f"{self.requirement} {self.sdk}".rstrip()
+
+    @property
+    def folder(self) -> Path:
+        """The virtual environment."""
+        return INSTALLED / (f"{self.name}-mcp1" if self.sdk else self.name)
+
+    def find_command(self) -> list[str]:
+        """Return the words of the command in the virtual environment."""
+        words = shlex.split(self.command)
+        program = "python" if words[0] == "-m" else words.pop(0)
+        return [str(self.folder / "bin" / program), *words]
 
 
 class Server:
@@ -139,39 +177,43 @@ class Server:
         return lines[-1] if lines else "no output"
 
 
-def install(spec: str) -> None:
-    """Install the server that *spec* names, from wheels, unless it is there."""
-    name, _ = read_spec(spec)
-    folder = INSTALLED / name
+def install(stranger: Stranger) -> bool:
+    """Install the server and its library from wheels, unless it is there; return whether that can
+    be done.
+    """
+    folder = stranger.folder
     if (folder / "ok").exists():
-        return
+        return True
     venv.create(folder, clear=True, with_pip=True)
     pip = [str(folder / "bin" / "python"), "-m", "pip", "install", "--quiet"]
-    subprocess.run([*pip, "--only-binary", ":all:", spec.partition(" ")[0]], check=True)
+    requirements = stranger.title.split()
+    done = subprocess.run([*pip, "--only-binary", ":all:", *requirements], check=False)
+    if done.returncode:
+        return False
     (folder / "ok").touch()
+    return True
 
 
-def compare(spec: str) -> str:
-    """Return how both starts of the server that *spec* names compare.
+def compare(stranger: Stranger) -> str:
+    """Return how both starts of *stranger* compare.
 
     `same`; `differs: …`; `refused: …` if only the original starts, `rescued: …` if only ours does,
     `neither: …`.
     """
-    name, command = read_spec(spec)
-    folder = INSTALLED / name
-    own = find_command(folder, command)
+    own = stranger.find_command()
     original: dict[str, Any] = {}
     reason = ""
     try:
-        with Server(own) as server:
+        with Server(own, **stranger.env) as server:
             server.start()
             original = {method: server.list(method) for method in LISTS}
     except NotStarted as error:
         reason = str(error)
-    site = next((folder / "lib").glob("python*/site-packages"))
-    ours = [sys.executable, "-P", "-m", "toolwire", "serve", "--adopt", command]
+    [site] = (stranger.folder / "lib").glob("python*/site-packages")
+    ours = [sys.executable, "-P", "-m", "toolwire", "serve", "--adopt", stranger.command]
+    env = {**stranger.env, "PYTHONPATH": str(site)}
     try:
-        with Server(ours, PYTHONPATH=str(site)) as server:
+        with Server(ours, **env) as server:
             server.start()
             here = {method: server.list(method) for method in LISTS}
     except NotStarted as error:
@@ -185,16 +227,25 @@ def compare(spec: str) -> str:
         ("tools/call", {"name": tool["name"], "arguments": value_for(tool["inputSchema"])})
         for tool in original["tools/list"][:MAX_CALLS]
     ]
-    responses = [call_all(own, calls), call_all(own, calls)]
-    responses.append(call_all(ours, calls, PYTHONPATH=str(site)))
+    responses = [call_all(own, calls, **stranger.env), call_all(own, calls, **stranger.env)]
+    responses.append(call_all(ours, calls, **env))
     return describe_calls(calls, *responses)
 
 
-def find_command(folder: Path, command: str) -> list[str]:
-    """Return the words of *command* for the virtual environment in *folder*."""
-    words = command.split()
-    program = "python" if words[0] == "-m" else words.pop(0)
-    return [str(folder / "bin" / program), *words]
+def compare_with_each_sdk(stranger: Stranger) -> dict[str, str]:
+    """Return the outcome of *stranger* with the library that pip chooses and, if the original does
+    not start with that but with version 1, also with this.
+    """
+    if not install(stranger):
+        raise SystemExit(f"{stranger.requirement} cannot be installed")
+    outcome = compare(stranger)
+    outcomes = {stranger.title: outcome}
+    if outcome.startswith(("rescued", "neither")):
+        first = stranger._replace(sdk=FIRST_SDK)
+        outcome = compare(first) if install(first) else "neither"
+        if not outcome.startswith(("rescued", "neither")):
+            outcomes[first.title] = outcome
+    return outcomes
 
 
 def call_all(
@@ -247,10 +298,21 @@ def describe_calls(
     return f"same: {number} calls"
 
 
-def read_servers() -> list[str]:
-    """Return the lines of servers.txt that name a server."""
+def read_servers() -> list[Stranger]:
+    """Return the servers of servers.txt."""
     lines = SERVERS.read_text("utf-8").splitlines()
-    return [line for line in lines if line and not line.startswith("#")]
+    return [read_line(line) for line in lines if line and not line.startswith("#")]
+
+
+def read_line(line: str) -> Stranger:
+    """Return the server of a *line* of servers.txt."""
+    requirement, *words = line.split()
+    env = {}
+    while words and re.match(r"[A-Z_]+=", words[0]):
+        name, _, value = words.pop(0).partition("=")
+        env[name] = value
+    command = " ".join(words) or requirement.partition("==")[0]
+    return Stranger(requirement, command, env)
 
 
 def read_content(response: dict[str, Any]) -> Any:
@@ -272,15 +334,6 @@ def read_content(response: dict[str, Any]) -> Any:
     if len(values) == 1 and isinstance(values[0], list):
         return values[0]
     return values
-
-
-def read_spec(spec: str) -> tuple[str, str]:
-    """Return the name of the distribution, and the command that starts it, of a line of
-    servers.txt.
-    """
-    requirement, _, command = spec.partition(" ")
-    name = requirement.partition("==")[0]
-    return name, command.strip() or name
 
 
 def find_differences(original: dict[str, Any], here: dict[str, Any]) -> list[str]:
@@ -342,36 +395,59 @@ def format_table(outcomes: dict[str, str]) -> str:
     lines = ["| server | with its own package | here | remark |", "| --- | --- | --- | --- |"]
     kinds: Counter[str] = Counter()
     calls = 0
-    for requirement, outcome in sorted(outcomes.items()):
+    for title, outcome in sorted(outcomes.items()):
+        requirement, _, sdk = title.partition(" ")
         kind, _, remark = outcome.partition(": ")
-        kinds[kind] += 1
-        if kind == "same" and remark:
+        kinds[f"{kind} {sdk}".rstrip()] += 1
+        if kind == "same":
             calls += int(remark.split()[0])
         if kind in _CELLS:
             original, here = _CELLS[kind]
-            lines.append(f"| `{requirement}` | {original} | {here} | {_shorten(remark)} |")
-    starts = kinds["same"] + kinds["differs"] + kinds["refused"]
-    lines.append("")
-    same_calls = f", and so are {calls} calls of their tools" if calls else ""
-    lines.append(
-        f"Of {sum(kinds.values())} servers, {starts} start with their own package; {kinds['same']}"
-        f" of these are the same here{same_calls}. {kinds['rescued']}"
-        f" start only here. {kinds['neither']} start nowhere without arguments, a key, a database"
-        " or the network, and are left out."
-    )
+            shown = f"`{requirement}`, `{sdk}`" if sdk else f"`{requirement}`"
+            lines.append(f"| {shown} | {original} | {here} | {_shorten(remark)} |")
+    lines += ["", *_summarize(kinds, calls)]
     return "\n".join(lines) + "\n"
+
+
+def _summarize(kinds: Counter[str], calls: int) -> list[str]:
+    """Return the lines below the table: *kinds* counts outcomes, with the library if it was not
+    the choice of pip.
+    """
+    servers = starts = starts_with_first = 0
+    for kind, number in kinds.items():
+        has_first = kind.endswith(FIRST_SDK)
+        if not has_first:
+            servers += number
+        if kind.startswith(("same", "differs", "refused")):
+            starts += number
+            starts_with_first += number * has_first
+    same = kinds["same"] + kinds[f"same {FIRST_SDK}"]
+    differ = kinds["differs"] + kinds[f"differs {FIRST_SDK}"]
+    refused = starts - same - differ
+    return [
+        f"Of {servers} servers, {starts} start with their own package, {starts_with_first} of these"
+        f" only with `{FIRST_SDK}`. Here {starts - refused} of the {starts} start"
+        f" ({100 * (starts - refused) // starts} %), and {same} are the same, as are {calls} calls"
+        f" of their tools. With what pip chose, {kinds['rescued']} start only here.",
+        f"{kinds['neither']} start with it nowhere without a real key, a database or the network,"
+        " and are left out.",
+    ]
 
 
 def _shorten(remark: str) -> str:
     """Return the first words of a *remark*, without what is a path or a mark of the table."""
-    text = re.sub(r"\S*site-packages/", "", remark.replace("toolwire: ", ""))
+    text = remark.replace("toolwire: ", "")
     for advice in (". This is mcp 2.x", "; serve this file", "; a server that"):
         text = text.partition(advice)[0]
     return text.replace("|", "-")[:120]
 
 
 def record(outcomes: dict[str, str]) -> None:
-    """Write down *outcomes*, with those of earlier runs, and the table of the page."""
+    """Write down *outcomes*, with those of earlier runs, and the table of the page. No path of this
+    machine is kept.
+    """
+    for title, outcome in outcomes.items():
+        outcomes[title] = _INSIDE.sub("", outcome)
     known = json.loads(OUTCOMES.read_text("utf-8")) if OUTCOMES.exists() else {}
     merged = dict(sorted({**known, **outcomes}.items()))
     OUTCOMES.write_text(json.dumps(merged, indent=1, ensure_ascii=False) + "\n", "utf-8")
@@ -381,21 +457,21 @@ def record(outcomes: dict[str, str]) -> None:
 
 def main(words: list[str]) -> None:
     names = [word for word in words if not word.startswith("--")]
-    specs = read_servers()
+    servers = read_servers()
     if "--install" in words:
-        for spec in specs:
-            install(spec)
+        for stranger in servers:
+            install(stranger)
         return
     outcomes: dict[str, str] = {}
 
-    def compare_one(spec: str) -> None:
-        install(spec)
-        requirement = spec.partition(" ")[0]
-        outcomes[requirement] = compare(spec)
-        print(f"{requirement:50}{outcomes[requirement]}", flush=True)
+    def compare_one(stranger: Stranger) -> None:
+        found = compare_with_each_sdk(stranger)
+        outcomes.update(found)
+        for title, outcome in found.items():
+            print(f"{title:50}  {outcome}", flush=True)
 
     with ThreadPoolExecutor(JOBS) as pool:
-        chosen = [spec for spec in specs if not names or read_spec(spec)[0] in names]
+        chosen = [one for one in servers if not names or one.name in names]
         list(pool.map(compare_one, chosen))
     if "--record" in words:
         record(outcomes)

@@ -23,10 +23,12 @@ from typing import TYPE_CHECKING
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
-from strangers.compare import INSTALLED, read_servers, read_spec  # noqa: E402 - a program, too
+from strangers.compare import read_servers  # noqa: E402 - this file is a program, too
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from strangers.compare import Stranger
 
 NAMES = HERE / "names.json"
 LIBRARIES = ("mcp", "mcp_types", "fastmcp")
@@ -36,15 +38,14 @@ SERVER_CLASSES = ("FastMCP", "MCPServer", "Server")
 def main(words: list[str]) -> None:
     users: defaultdict[str, set[str]] = defaultdict(set)
     servers = 0
-    for spec in read_servers():
-        name, _ = read_spec(spec)
-        sources = list(find_sources(name))
+    for stranger in read_servers():
+        sources = list(find_sources(stranger))
         if not sources:  # not installed
             continue
         servers += 1
         for source in sources:
             for used in find_names(source):
-                users[used].add(name)
+                users[used].add(stranger.name)
     counts = {used: len(found) for used, found in users.items()}
     ordered = dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
     if "--record" in words:
@@ -55,10 +56,10 @@ def main(words: list[str]) -> None:
         print(f"{number:4} {100 * number / servers:5.1f} %  {used}")
 
 
-def find_sources(name: str) -> Iterator[str]:
-    """Yield the Python files of the distribution called *name*."""
-    for site in (INSTALLED / name / "lib").glob("python*/site-packages"):
-        context = DistributionFinder.Context(name=name, path=[str(site)])
+def find_sources(stranger: Stranger) -> Iterator[str]:
+    """Yield the Python files of the distribution."""
+    for site in (stranger.folder / "lib").glob("python*/site-packages"):
+        context = DistributionFinder.Context(name=stranger.name, path=[str(site)])
         for distribution in MetadataPathFinder.find_distributions(context):
             yield from _read_files(distribution)
 

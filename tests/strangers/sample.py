@@ -20,13 +20,11 @@ HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))
 
 from strangers.compare import (  # noqa: E402 - this file is a program, too
-    INSTALLED,
     KEYS,
     LISTS,
     Server,
-    find_command,
+    Stranger,
     read_servers,
-    read_spec,
 )
 
 CHOSEN = HERE.parent / "peers" / "strangers.txt"
@@ -35,13 +33,12 @@ DIGESTS = HERE / "sample.json"
 
 def read_sample() -> dict[str, str]:
     """Return the commands of the chosen servers, by their requirements."""
+    return {stranger.requirement: stranger.command for stranger in _choose()}
+
+
+def _choose() -> list[Stranger]:
     chosen = CHOSEN.read_text("utf-8").splitlines()
-    commands = {}
-    for spec in read_servers():
-        requirement = spec.partition(" ")[0]
-        if requirement in chosen:
-            commands[requirement] = read_spec(spec)[1]
-    return commands
+    return [stranger for stranger in read_servers() if stranger.requirement in chosen]
 
 
 def digest_lists(server: Server) -> dict[str, dict[str, str]]:
@@ -67,11 +64,10 @@ def _digest(entry: dict[str, Any]) -> str:
 
 def main() -> None:
     recorded = {}
-    for requirement, command in read_sample().items():
-        folder = INSTALLED / requirement.partition("==")[0]
-        with Server(find_command(folder, command)) as server:
+    for stranger in _choose():
+        with Server(stranger.find_command(), **stranger.env) as server:
             server.start()
-            recorded[requirement] = digest_lists(server)
+            recorded[stranger.requirement] = digest_lists(server)
     DIGESTS.write_text(json.dumps(recorded, indent=1) + "\n", "utf-8")
 
 

@@ -5,10 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import pytest
-from strangers.compare import OUTCOMES, PAGE, SERVERS, TABLE, format_table
+from strangers.compare import (
+    OUTCOMES,
+    PAGE,
+    TABLE,
+    Stranger,
+    format_table,
+    read_line,
+    read_servers,
+)
 from strangers.count_names import LIBRARIES, NAMES, find_names
 
 if TYPE_CHECKING:
@@ -23,10 +32,45 @@ def test_the_page_shows_the_recorded_outcomes() -> None:
 
 
 def test_each_outcome_is_of_a_server_of_the_list() -> None:
-    lines = SERVERS.read_text("utf-8").splitlines()
-    requirements = {line.partition(" ")[0] for line in lines if not line.startswith("#")}
+    titles = json.loads(OUTCOMES.read_text("utf-8"))
 
-    assert set(json.loads(OUTCOMES.read_text("utf-8"))) == requirements
+    assert {title.partition(" ")[0] for title in titles} == {
+        stranger.requirement for stranger in read_servers()
+    }
+
+
+def test_nine_of_ten_servers_that_start_with_their_own_package_start_here() -> None:
+    kinds = Counter(
+        outcome.partition(":")[0] for outcome in json.loads(OUTCOMES.read_text("utf-8")).values()
+    )
+    here = kinds["same"] + kinds["differs"]
+    there = here + kinds["refused"]
+
+    assert there >= 60
+    assert here >= 0.9 * there
+
+
+def test_a_server_with_two_libraries_is_one_server_of_the_table() -> None:
+    table = format_table(
+        {
+            "a==1": "rescued: no module",
+            "a==1 mcp<2": "same: 3 calls",
+            "b==1": "refused: no such thing",
+            "c==1": "neither: no key",
+        }
+    )
+
+    assert "| `a==1` | does not start | starts | no module |" in table
+    assert "| `a==1`, `mcp<2` | starts | same | 3 calls |" in table
+    assert "Of 3 servers, 2 start with their own package, 1 of these only with `mcp<2`." in table
+    assert "Here 1 of the 2 start (50 %), and 1 are the same" in table
+
+
+def test_line_of_a_server_may_set_variables_and_name_its_command() -> None:
+    assert read_line("a-mcp==1") == Stranger("a-mcp==1", "a-mcp", {})
+    assert read_line("a-mcp==1 KEY=x -m a stdio") == Stranger(
+        "a-mcp==1", "-m a stdio", {"KEY": "x"}
+    )
 
 
 @pytest.mark.process

@@ -105,6 +105,21 @@ def fork() -> int:
 '''
 
 
+GREETING = '''
+from dataclasses import dataclass
+from toolwire import Context
+
+@dataclass
+class Person:
+    name: str
+
+def greet(context: Context) -> str:
+    """Greet the user."""
+    context.log("asking")
+    return "Hello, " + context.ask("Who are you?", Person).name
+'''
+
+
 OF_SESSIONS = '''
 from toolwire import Context, tool_api
 
@@ -213,6 +228,43 @@ def test_sessions_share_tools_lifespan_and_event_loop_but_no_state(sessions: Ses
     assert one.wait() == 0
     assert one.stderr() == ""
     assert value(two.ask(call("pid"))) in pids
+
+
+def test_each_session_has_its_own_revision_log_level_and_elicitation(sessions: Sessions) -> None:
+    sessions.source.write_text(GREETING, encoding="utf-8")
+    opened = {"Ada": sessions.open(), "Ben": sessions.open()}
+    for session, version, level in zip(
+        opened.values(), ("2025-06-18", "2025-11-25"), ("info", "error"), strict=True
+    ):
+        params = {"protocolVersion": version, "capabilities": {"elicitation": {}}}
+        params["clientInfo"] = {"name": "host", "version": "1"}
+        answer = session.ask(request("initialize", params))
+        assert answer["result"]["protocolVersion"] == version
+        session.send(request("notifications/initialized", id=...))
+        session.ask(request("logging/setLevel", {"level": level}))
+
+    for session in opened.values():
+        session.send(call("greet"))
+
+    assert opened["Ada"].receive()["method"] == "notifications/message"
+    for name, session in opened.items():
+        asked = session.receive()
+        assert asked["method"] == "elicitation/create"
+        result = {"action": "accept", "content": {"name": name}}
+        session.send({"jsonrpc": "2.0", "id": asked["id"], "result": result})
+    for name, session in opened.items():
+        assert value(session.receive()) == f"Hello, {name}"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_small_process_holds_at_most_nine_megabytes(sessions: Sessions) -> None:
+    session = sessions.open()
+    session.ask(call("pid"))
+
+    lines = Path(f"/proc/{session.popen.pid}/smaps_rollup").read_text("utf-8").splitlines()
+
+    kilobytes = [int(line.split()[1]) for line in lines if line.startswith("Private_")]
+    assert 0 < sum(kilobytes) <= 9_000
 
 
 def test_each_session_has_an_id_also_in_worker_processes(sessions: Sessions) -> None:

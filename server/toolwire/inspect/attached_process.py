@@ -29,18 +29,21 @@ _LOG_BYTES = 64 * 1024
 
 
 class AttachedProcess:
-    """Adds what the shared process with *key* says to *feed*, until it ends."""
+    """Adds what the shared process *pid* says to *feed*, until it ends.
 
-    def __init__(self, feed: Feed, state: dict[str, Any], key: str) -> None:
+    Its key changes when another process takes its place.
+    """
+
+    def __init__(self, feed: Feed, state: dict[str, Any], pid: int) -> None:
         self._feed = feed
         self._state = state
-        self._key = key
+        self._pid = pid
 
     async def run(self) -> None:
         """Look at the process until it has ended, or until cancelled."""
         shown = ""
         while True:
-            html = await anyio.to_thread.run_sync(look, self._key)
+            html = await anyio.to_thread.run_sync(look, self._pid)
             if html is None:
                 break
             if html != shown:
@@ -52,10 +55,10 @@ class AttachedProcess:
         self._feed.add("status", status="ended", problem=problem)
 
 
-def look(key: str) -> Html | None:
-    """Return the process with *key* as HTML; `None` if it has ended."""
+def look(pid: int) -> Html | None:
+    """Return the process *pid* as HTML; `None` if it has ended."""
     for process in find_running():
-        if process.key == key:
+        if process.pid == pid:
             return show(process, _read_log(process))
     return None
 
@@ -67,8 +70,10 @@ def show(process: RunningProcess, log: str) -> Html:
         return element("p", f"The process {process.pid} does not answer.", class_="bad")
     memory = process.measure_memory()
     servers = ", ".join(map(str, facts["servers"]))
+    state = "old: new sessions have another process" if facts.get("is_old") else ""
     described = pairs(
         ("pid", str(process.pid)),
+        ("state", state),
         ("folder", facts["folder"]),
         ("runs since", _format_time(facts["since"])),
         ("private memory", format_size(memory) if memory else "unknown"),

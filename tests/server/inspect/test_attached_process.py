@@ -11,6 +11,7 @@ from server.inspect.inspecting import inspected
 from support.parsed_html import Parsed, assert_inert
 from support.server_process import call, wait_until
 from support.shared_processes import SharedProcesses, shared_processes
+from toolwire.inspect import attached_process
 from toolwire.inspect.attached_process import show
 from toolwire.sharing.running import RunningProcess
 
@@ -39,6 +40,21 @@ def test_facts_and_log_of_a_process_are_shown_as_text() -> None:
     assert_inert(shown)
     for expected in ("/home/<me>", "11, 12", "<script>", "and 2 more", "<img src=x>"):
         assert expected in shown.text
+
+
+def test_process_that_was_replaced_is_still_followed_and_marked_as_old(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    old, new = {**FACTS, "is_old": True}, {**FACTS, "is_old": False}
+    running = [RunningProcess("key.sock", 2, new), RunningProcess("key-1.sock", 1, old)]
+    monkeypatch.setattr(attached_process, "find_running", lambda: running)
+
+    mark = "old: new sessions have another process"
+    for pid, is_old in ((1, True), (2, False)):
+        html = attached_process.look(pid)
+        assert html is not None
+        assert (mark in Parsed(html).text) == is_old
+    assert attached_process.look(3) is None
 
 
 def test_process_that_does_not_answer_is_shown_as_such() -> None:

@@ -40,7 +40,7 @@ def serve_attached_page(words: Words) -> int:
         ):
             from ....inspect.attached_process import AttachedProcess
 
-            tasks.start_soon(AttachedProcess(feed, page.state, process.key).run)
+            tasks.start_soon(AttachedProcess(feed, page.state, process.pid).run)
             await ended.wait()
             tasks.cancel_scope.cancel()
         return 130

@@ -13,7 +13,7 @@ from ..settings import LIMITS, SETTINGS
 
 if TYPE_CHECKING:
     from collections import deque
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from toolwire_tools import Tool
@@ -164,6 +164,17 @@ def take_value(flag: str, metavar: str, endings: tuple[str, ...], rest: deque[st
         wanted = f"{flag} takes a file that ends in {' or '.join(endings)}, or nothing"
         raise UsageError(f"{wanted}; if the folder {rest[0]} is a target, put it before {flag}")
     return ""
+
+
+def check_sharing(options: Mapping[str, Any]) -> None:
+    """Refuse those of the *options* of `serve` that do not go with `--share`.
+
+    Raises:
+        UsageError: for the first one.
+    """
+    for flag in ("reload", "mount", "mount-config"):
+        if flag.replace("-", "_") in options:
+            raise UsageError(f"--share does not go with --{flag} yet")
 
 
 def check_processes(tools: list[Tool], settings: dict[str, Any]) -> None:

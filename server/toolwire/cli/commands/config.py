@@ -21,6 +21,7 @@ from ...loading import targets as load
 from ...wrapping import DIALECTS_OF
 from ...wrapping.host_results import find_max_tokens
 from ..open_client import connect_to, is_attended
+from ..option_values import check_sharing
 from ..options import Option, collect_settings
 from ..printing.terminal import print_data, print_remark
 from . import Command
@@ -192,6 +193,8 @@ def _warn_of_tokens(host: hosts.Host, entries: Sequence[Any]) -> str:
 
 
 def _make_server(targets: list[str], options: Mapping[str, Any]) -> hosts.HostServer:
+    if "share" in options:
+        check_sharing(options)
     env = dict(options.get("env", ()))
     # Hosts start servers in folders of their own choice, where a module of this folder would not be
     # found.

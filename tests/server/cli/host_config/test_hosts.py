@@ -727,6 +727,8 @@ def test_without_pyyaml_a_snippet_for_goose_is_printed_and_its_file_stays(
         (["json", "tools.py", "--write"], "--write=FILE"),
         (["vscode", "tools.py", "--server-name", ""], "needs a name"),
         (["json", "tools.py", "--env", "A=\udcff"], "UTF-8"),
+        (["json", "tools.py", "--share", "--reload"], "--share does not go with --reload"),
+        (["json", "tools.py", "--share", "--mount-config=a.json"], "not go with --mount-config"),
     ],
 )
 def test_a_mistake_is_one_sentence_with_its_remedy(

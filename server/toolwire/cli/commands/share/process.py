@@ -20,6 +20,7 @@ from ....sharing.log_file import write_without_errors
 from ....sharing.place import Place
 from ....sharing.shared_process import REPORT, SharedProcess, Sharing
 from ....transport.stdio import claim
+from ...option_values import check_sharing
 from ...options import parse
 
 if TYPE_CHECKING:
@@ -87,10 +88,7 @@ def _serve_tools(sharing: Sharing, arguments: list[str]) -> NoReturn:
 
     words = parse(arguments, COMMAND.options)
     options = words.options
-    refused = {"reload", "mount", "mount_config"} & options.keys()
-    if refused:
-        flag = refused.pop().replace("_", "-")
-        raise UsageError(f"--share does not go with --{flag} yet")
+    check_sharing(options)
     if "env_file" in options:
         apply_env_file(options["env_file"])
     targets = choose_targets(words)

@@ -39,7 +39,6 @@ async def generate_instruction(
     parts: Any,
     values: Mapping[str, str] | None = None,
     others: Iterable[Any] = (),
-    max_errors: int = MAX_ERRORS,
 ) -> Any:
     """Ask *model* for the instruction that makes the tool of *config* do *request*, and return it.
 
@@ -56,14 +55,14 @@ async def generate_instruction(
         {"role": "user", "content": request},
     ]
     others = list(others)
-    for attempt in range(max_errors + 1):
+    for attempt in range(MAX_ERRORS + 1):
         reply = await asked.reply(messages)
         try:
             if reply.finish_reason == "length":
                 raise ValueError("Your answer was cut off; write a shorter one.")
             return parts.parse_instruction(reply.text, config, others=others)
         except ValueError as error:
-            if attempt == max_errors:
+            if attempt == MAX_ERRORS:
                 raise NoInstruction(str(error)) from None
             messages += [
                 {"role": "assistant", "content": reply.text or "…"},

@@ -48,9 +48,9 @@ def from_entry(entry: Entry) -> str:
     return "\n\n".join(filter(None, parts))
 
 
-def from_entries(entries: list[Entry], title: str = "Tools") -> str:
+def from_entries(entries: list[Entry]) -> str:
     """Return a page about several tools."""
-    return "\n\n".join([f"# {_escape(title)}", *map(from_entry, entries)])
+    return "\n\n".join(["# Tools", *map(from_entry, entries)])
 
 
 def _write_definition(definition: Definition) -> str:

@@ -138,22 +138,15 @@ class ShapeReader:
             return []
         return [whole]
 
-    def _read_shape(
-        self,
-        place: SchemaNode,
-        hint: str,
-        defining: tuple[SchemaNode, ...] = (),
-        *,
-        describes: bool = True,
-    ) -> Shape:
+    def _read_shape(self, place: SchemaNode, hint: str, *, describes: bool = True) -> Shape:
         """Return the shape at *place*; *hint* is the name of an object that has no title."""
         link = _link_at(place)
         if link is None and place.resolved in self._open:
             # A circle without a name, made by `allOf`: the first of its parts has one.
             link = _find_first_reference(place)
         if link is not None:
-            return self._refer(link, defining)
-        shape = self._read_unnamed(place.resolved, hint, defining)
+            return self._refer(link)
+        shape = self._read_unnamed(place.resolved, hint)
         return self._name_shape(shape, place, hint, describes=describes)
 
     def _name_shape(
@@ -299,7 +292,7 @@ class ShapeReader:
 
     # --- references ---
 
-    def _refer(self, link: SchemaNode, defining: tuple[SchemaNode, ...]) -> Shape:
+    def _refer(self, link: SchemaNode, defining: tuple[SchemaNode, ...] = ()) -> Shape:
         target = link.reference
         assert target is not None
         if target in defining:

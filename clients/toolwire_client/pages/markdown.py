@@ -22,13 +22,14 @@ _NOTE_CHARS = 200
 _PUNCTUATION = re.compile(r"[^\w\s]|_", re.ASCII)
 
 
-def as_code(text: str, most: int = _MAX_CODE) -> str:
+def as_code(text: str) -> str:
     """Return *text* as code in one line, also within a table."""
     if not text:
         return ""
-    text = make_printable(" ".join(text[: 10 * most].split())) or " "
-    if len(text) > most:
-        text = f"{text[: most - 1]}…"
+    words = text[: 10 * _MAX_CODE].split()
+    text = make_printable(" ".join(words)) or " "
+    if len(text) > _MAX_CODE:
+        text = f"{text[: _MAX_CODE - 1]}…"
     if "|" in text:  # ends the cell of a table, even within backticks
         return as_html(text)
     mark = "`" * (_measure_backticks(text) + 1)
@@ -87,15 +88,15 @@ def fold_part(title: str, *parts: str) -> str:
     return f"<details><summary>{title}</summary>\n\n{inner}\n\n</details>"
 
 
-def join_within_limit(parts: Iterable[str], more: int = 0, most: int = MAX_CHARS) -> str:
-    """Return *parts* as one text of at most *most* characters, and the number of those that do not
-    fit, with *more*.
+def join_within_limit(parts: Iterable[str], more: int = 0) -> str:
+    """Return *parts* as one text of at most `MAX_CHARS` characters, and the number of those that do
+    not fit, with *more*.
     """
     found = list(filter(None, parts))
     text = ""
     before = ""
     for number, part in enumerate(found):
-        if len(text) + len(part) > most - _NOTE_CHARS:
+        if len(text) + len(part) > MAX_CHARS - _NOTE_CHARS:
             left = len(found) - number + more
             return f"{text}\n\n*{left:,} more parts are too long for a comment.*\n"
         if before.startswith("- ") and part.startswith("- "):

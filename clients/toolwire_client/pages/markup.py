@@ -90,9 +90,9 @@ def code(text: str, most: int = 400) -> Html:
     return element("code", cut(text, most))
 
 
-def block(text: str, most: int = 20_000, *, class_: str | None = None) -> Html:
+def block(text: str, most: int = 20_000) -> Html:
     """Return *text* as it is laid out, in lines that wrap."""
-    return element("pre", element("code", cut(text, most)), class_=class_)
+    return element("pre", element("code", cut(text, most)))
 
 
 def fold(summary: Child, *content: Child, open_: bool = False, class_: str | None = None) -> Html:

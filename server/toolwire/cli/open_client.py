@@ -41,7 +41,6 @@ def make_client(
     *,
     limit: Deadline | None = None,
     env: dict[str, str] | None = None,
-    on_ask: OnAsk | None = None,
     own_era: Era = "modern",
 ) -> AbstractContextManager[Client]:
     """Return a client of the named server: a Toolwire server for *targets*, or any that a command
@@ -52,9 +51,7 @@ def make_client(
     command = choose_command(words, targets)
     is_ours = is_own_server(words, command)
     more = env if is_ours else None
-    return connect_to(
-        command, is_ours=is_ours, limit=limit, env=more, on_ask=on_ask, own_era=own_era
-    )
+    return connect_to(command, is_ours=is_ours, limit=limit, env=more, own_era=own_era)
 
 
 @contextmanager

@@ -57,8 +57,8 @@ def test_a_page_has_a_table_for_each_tool_and_each_definition() -> None:
         "name": "ping",
         "outputSchema": {"type": "object", "properties": {"ok": {"type": "boolean"}}},
     }
-    assert markdown.from_entries([MEASURE, ping], "My tools").splitlines() == [
-        "# My tools",
+    assert markdown.from_entries([MEASURE, ping]).splitlines() == [
+        "# Tools",
         "",
         "## `Map.measure`",
         "",

@@ -18,6 +18,7 @@ import random
 import re
 import sys
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
@@ -25,7 +26,7 @@ from toolwire_client.errors import NotStarted
 from toolwire_client.validation import join_errors
 from toolwire_schemas.cases import Case
 from toolwire_schemas.install_command import install_command
-from toolwire_schemas.json_schema.bounded_validator import CannotJudge
+from toolwire_schemas.json_schema.bounded_validator import CannotJudge, TooExpensive
 from toolwire_schemas.json_schema.error_text import write_faults
 from toolwire_schemas.json_schema.lossless import is_read
 from toolwire_schemas.wire import codec
@@ -331,7 +332,9 @@ class _Search:
         return _Outcome(arguments, events, breach, gravity)
 
     def _judge_result(self, answer: Message) -> Breach | None:
-        fault = find_structure_fault(self._tool.get("outputSchema"), answer.get("result"))
+        fault = None
+        with suppress(TooExpensive):
+            fault = find_structure_fault(self._tool.get("outputSchema"), answer.get("result"))
         if fault is None:
             return None
         expected = "a result as the outputSchema describes it"

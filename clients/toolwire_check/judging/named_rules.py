@@ -12,8 +12,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from toolwire_client.transport.parameter_headers import find_names
-from toolwire_client.validation import LenientValidator, join_errors
+from toolwire_client.validation import join_errors
 from toolwire_dialects.lint.audit import audit, is_destructive_without_asking, name_entry
+from toolwire_schemas.json_schema.bounded_validator import (
+    CannotJudge,
+    SchemaValidator,
+    TooExpensive,
+)
+from toolwire_schemas.json_schema.error_text import write_faults
 from toolwire_schemas.wire import codec
 
 from .conversation import Sent, find_answers, is_answer, iter_messages, to_text
@@ -211,7 +217,9 @@ def _find_misfit_result(events: Sequence[Event], lists: ToolLists) -> str | None
     for call in _find_calls(events):
         name = to_text(call["params"].get("name"))
         for answer in find_answers(events, call.get("id")):
-            fault = find_structure_fault(schemas.get(name), answer.get("result"))
+            fault = None
+            with suppress(TooExpensive):
+                fault = find_structure_fault(schemas.get(name), answer.get("result"))
             if fault is not None:
                 return f"from {name} {fault}"
     return None
@@ -220,6 +228,9 @@ def _find_misfit_result(events: Sequence[Event], lists: ToolLists) -> str | None
 def find_structure_fault(schema: Any, result: Any) -> str | None:
     """Return why the *result* of a call does not fit *schema*, the `outputSchema` of its tool;
     `None` if it does.
+
+    Raises:
+        TooExpensive: if the result or its schema is too large to be checked.
     """
     if not isinstance(schema, dict) or result is None:
         return None
@@ -229,10 +240,13 @@ def find_structure_fault(schema: Any, result: Any) -> str | None:
         return None
     if "structuredContent" not in result:
         return "a result without structuredContent" if "content" in result else None
-    judge = LenientValidator(schema)
-    faults = judge.find_faults(result["structuredContent"], "structuredContent")
-    if judge.trouble:
-        return f"structuredContent that its schema cannot judge: {judge.trouble}"
+    content = result["structuredContent"]
+    try:
+        faults = write_faults(SchemaValidator(schema).find_errors(content), "structuredContent")
+    except TooExpensive:
+        raise
+    except CannotJudge as error:
+        return f"structuredContent that its schema cannot judge: {error}"
     if not faults:
         return None
     return f"a result that does not fit: {join_errors(faults[:_MAX_FAULTS])}"

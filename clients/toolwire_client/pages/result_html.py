@@ -32,12 +32,13 @@ _KNOWN = {"content": list, "contents": list, "messages": list, "isError": bool, 
 
 
 def write_result_html(
-    result: Mapping[str, Any], *, problems: Sequence[str] = (), fault: str = ""
+    result: Mapping[str, Any], *, problems: Sequence[str] = (), fault: str = "", note: str = ""
 ) -> Html:
     """Return the result of `tools/call`, `resources/read` or `prompts/get`; members of others as a
     tree. What text and data say alike is shown once.
 
-    *problems* are those against the output schema; a *fault* is why the result is malformed.
+    *problems* are those against the output schema; a *fault* is why the result is malformed;
+    a *note* is about a result that nothing is wrong with.
     """
     parts: list[Html] = []
     if result.get("isError") is True:
@@ -46,6 +47,8 @@ def write_result_html(
         parts.append(element("p", f"The result is malformed: {fault}", class_="bad"))
     if problems:
         parts.append(_show_problems(problems))
+    if note:
+        parts.append(element("p", note, class_="muted"))
     contents = _find_contents(result)
     data = result.get("structuredContent")
     is_text = any(_is_text_of(found.content, data) for found in contents)

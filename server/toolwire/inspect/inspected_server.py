@@ -27,6 +27,7 @@ from toolwire_client.remote import as_process
 from toolwire_client.session.elicitation import NoAnswer, find_misfit
 from toolwire_client.waiting.event_loop import OnEventLoop, make_loop_scheduler
 from toolwire_dialects.lint.audit import audit, name_entry
+from toolwire_schemas.json_schema.bounded_validator import TooExpensive
 from toolwire_schemas.output import make_printable
 from toolwire_schemas.tokens import estimate_tokens, write_text_for_models
 from toolwire_schemas.wire.codec import EncodingError, decode, encode
@@ -245,7 +246,7 @@ class InspectedServer:
         ended: Object = {"outcome": "cancelled"}
         try:
             result, problems = await work(feed)
-            outcome = "error" if result.get("isError") is True else "success"
+            outcome = "error" if problems or result.get("isError") is True else "success"
             ended = {"outcome": outcome, "result": result, "problems": problems}
         except (ClientError, ValueError, RecursionError) as error:
             ended = {"outcome": "failure", "message": str(error)}
@@ -286,9 +287,11 @@ class InspectedServer:
                 if not isinstance(error.raw, dict):
                     raise
                 result, fault = error.raw, str(error)
-            seconds, problem = time.perf_counter() - start, find_structure_fault(schema, result)
-            problems, size = [problem] if problem else [], len(encode(result))
-            write_html = partial(write_result_html, result, problems=problems, fault=fault)
+            seconds, size = time.perf_counter() - start, len(encode(result))
+            problems, note = _judge_structure(schema, result)
+            write_html = partial(
+                write_result_html, result, problems=problems, fault=fault, note=note
+            )
             html = await anyio.to_thread.run_sync(write_html)
             feed.add(
                 "result",
@@ -430,3 +433,14 @@ def _choose_readers(client: AsyncClient, *, has_mounts: bool) -> dict[str, Calla
 
 def _write_forms(tools: list[Object]) -> list[list[FormNode | None]]:
     return [write_form(tool.get("inputSchema", {})) for tool in tools]
+
+
+def _judge_structure(schema: Any, result: Object) -> tuple[list[str], str]:
+    """Return what is wrong with a *result* by its output *schema*, and why that is not known."""
+    try:
+        fault = find_structure_fault(schema, result)
+    except TooExpensive as error:
+        return [], f"Not checked against the output schema: {error}."
+    if fault is None:
+        return [], ""
+    return [fault], ""

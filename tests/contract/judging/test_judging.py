@@ -11,6 +11,7 @@ from support.examples import examples
 from toolwire_check.judging.conversation import CaseConversation
 from toolwire_check.judging.expectations import Breach, Scene, judge
 from toolwire_schemas.cases import load_cases
+from toolwire_schemas.json_schema.bounded_validator import MAX_STEPS
 from toolwire_schemas.wire import codec
 
 _KINDS = ("answer", "refused", "unanswered", "order", "some", "none", "every", "quiet", "rule")
@@ -145,6 +146,14 @@ MET: list[tuple[dict[str, Any], Scene]] = [
             {"id": 1, "result": {"content": [], "structuredContent": {"pair": [1, "a"]}}},
             sent=[call("x")],
             lists={"tools": [tool("x", outputSchema=PAIR_OF_DRAFT_7)]},
+        ),
+    ),
+    (  # too large to be checked, which is no fault of the server
+        {"rule": "output-schema", "lists": ["tools"]},
+        make_scene(
+            {"id": 1, "result": {"content": [], "structuredContent": [1] * MAX_STEPS}},
+            sent=[call("x")],
+            lists={"tools": [tool("x", outputSchema={"items": {"type": "integer"}})]},
         ),
     ),
     (

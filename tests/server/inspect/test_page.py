@@ -13,6 +13,7 @@ from server.inspect.inspecting import SUPPORT, foreign_page, inspected, set_tool
 from support.parsed_html import Parsed, assert_inert
 from support.running_processes import is_running
 from support.server_process import PATIENCE_SECONDS, wait_until
+from toolwire_schemas.json_schema.bounded_validator import MAX_STEPS
 
 pytestmark = pytest.mark.process
 
@@ -111,6 +112,17 @@ def test_a_result_that_does_not_fit_its_output_schema_is_reported(tmp_path: Path
         assert "structuredContent.given" in result["problems"][0]
         assert "other" in result["problems"][0]
         assert "structuredContent.given" in Parsed(result["html"]).text
+        assert page.post("history")["calls"][0]["outcome"] == "error"
+
+
+def test_result_that_is_too_large_to_be_checked_is_no_failure(tmp_path: Path) -> None:
+    many = {"properties": {"many": {"items": {"type": "integer"}}}}
+    schema = {"type": "object", "properties": {"given": many}}
+    entry = {"name": "echo", "inputSchema": {"type": "object"}, "outputSchema": schema}
+    with foreign_page(tmp_path, tools=[entry]) as page:
+        result = page.call("echo", many=[1] * MAX_STEPS)[-1]
+        assert result["problems"] == []
+        assert "Not checked against the output schema" in Parsed(result["html"]).text
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])

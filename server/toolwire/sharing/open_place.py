@@ -121,12 +121,13 @@ def remove_leftovers(folder: str) -> None:
     """Remove the files in *folder* of killed processes that no new session could find."""
     for name in os.listdir(folder):
         found = _OF_ONE_PROCESS.fullmatch(name)
-        if found is not None and not _is_running(int(found[1])):
+        if found is not None and not has_process(int(found[1])):
             with suppress(OSError):
                 os.unlink(os.path.join(folder, name))
 
 
-def _is_running(pid: int) -> bool:
+def has_process(pid: int) -> bool:
+    """Return whether there is a process *pid*, which may have ended but still have its number."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -15,6 +15,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
+from .open_place import has_process
 from .place import CannotShare, check_private, list_folders
 from .starting import open_socket, read_peer
 
@@ -73,8 +74,10 @@ def find_running() -> list[RunningProcess]:
                 continue
             path = os.path.join(folder, name)
             pid, answer = _ask(path, "info")
+            facts = _read_facts(answer)
+            pid = pid or facts.get("pid", 0)
             if pid:
-                found.append(RunningProcess(path, pid, _read_facts(answer)))
+                found.append(RunningProcess(path, pid, facts))
     return found
 
 
@@ -99,7 +102,9 @@ def _list_private_folders() -> list[str]:
 
 
 def _ask(path: str, verb: str) -> tuple[int, bytes]:
-    """Return the number of the process that listens at *path*, 0 for none, and its answer."""
+    """Return the number of the process that listens at *path*, and its answer; 0 for none, and
+    where the system does not tell the number.
+    """
     stream = open_socket(path)
     if stream is None:
         return 0, b""
@@ -151,6 +156,8 @@ def _wait_for_end(pid: int, seconds: float) -> None:
 
 
 def _is_running(pid: int) -> bool:
+    if sys.platform != "linux":
+        return has_process(pid)
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b") ")[2][:1] not in (b"Z", b"X")

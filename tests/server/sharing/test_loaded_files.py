@@ -1,4 +1,4 @@
-"""Whether a shared process still runs what is on disk."""
+"""The files of a shared process: those that it runs, its log, and those by which it is found."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from toolwire.sharing import running
 from toolwire.sharing.log_file import MAX_LOG_BYTES, keep_small, read_tail, remove_old_logs
 from toolwire.sharing.open_place import LoadedFiles, remove_leftovers
 
@@ -69,11 +70,23 @@ def test_old_logs_of_ended_processes_are_removed(tmp_path: Path) -> None:
     assert left == ["new.log", "old.lock", "running.log", "running.sock"]
 
 
+def test_process_is_found_where_the_system_does_not_tell_its_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "3fa2.sock").touch()
+    monkeypatch.setattr(running, "_list_private_folders", lambda: [str(tmp_path)])
+    monkeypatch.setattr(running, "_ask", lambda path, verb: (0, b'{"pid": 7}'))
+
+    (found,) = running.find_running()
+
+    assert (found.key, found.pid) == ("3fa2", 7)
+
+
 def test_files_of_killed_processes_that_no_session_could_find_are_removed(tmp_path: Path) -> None:
-    running = f"3fa2-{os.getpid()}.sock"
-    for name in (running, "3fa2.sock", "3fa2.lock", "3fa2-4194305.sock", "3fa2-4194305.lock"):
+    kept = f"3fa2-{os.getpid()}.sock"
+    for name in (kept, "3fa2.sock", "3fa2.lock", "3fa2-4194305.sock", "3fa2-4194305.lock"):
         (tmp_path / name).touch()
 
     remove_leftovers(str(tmp_path))
 
-    assert {each.name for each in tmp_path.iterdir()} == {running, "3fa2.sock", "3fa2.lock"}
+    assert {each.name for each in tmp_path.iterdir()} == {kept, "3fa2.sock", "3fa2.lock"}

@@ -143,23 +143,27 @@ def with_members(
     not keep makes an error of every answer. `{"distance": 3.2}` is documented as `str` by Lagent's
     own BINGMap.)
     """
-    named = [
-        (member["name"], member.get("description", "")) for member in members if member.get("name")
-    ]
+    named = [member for member in members if member.get("name")]
     if not named:
         return schema
     if schema == {"type": "object"}:
-        return {**schema, "properties": {name: {"description": text} for name, text in named}}
-    if is_tuple:
-        result = schema["properties"]["result"]
-        places = result.get("prefixItems", [{}] * result.get("maxItems", len(named)))
-        if len(places) == len(named):
-            described = []
-            for place, (name, text) in zip(places, named, strict=True):
-                texts = {"title": name, "description": text} if text else {"title": name}
-                described.append({**place, **texts})
-            return {**schema, "properties": {"result": {**result, "prefixItems": described}}}
-    return schema
+        properties = {}
+        for member in named:
+            properties[member["name"]] = {"description": member.get("description", "")}
+        return {**schema, "properties": properties}
+    if not is_tuple:
+        return schema
+    result = schema["properties"]["result"]
+    places = result.get("prefixItems", [{}] * result.get("maxItems", len(named)))
+    if len(places) != len(named):
+        return schema
+    described = []
+    for place, member in zip(places, named, strict=True):
+        item = {**place, "title": member["name"]}
+        if member.get("description"):
+            item["description"] = member["description"]
+        described.append(item)
+    return {**schema, "properties": {"result": {**result, "prefixItems": described}}}
 
 
 def read_list(text: str) -> list[DocEntry]:
@@ -213,11 +217,14 @@ def _describe_entry(entry: DocEntry) -> dict[str, str]:
 def _find_text(hint: Any, names: Names) -> str:
     """Return what `Annotated` says of a type, or of a member of a union."""
     try:
-        hints = (hint, *(list_members(unwrap_annotation(hint, names).hint, names) or ()))
-        texts = [read(unwrap_annotation(each, names).metadata).texts for each in hints]
+        members = list_members(unwrap_annotation(hint, names).hint, names) or ()
+        for each in (hint, *members):
+            texts = read(unwrap_annotation(each, names).metadata).texts
+            if "description" in texts:
+                return str(texts["description"])
     except (Unresolved, TypeError):
-        return ""
-    return next((text["description"] for text in texts if "description" in text), "")
+        pass
+    return ""
 
 
 def _name_of_schema(schema: dict[str, Any], definitions: dict[str, Any]) -> str:

@@ -231,11 +231,8 @@ def _make_choice(
     """
     if not all(isinstance(value, str) for value in values):
         choices[name] = {str(value): value for value in values}
+    texts = [str(value) for value in values]
     if names is None:
-        return {"type": "string", "enum": [str(value) for value in values]}
+        return {"type": "string", "enum": texts}
     titles = {str(member.value): member.name.replace("_", " ").capitalize() for member in names}
-    return {
-        keyword: [
-            {"const": str(value), "title": titles.get(str(value), str(value))} for value in values
-        ]
-    }
+    return {keyword: [{"const": text, "title": titles.get(text, text)} for text in texts]}

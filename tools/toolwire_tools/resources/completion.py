@@ -153,13 +153,17 @@ def _list_choices(place: SchemaNode) -> list[str]:
 def _make_result(values: Any) -> dict[str, Any]:
     if hasattr(values, "to_mcp"):  # FastMCP's `Completion`
         found = _make_result(values.values)["completion"]
-        more = {"hasMore": True} if found["hasMore"] else {}
-        return {"completion": {**values.to_mcp(), "values": found["values"], **more}}
+        declared = {**values.to_mcp(), "values": found["values"]}
+        if found["hasMore"]:
+            declared["hasMore"] = True
+        return {"completion": declared}
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise OutputError(
             [("result", f"is {type(values).__name__}; a completer returns a list of texts")]
         )
-    total = {"total": len(values)} if hasattr(values, "__len__") else {}
     taken = [str(value) for value in islice(values, MOST_VALUES + 1)]
-    shown = taken[:MOST_VALUES]
-    return {"completion": {"values": shown, **total, "hasMore": len(taken) > len(shown)}}
+    completion: dict[str, Any] = {"values": taken[:MOST_VALUES]}
+    if hasattr(values, "__len__"):
+        completion["total"] = len(values)
+    completion["hasMore"] = len(taken) > MOST_VALUES
+    return {"completion": completion}

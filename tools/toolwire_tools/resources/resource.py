@@ -298,9 +298,10 @@ def _is_contents(value: Any) -> bool:
     """True for a dict that has the form of `contents` already."""
     if type(value) is not dict or not value.keys() <= {"uri", "mimeType", "text", "blob", "_meta"}:
         return False
-    return all(isinstance(value[member], str) for member in value.keys() - {"_meta"}) and (
-        ("text" in value) is not ("blob" in value)
-    )
+    for member, inner in value.items():
+        if member != "_meta" and not isinstance(inner, str):
+            return False
+    return ("text" in value) is not ("blob" in value)
 
 
 def _guess_media_type(uri: str) -> str | None:

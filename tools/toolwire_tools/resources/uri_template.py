@@ -68,15 +68,19 @@ class UriTemplate:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        query = _QUERY.search(text)
-        self._path = text if query is None else text[: query.start()]
-        self.optional: list[str] = (
-            [] if query is None else [name.strip() for name in query[1].split(",")]
-        )
+        self._path = text
+        self.optional: list[str] = []
         """The variables of the query."""
+        query = _QUERY.search(text)
+        if query is not None:
+            self._path = text[: query.start()]
+            self.optional = [name.strip() for name in query[1].split(",")]
         self._parts = [_parse_part(part) for part in self._path.split("/")]
-        self.names = [*(name for part in self._parts for name in part.names), *self.optional]
+        self.names: list[str] = []
         """All variables, in their order."""
+        for part in self._parts:
+            self.names += part.names
+        self.names += self.optional
         self._check()
 
     @property

@@ -209,12 +209,12 @@ def plan_tuple(types: TypeReader, arguments: tuple[Any, ...]) -> TypePlan:
     if not arguments or (len(arguments) == 2 and arguments[1] is ...):
         return plan_array(types, arguments[:1], tuple)
     items = [types.plan_type(argument) for argument in arguments if argument != ()]
+    schema = _make_tuple_schema([item.schema for item in items])
     native: Any = _TUPLE[tuple(item.msgspec_type for item in items)]
-    # msgspec leaves tuples in plain data as they are; only a walk makes lists of them.
-    care = max([WALK, *(item.check_level for item in items)])
-    return TypePlan(
-        _make_tuple_schema([item.schema for item in items]), native, ARRAY, check_level=care
-    )
+    care = WALK  # msgspec leaves tuples in plain data as they are; only a walk makes lists of them
+    for item in items:
+        care = max(care, item.check_level)
+    return TypePlan(schema, native, ARRAY, check_level=care)
 
 
 def plan_mapping(

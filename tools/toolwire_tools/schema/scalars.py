@@ -283,9 +283,10 @@ def plan_enumeration(cls: type[enum.Enum], direction: Direction) -> TypePlan:
     if not len(cls):
         raise TypeError(f"{cls.__name__} has no members, so that nothing could be chosen")
     pairs = [(value, member) for member, value in map_enum_values(cls).items()]
-    natively = all(value == member.value for value, member in pairs)
-    natively = natively and cls._missing_.__func__ is enum.Enum._missing_.__func__  # type: ignore[attr-defined]
-    return _with_names(pairs, direction, cls if natively else None)
+    is_native = all(value == member.value for value, member in pairs)
+    if is_native:  # unless it takes other values, too
+        is_native = cls._missing_.__func__ is enum.Enum._missing_.__func__  # type: ignore[attr-defined]
+    return _with_names(pairs, direction, cls if is_native else None)
 
 
 def _with_names(
@@ -324,28 +325,34 @@ def _plan_choice(
     care = WALK
     if all(value == getattr(member, "value", value) for value, member in pairs):
         care = QUICK
-    # msgspec knows integers of 64 bits here.
-    small = all(type(value) is not int or abs(value) < 2**63 for value in values)
-    unchanged = direction == "output" or all(value is member for value, member in pairs)
-    if small and unchanged and types <= {str, int, type(None)}:
-        return TypePlan(schema, Literal[tuple(values)], kinds, True, check_level=care)
-    if small and cls is not None and types in ({str}, {int}):
-        return TypePlan(schema, cls, kinds)
-    table = {(type(value) is bool, value): member for value, member in pairs}
+    if all(map(_is_within_64_bits, values)):  # others are unknown to msgspec
+        is_unchanged = direction == "output" or all(value is member for value, member in pairs)
+        if is_unchanged and types <= {str, int, type(None)}:
+            return TypePlan(schema, Literal[tuple(values)], kinds, True, check_level=care)
+        if cls is not None and types in ({str}, {int}):
+            return TypePlan(schema, cls, kinds)
+    native = make_hook(Any, _make_member_finder(pairs))
+    return TypePlan(schema, native, kinds or ALL_KINDS, check_level=care)
+
+
+def _is_within_64_bits(value: Any) -> bool:
+    return type(value) is not int or abs(value) < 2**63
+
+
+def _make_member_finder(pairs: list[tuple[Any, Any]]) -> Callable[[Any], Any]:
+    """Return a function that returns the member of a value, and refuses other values."""
+    # For Python, True is 1, and False is 0.
+    members = {(type(value) is bool, value): member for value, member in pairs}
 
     def find_member(value: Any) -> Any:
         try:
-            return table[type(value) is bool, value]
+            return members[type(value) is bool, value]
         except (KeyError, TypeError):
-            raise ValueRefused(
-                say(
-                    "{value} is not one of {values}",
-                    value=repr(value),
-                    values=", ".join(map(repr, values)),
-                )
-            ) from None
+            known = ", ".join(repr(value) for value, _ in pairs)
+            problem = say("{value} is not one of {values}", value=repr(value), values=known)
+            raise ValueRefused(problem) from None
 
-    return TypePlan(schema, make_hook(Any, find_member), kinds or ALL_KINDS, check_level=care)
+    return find_member
 
 
 def make_choice_schema(values: Sequence[Any]) -> Schema:

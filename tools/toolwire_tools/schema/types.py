@@ -186,9 +186,9 @@ class Types:
     def _plan_union(self, hints: Iterable[Any]) -> TypePlan:
         given = [hint for hint in hints if hint is not msgspec.UnsetType]
         plans = [self.plan_type(hint) for hint in given]
-        records = [plan for plan in plans if plan.schema.get("type") == "object"]
-        if len(records) > 1:
-            plans = [_entitle(plan, hint) for plan, hint in zip(plans, given, strict=True)]
+        objects = [plan for plan in plans if plan.schema.get("type") == "object"]
+        if len(objects) > 1:
+            plans = list(map(_entitle, plans, given))
         return plan_union(plans)
 
     def _narrow(self, hint: Any, constraints: dict[str, Any]) -> TypePlan:

@@ -74,6 +74,21 @@ class Contents:
         else:
             self._add_module(target)
 
+    def add_adopted(self, text: str) -> None:
+        """Add what the target *text* of `--adopt` needs, which may be an installed program.
+
+        Raises:
+            LoadError: if it cannot be packed.
+        """
+        from toolwire_compat.fastmcp.programs import find_distribution
+
+        distribution = find_distribution(text)
+        if distribution is None:
+            self.add_target(text)
+            return
+        self._depend_on(distribution)
+        self.targets.append(text)
+
     def add_data(self, path: str, near: str) -> None:
         """Add the file or folder at *path*, where a file in the folder *near* finds it."""
         if not os.path.lexists(path):

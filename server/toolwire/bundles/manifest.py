@@ -112,7 +112,7 @@ package = false
 
 
 def write_entry_point(targets: list[str], options: list[str]) -> str:
-    """Return `main.py`, which serves *targets*, those with a slash being files of the bundle."""
+    """Return `main.py`, which serves *targets*, those in `server/` being files of the bundle."""
     return f'''"""Starts the server of this bundle."""
 
 import os
@@ -126,8 +126,9 @@ sys.path[:] = [path for path in sys.path if os.path.abspath(path or ".") != HERE
 
 from toolwire.__main__ import main
 
-sys.exit(main(["serve", *(os.path.join(HERE, one) if "/" in one else one for one in TARGETS), *OPTIONS]))
-'''  # noqa: E501
+targets = [os.path.join(HERE, one) if one.startswith("server/") else one for one in TARGETS]
+sys.exit(main(["serve", *targets, *OPTIONS]))
+'''
 
 
 def make_registry_entry(about: About, url: str, name: str | None) -> dict[str, Any]:

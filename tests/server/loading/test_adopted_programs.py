@@ -11,8 +11,10 @@ import pytest
 from support.command_line import CommandLine
 from support.recording_caller import RecordingCaller
 from support.server_process import call, request, running
+from toolwire.bundles.contents import Contents
 from toolwire.errors import LoadError
 from toolwire.loading.targets import load
+from toolwire_compat.fastmcp.programs import name_program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -161,6 +163,20 @@ def test_an_installed_program_runs_until_it_starts_its_server(
     words = tool.call({}, RecordingCaller())["structuredContent"]["result"]
     assert words == ["a", *target.partition("stranger_notes ")[2].split()]
     assert tool.describe()["description"].endswith("Returns:\n    All of them.")
+
+
+def test_an_installed_program_is_packed_as_its_distribution_and_named_without_arguments(
+    install: Callable[..., Path],
+) -> None:
+    install("stranger_notes", NOTES, "stranger-notes=stranger_notes:main")
+    programs = ["stranger-notes --word a/b", "-m stranger_notes --word a"]
+    contents = Contents()
+
+    for program in programs:
+        contents.add_adopted(program)
+
+    assert (contents.targets, contents.dependencies) == (programs, ["stranger_notes>=1.0"])
+    assert list(map(name_program, programs)) == ["stranger-notes", "stranger_notes"]
 
 
 def test_a_command_that_ends_before_its_server_starts_is_refused_with_its_status(

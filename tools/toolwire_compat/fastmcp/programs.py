@@ -70,6 +70,31 @@ def find_loader(text: str) -> Callable[[], list[Tool]] | None:
     return partial(load_program, program)
 
 
+def find_distribution(text: str) -> str | None:
+    """Return the name of the distribution whose program *text* names; None if it names a target of
+    another kind.
+    """
+    program = find_program(text)
+    if program is None or program.is_file:
+        return None
+    if program.is_module:
+        for distribution in _find_distributions(program.name):
+            return distribution.name
+        return None
+    script = _find_script(program.name)
+    if script is None or script.dist is None:
+        return None
+    return script.dist.name
+
+
+def name_program(text: str) -> str:
+    """Return the name of the program that *text* names, without its arguments; *text* itself if it
+    names a target of another kind.
+    """
+    program = find_program(text)
+    return text if program is None else program.name
+
+
 def load_program(program: Program) -> list[Tool]:
     """Run *program* until it starts its server, and return the tools of that.
 

@@ -192,6 +192,15 @@ def _warn_of_tokens(host: hosts.Host, entries: Sequence[Any]) -> str:
     )
 
 
+def _list_names(targets: list[str], options: Mapping[str, Any]) -> list[str]:
+    """Return *targets*, but programs that are adopted without their arguments."""
+    if "adopt" not in options:
+        return targets
+    from toolwire_compat.fastmcp.programs import name_program
+
+    return [name_program(target) for target in targets]
+
+
 def _make_server(targets: list[str], options: Mapping[str, Any]) -> hosts.HostServer:
     if "share" in options:
         check_sharing(options)
@@ -206,7 +215,8 @@ def _make_server(targets: list[str], options: Mapping[str, Any]) -> hosts.HostSe
     name = options.get("server_name", options.get("name"))
     if name is None:
         # Claude Code accepts only these letters; other hosts accept more.
-        name = re.sub(r"[^A-Za-z0-9_-]+", "-", choose_name(targets)).strip("-") or "toolwire"
+        readable = choose_name(_list_names(targets, options))
+        name = re.sub(r"[^A-Za-z0-9_-]+", "-", readable).strip("-") or "toolwire"
     if not name:
         raise UsageError("--server-name needs a name")
     server = hosts.HostServer(name, words[0], words[1:], env, targets_elsewhere)

@@ -116,8 +116,9 @@ def run(words: Words) -> int:
     if "output" in given:
         _check_writable(Path(given["output"]))
     contents = Contents(given.get("with", ()))
+    add = contents.add_adopted if "adopt" in given else contents.add_target
     for target in targets:
-        contents.add_target(target)
+        add(target)
     for path in given.get("add", ()):
         contents.add_data(path, os.path.dirname(os.path.abspath(parse(targets[0]).place)))
     contents.settle()

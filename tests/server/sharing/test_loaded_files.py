@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from toolwire.sharing import running
 from toolwire.sharing.log_file import MAX_LOG_BYTES, keep_small, read_tail, remove_old_logs
 from toolwire.sharing.open_place import LoadedFiles, remove_leftovers
 
@@ -68,18 +67,6 @@ def test_old_logs_of_ended_processes_are_removed(tmp_path: Path) -> None:
     remove_old_logs(str(tmp_path))
     left = sorted(path.name for path in tmp_path.iterdir())
     assert left == ["new.log", "old.lock", "running.log", "running.sock"]
-
-
-def test_process_is_found_where_the_system_does_not_tell_its_number(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "3fa2.sock").touch()
-    monkeypatch.setattr(running, "_list_private_folders", lambda: [str(tmp_path)])
-    monkeypatch.setattr(running, "_ask", lambda path, verb: (0, b'{"pid": 7}'))
-
-    (found,) = running.find_running()
-
-    assert (found.key, found.pid) == ("3fa2", 7)
 
 
 def test_files_of_killed_processes_that_no_session_could_find_are_removed(tmp_path: Path) -> None:

@@ -29,7 +29,10 @@ def list_processes(*, as_json: bool) -> int:
     """Print the shared processes of this user."""
     found = find_running()
     if as_json:
-        print_data(format_json([each.facts for each in found]))
+        # One that is stuck says nothing, and can be ended all the same.
+        print_data(
+            format_json([{"key": each.key, "pid": each.pid, **each.facts} for each in found])
+        )
         return 0
     if not found:
         print_remark("no shared process is running")

@@ -205,6 +205,26 @@ def tools_of_shelf(install: Callable[..., Path]) -> dict[str, Any]:
     return {tool.name: tool for tool in load(["stranger-shelf"], adopt=True)}
 
 
+@pytest.mark.parametrize(
+    ("block", "name"), [("if __name__ == '__main__':\n    main()\n", "shout"), ("", "main")]
+)
+def test_main_that_imports_the_library_and_starts_a_server_is_no_tool(
+    write: Callable[[str, str], str], block: str, name: str
+) -> None:
+    text = (
+        "def main() -> None:\n"
+        "    from fastmcp import FastMCP\n"
+        "    mcp = FastMCP('x')\n"
+        "    @mcp.tool\n"
+        "    def shout() -> str: return 'A'\n"
+        "    mcp.run()\n"
+    )
+
+    (tool,) = load([write("late.py", text + block)], adopt=True)
+
+    assert tool.name == name
+
+
 @pytest.mark.anyio
 async def test_functions_of_a_low_level_server_answer_on_the_loop_of_the_program(
     install: Callable[..., Path],

@@ -374,6 +374,10 @@ async def test_an_elicitation_ends_as_in_fastmcp(
             "FastMCP.as_proxy('x')",
             "FastMCP.as_proxy; remove it, and serve the other server with --mo",
         ),
+        (
+            "mcp._tool_manager.get_tool('f').parameters",
+            "server.py:3: Toolwire does not support _tool_manager.get_tool",
+        ),
         ("mcp.disable(tags={'a'})", "FastMCP.disable; remove it, and serve with --include"),
         ("mcp.mount(object())", "server.py:3: Toolwire does not support FastMCP.mount of object"),
         ("FastMCP.from_openapi({})", "server.py:3: Toolwire does not support FastMCP.from_openapi"),

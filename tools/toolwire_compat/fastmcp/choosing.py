@@ -18,9 +18,9 @@ from toolwire_tools.options import get_own_options
 from toolwire_tools.schema.annotations import Unresolved, collect_names, evaluate, get_annotations
 
 from .lowlevel import Server
-from .names import StandIn
+from .names import PACKAGES, StandIn
 from .server import FastMCP
-from .starting import find_main_block, run_until_server_starts
+from .starting import find_main_block, has_import, run_until_server_starts
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -45,7 +45,7 @@ def choose_tools(module: ModuleType, name: str | None) -> list[Tool] | None:
     members = dict(vars(module))  # a copy: the calls below may run code of the module
     servers = _find_servers(members)
     if not servers and not any(map(_uses_sdk, members.values())):
-        return None
+        return _run_late_program(module) if name is None else None
     named = members.get(name or "")
     if isinstance(named, FastMCP | Server):
         return list_server_tools(named)
@@ -80,6 +80,17 @@ def _run_main_block(module: ModuleType) -> Any:
     if code is None:
         return None
     return run_until_server_starts(module.__name__, partial(exec, code, vars(module)))
+
+
+def _run_late_program(module: ModuleType) -> list[Tool] | None:
+    """Return the tools of the server that the main block of *module* starts; None unless a function
+    of the module imports FastMCP: then `main()` is no tool.
+    """
+    path = module.__file__
+    if path is None or not path.endswith(".py") or not has_import(path, PACKAGES):
+        return None
+    started = _run_main_block(module)
+    return None if started is None else list_server_tools(started)
 
 
 def _find_servers(members: dict[str, Any]) -> dict[str, Any]:

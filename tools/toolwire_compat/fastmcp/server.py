@@ -636,6 +636,11 @@ class _ToolManager:
         """Return the tools; a change of them has no effect."""
         return [_list_tool(tool) for tool in self._tools]
 
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        refuse(f"_tool_manager.{name}", name)
+
 
 class _Settings:
     """What files set on `mcp.settings`: of no effect without HTTP."""

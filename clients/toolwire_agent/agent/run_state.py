@@ -158,7 +158,7 @@ class RunState:
             shown=event.shown,
             call_tool=event.call_tool,
         )
-        self.conversation.restore(before.snapshot())
+        self.conversation.restore(before.take_snapshot())
         self._trust = event.trust
         self._annotations = {}
         for tool in event.tools:

@@ -413,7 +413,7 @@ class Conversation:
         self._change(history=[*before, *halved, *after])
         return True
 
-    def snapshot(self) -> dict[str, Any]:
+    def take_snapshot(self) -> dict[str, Any]:
         """Return the whole state as JSON values."""
         plain: dict[str, Any] = msgspec.to_builtins(self._state)
         return plain

@@ -54,7 +54,7 @@ class Tools:
         self, entries: Iterable[Entry], *, shown: Sequence[str] = (), call_tool: str = ""
     ) -> None:
         self.all_entries = tuple(entries)
-        self.all_names = tuple(map(_name, self.all_entries))
+        self.all_names = tuple(map(_get_name, self.all_entries))
         self._entries = dict(zip(self.all_names, self.all_entries, strict=True))
         names = self.all_names
         if shown:
@@ -189,7 +189,7 @@ def _sample(schema: Schema) -> Any:
     return values.get(str(schema.get("type")), "…")
 
 
-def _name(entry: Entry) -> str:
+def _get_name(entry: Entry) -> str:
     name = entry.get("name")
     if not isinstance(name, str) or not name:
         raise ValueError(f"a tool has no name: {str(entry)[:200]}")

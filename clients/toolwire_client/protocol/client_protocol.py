@@ -141,7 +141,7 @@ class ClientProtocol:
             params = {**members, "_meta": {**meta, **given}}
         if method in _PLAIN_REQUESTS:
             return number, _write_plain(number, method, params)
-        return number, messages.request(number, method, params)
+        return number, messages.encode_request(number, method, params)
 
     def discover(self) -> tuple[int, bytes]:
         self.probe = number = next(self._ids)

@@ -110,7 +110,7 @@ async def _discover(
     if not isinstance(versions, list) or version not in versions:
         raise BrokenRules(f"the server does not speak MCP {version}")
     meta = as_object(members.get("_meta"))
-    return _welcome(connection, version, members, meta.get(messages.META_SERVER_INFO))
+    return _make_welcome(connection, version, members, meta.get(messages.META_SERVER_INFO))
 
 
 async def _initialize(
@@ -122,12 +122,12 @@ async def _initialize(
     version = answer.get("protocolVersion")
     if version not in messages.LEGACY_VERSIONS:
         raise BrokenRules(f"the server speaks MCP {version!r}, which this client does not know")
-    welcome = _welcome(connection, version, answer, answer.get("serverInfo"))
+    welcome = _make_welcome(connection, version, answer, answer.get("serverInfo"))
     connection.send(connection.protocol.notify_initialized())
     return welcome
 
 
-def _welcome(
+def _make_welcome(
     connection: Connection, version: str, answer: dict[str, Any], info: Any
 ) -> HandshakeResult:
     connection.protocol.version = version

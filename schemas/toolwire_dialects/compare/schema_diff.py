@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 from toolwire_schemas.json_schema.bounded_validator import make_identity
+from toolwire_schemas.json_schema.error_text import format_place as place_text
 from toolwire_schemas.json_schema.error_text import format_value
-from toolwire_schemas.json_schema.error_text import place as place_text
 from toolwire_schemas.json_schema.subschemas import ASSERTIONS
 
 from .nodes import ComparedSchema, equal

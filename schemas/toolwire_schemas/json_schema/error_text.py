@@ -45,7 +45,7 @@ def _find_all_faults(errors: Iterable[Any], root: str) -> Iterator[Fault]:
         yield from _find_faults(error, root)
 
 
-def place(root: str, path: Iterable[str | int]) -> str:
+def format_place(root: str, path: Iterable[str | int]) -> str:
     """Return *path* written as in `arguments.items[2].count`."""
     written = root
     for step in path:
@@ -83,10 +83,10 @@ def _find_faults(error: Any, root: str) -> Iterable[Fault]:
             return []  # the error of `enum` says it all
         case "required":
             missing = [name for name in error.validator_value if name not in error.instance]
-            return [(place(root, (*here, name)), say("is missing")) for name in missing]
+            return [(format_place(root, (*here, name)), say("is missing")) for name in missing]
         case "additionalProperties" if error.validator_value is False:
             return _report_unknown_members(error, root)
-    return [(place(root, here), _write_sentence(error))]
+    return [(format_place(root, here), _write_sentence(error))]
 
 
 def _find_schema(error: Any) -> SchemaNode:
@@ -98,7 +98,7 @@ def _report_unknown_members(error: Any, root: str) -> Iterator[Fault]:
     known = list(_find_schema(error).properties)
     for name in _list_unexpected(error):  # lazily: of thousands of names, few are looked up
         hint = _name_known(name, known)
-        yield place(root, (*error.absolute_path, name)), say("is unknown; {hint}", hint=hint)
+        yield format_place(root, (*error.absolute_path, name)), say("is unknown; {hint}", hint=hint)
 
 
 def _list_unexpected(error: Any) -> list[str]:
@@ -139,7 +139,7 @@ def _report_alternatives(error: Any, root: str) -> Iterable[Fault]:
             allowed += branch[0].validator_value
         value, values = format_value(error.instance), _list_values(allowed)
         none = say("{value} is not one of {values}", value=value, values=values)
-        return [(place(root, error.absolute_path), none)]
+        return [(format_place(root, error.absolute_path), none)]
     best = min(meant, key=lambda branch: _measure_distance(branch, error))
     return _find_all_faults(best, root)
 
@@ -164,7 +164,7 @@ def _report_wrong_type(error: Any, root: str) -> Iterable[Fault]:
         return _find_faults(error.context[0], root)
     value, listed = format_value(error.instance), say(" nor ").join(kinds)
     neither = say("{value} is neither {kinds}", value=value, kinds=listed)
-    return [(place(root, error.absolute_path), neither)]
+    return [(format_place(root, error.absolute_path), neither)]
 
 
 def _is_about_type(inner: Any, outer: Any) -> bool:

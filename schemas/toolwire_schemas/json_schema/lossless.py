@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ..wire.codec import MAX_DIGITS, DecodingError, decode
-from .error_text import MAX_FAULTS, format_value, place
+from .error_text import MAX_FAULTS, format_place, format_value
 from .member_names import read_names, with_names
 from .subschemas import COMBINING
 
@@ -57,7 +57,7 @@ class Reading(msgspec.Struct, frozen=True):
             result = "left out"
             if meant is not ABSENT:
                 result = f"read as {format_value(meant)}"
-            lines.append(f"{place(root, path)}: {format_value(sent)} {result}")
+            lines.append(f"{format_place(root, path)}: {format_value(sent)} {result}")
         more = len(self.changes) - len(lines)
         if more:
             lines.append(f"{more} more")

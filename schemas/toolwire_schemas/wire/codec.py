@@ -146,7 +146,7 @@ def _make_plain(value: Any, path: str, depth: int, replaced: list[str]) -> Any:
             return value
         case int():
             if not _LEAST < value < _LARGEST:
-                raise EncodingError(f"{_place(path)} has {_TOO_LONG}; send it as text")
+                raise EncodingError(f"{_format_place(path)} has {_TOO_LONG}; send it as text")
             return value
         case str():
             return _pair_surrogates(value, path, replaced)
@@ -165,7 +165,7 @@ def _make_plain(value: Any, path: str, depth: int, replaced: list[str]) -> Any:
                 for index, item in enumerate(value)
             ]
     raise EncodingError(
-        f"{_place(path)} is of type {type(value).__name__}, which JSON cannot express"
+        f"{_format_place(path)} is of type {type(value).__name__}, which JSON cannot express"
     )
 
 
@@ -183,13 +183,13 @@ def _pair_surrogates(text: str, path: str, replaced: list[str]) -> str:
     try:
         return utf_16.decode("utf-16-le")
     except UnicodeDecodeError:
-        replaced.append(_place(path))
+        replaced.append(_format_place(path))
         return utf_16.decode("utf-16-le", "replace")
 
 
 def _make_finite(number: float, path: str) -> float:
     if not math.isfinite(number):
-        raise EncodingError(f"{_place(path)} is {number}, which JSON cannot express")
+        raise EncodingError(f"{_format_place(path)} is {number}, which JSON cannot express")
     return number
 
 
@@ -198,7 +198,9 @@ def _make_key(key: object, path: str, replaced: list[str]) -> str:
         return _pair_surrogates(key, path, replaced)
     if isinstance(key, int) and not isinstance(key, bool):
         return str(key)
-    raise EncodingError(f"{_place(path)} has the key {key!r}, and JSON knows only text as keys")
+    raise EncodingError(
+        f"{_format_place(path)} has the key {key!r}, and JSON knows only text as keys"
+    )
 
 
 def _refuse_non_finite(value: Any) -> None:
@@ -234,5 +236,5 @@ def _refuse_non_finite_at(path: str, value: Any) -> None:
             _refuse_non_finite_at(f"{path}[{index}]", item)
 
 
-def _place(path: str) -> str:
+def _format_place(path: str) -> str:
     return path.removeprefix(".") or "the value"

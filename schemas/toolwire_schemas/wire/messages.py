@@ -57,7 +57,7 @@ Id = str | int
 """The id of a request. (JSON-RPC allows null and fractions too, and advises against both.)"""
 
 
-def request(id: Id, method: str, params: Any = None) -> bytes:
+def encode_request(id: Id, method: str, params: Any = None) -> bytes:
     """Return a request; *params* of `None` are left out.
 
     Raises:
@@ -105,7 +105,7 @@ def encode_error(id: Id | None, code: int, message: str, data: Any = None) -> by
     return b'{"jsonrpc":"2.0","id":' + written_id + b',"error":' + encode_body(body) + b"}"
 
 
-def batch(answers: list[bytes]) -> bytes:
+def encode_batch(answers: list[bytes]) -> bytes:
     """Return the one array that answers a batch."""
     return b"[" + b",".join(answers) + b"]"
 

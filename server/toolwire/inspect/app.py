@@ -84,7 +84,7 @@ class Page:
         await response(scope, receive, send)
 
     async def _response(self, request: Request) -> Response:
-        match request.method, self.guard.path(request) or "index.html":
+        match request.method, self.guard.check_path(request) or "index.html":
             case "GET", "state":
                 return _make_json_response(self.state)
             case "GET", "events":

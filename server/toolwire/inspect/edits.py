@@ -61,7 +61,7 @@ class Edits:
         self.number += 1
         self.names, self.problem, self.trace = names, problem, trace
 
-    def state(self) -> dict[str, Any]:
+    def describe(self) -> dict[str, Any]:
         """Return the last edit for the page."""
         return {
             "number": self.number,

@@ -102,7 +102,7 @@ class _FormWriter:
             case "choice":
                 form["choices"] = _write_choices(node)
             case "union":
-                form["kinds"] = self._kinds_of(node)
+                form["kinds"] = self._list_kinds(node)
             case "object":
                 form |= self._describe_object(node)
             case "array":
@@ -133,8 +133,8 @@ class _FormWriter:
             "isClosed": node.items is not None and node.items.is_false,
         }
 
-    def _kinds_of(self, node: SchemaNode) -> list[FormNode]:
-        kinds = _kinds_of(node)
+    def _list_kinds(self, node: SchemaNode) -> list[FormNode]:
+        kinds = _list_kinds(node)
         names = name_variants(kinds)
         return [
             {"name": name, "at": self._number(kind)}
@@ -201,7 +201,7 @@ def _write_choices(node: SchemaNode) -> list[FormNode]:
     return [{"value": choice.value, "label": choice.label or '""'} for choice in choices]
 
 
-def _kinds_of(node: SchemaNode) -> list[SchemaNode]:
+def _list_kinds(node: SchemaNode) -> list[SchemaNode]:
     """Return the kinds of values that *node* takes, by its alternatives or its types."""
     if len(node.types) > 1:
         rest = {word: node.keywords[word] for word in node.keywords if word not in _TEXTS}
@@ -219,7 +219,7 @@ _TEXTS = ("title", "description", "default")
 def _write_hint(place: SchemaNode) -> str:
     """Return in a few words what a value must be."""
     node = place.resolved
-    kinds = [kind for kind in _kinds_of(node) if kind.resolved.types != ("null",)]
+    kinds = [kind for kind in _list_kinds(node) if kind.resolved.types != ("null",)]
     if len(kinds) == 1:
         node = kinds[0].resolved
     clock = _find_clock(node)

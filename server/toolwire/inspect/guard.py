@@ -56,7 +56,7 @@ class RequestGuard:
         is_ticket, is_page = self._compare(path)
         return is_ticket or is_page
 
-    def path(self, request: Request) -> str:
+    def check_path(self, request: Request) -> str:
         """Return the path of *request* below the token.
 
         Raises:

@@ -41,7 +41,7 @@ from .form_nodes import FormNode, write_form
 from .history import CallHistory
 from .mounted_servers import list_known, watch_mounts
 from .saved_calls import FILE, SavedCall, read_calls, write_call
-from .snippets import snippets
+from .snippets import write_snippets
 from .traffic import Feed, Traffic
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class InspectedServer:
 
     def _read_stderr(self, line: str) -> None:
         if self._state["reloads"] and self._edits.read(line):
-            self._state["edit"] = self._edits.state()
+            self._state["edit"] = self._edits.describe()
             if self._edits.problem:
                 self._feed.add(
                     "status", status=self._state["status"], problem=self._state["problem"]
@@ -177,7 +177,7 @@ class InspectedServer:
         self._state.update(status=status, problem=problem, server=server)
         self._feed.add("status", status=status, problem=problem)
 
-    def _ready(self) -> AsyncClient:
+    def _get_client(self) -> AsyncClient:
         if self._state["status"] != "ready":
             raise ClientError(self._state["problem"] or "the server is starting")
         return self._client
@@ -237,7 +237,7 @@ class InspectedServer:
             (each.get("outputSchema") for each in self._state["tools"] if each["name"] == tool),
             None,
         )
-        send = partial(self._ready().call_tool, tool, arguments)
+        send = partial(self._get_client().call_tool, tool, arguments)
         return partial(self._call, tool, arguments, partial(self._request, send, schema))
 
     async def _call(self, tool: str, arguments: Object, work: Work, feed: Feed) -> None:
@@ -258,11 +258,11 @@ class InspectedServer:
 
     async def read(self, uri: str) -> Work:
         """Read a resource."""
-        return partial(self._request, partial(self._ready().read_resource, uri), None)
+        return partial(self._request, partial(self._get_client().read_resource, uri), None)
 
     async def prompt(self, name: str, arguments: dict[str, str]) -> Work:
         """Get the messages of a prompt."""
-        return partial(self._request, partial(self._ready().get_prompt, name, arguments), None)
+        return partial(self._request, partial(self._get_client().get_prompt, name, arguments), None)
 
     async def _request(
         self, send: Callable[..., Awaitable[Any]], schema: Any, feed: Feed
@@ -320,7 +320,7 @@ class InspectedServer:
         template.
         """
         return {
-            "values": await self._ready().complete(
+            "values": await self._get_client().complete(
                 name, argument, value, timeout_seconds=_LIST_SECONDS
             )
         }
@@ -328,7 +328,7 @@ class InspectedServer:
     async def snippets(self, tool: str, arguments: Object) -> Object:
         """Return texts that make a call again."""
         tools = self._state["tools"]
-        return snippets(tool, arguments, self._state["target"], self._command, tools)
+        return write_snippets(tool, arguments, self._state["target"], self._command, tools)
 
     async def history(self) -> Object:
         """Return the saved calls, and those that were made, without results."""

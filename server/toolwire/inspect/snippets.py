@@ -20,7 +20,7 @@ _CLIENT = "tools.ts"
 """The file of the generated client that the text in TypeScript imports."""
 
 
-def snippets(
+def write_snippets(
     name: str,
     arguments: dict[str, Any],
     target: str | None,

@@ -40,4 +40,4 @@ class Batch:
             self._hold(len(response))
         if complete:
             self._hold(-self.size)
-        return messages.batch(self._responses) if complete else None
+        return messages.encode_batch(self._responses) if complete else None

@@ -127,7 +127,7 @@ class Elicitations:
             meta[META_RELATED_TASK] = {"taskId": call.task.id}
         if meta:
             params = {**params, "_meta": meta}
-        return messages.request(pending.key, pending.method, params)
+        return messages.encode_request(pending.key, pending.method, params)
 
     def _begin(self, pending: PendingElicitation) -> None:
         """Let *pending* wait under a new key. Only with the lock."""
@@ -219,7 +219,7 @@ class Elicitations:
             self._check_room()
             key = _make_key()
             self._of_no_call[key] = wake
-        return key, messages.request(key, method, params)
+        return key, messages.encode_request(key, method, params)
 
     def close_outside(self, key: str) -> bool:
         """Remove a request that belongs to no call; false if it was removed before."""

@@ -107,10 +107,10 @@ def make_heartbeat(call: Call) -> bytes | None:
     if last is not None and last.by_tool and last.done is not None:
         return call.progress_message(last.done, last.total, None)
     done = 0.0 if last is None or last.done is None else last.done
-    return call.progress_message(done + _STEP, None, _state(call), by_tool=False)
+    return call.progress_message(done + _STEP, None, _describe_state(call), by_tool=False)
 
 
-def _state(call: Call) -> str | None:
+def _describe_state(call: Call) -> str | None:
     if call.handler.is_generator:
         return None
     if call.elicitation is not None:

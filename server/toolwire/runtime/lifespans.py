@@ -146,7 +146,9 @@ class Lifespans:
         """Return the value of *lifespan*."""
         entered = self._entered.get(lifespan)
         if entered is None or entered.left.is_set():
-            raise RuntimeError(f"there is no context.state any more: {_name(lifespan)} was left")
+            raise RuntimeError(
+                f"there is no context.state any more: {_name_lifespan(lifespan)} was left"
+            )
         return entered.value
 
     def leave_unused(self) -> None:
@@ -221,7 +223,7 @@ class _Entered:
     """One lifespan: the task that enters it, waits until it is to be left, and leaves it."""
 
     def __init__(self, lifespan: Lifespan) -> None:
-        self.name = _name(lifespan)
+        self.name = _name_lifespan(lifespan)
         self.value: Any = None
         self.left = threading.Event()
         self.lifespan = lifespan
@@ -315,12 +317,13 @@ def _make_manager(lifespan: Lifespan, server: object) -> Manager:
     if not isinstance(manager, (AbstractAsyncContextManager, AbstractContextManager)):
         kind = type(manager).__name__
         raise LifespanFailed(
-            f"{_name(lifespan)} must return a context manager, not {kind}; did you forget `yield`?"
+            f"{_name_lifespan(lifespan)} must return a context manager, not {kind}; did you forget"
+            " `yield`?"
         )
     return manager
 
 
-def _name(lifespan: Lifespan) -> str:
+def _name_lifespan(lifespan: Lifespan) -> str:
     inner = lifespan.func if isinstance(lifespan, partial) else lifespan
     named = inner if hasattr(inner, "__qualname__") else type(inner)
     return f"{named.__module__}.{named.__qualname__}"

@@ -40,7 +40,7 @@ class LocalClient:
             if on_progress is not None:
                 params = {**(params or {})}
                 params["_meta"] = {"progressToken": number, **params.get("_meta", {})}
-            self._session.feed(messages.request(number, method, params) + b"\n")
+            self._session.feed(messages.encode_request(number, method, params) + b"\n")
         while "id" not in (message := answers.get()):
             if on_progress is not None:
                 on_progress(message["params"])

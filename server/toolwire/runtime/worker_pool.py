@@ -286,7 +286,7 @@ class _Worker:
             pool.retire(self)
 
     def _work_until_unneeded(self, pool: WorkerPool) -> None:
-        while (serve := self._next_job(pool)) is not None:
+        while (serve := self._take_job(pool)) is not None:
             # A worker that only reads never waits for the host, and leaves the calls to the others,
             # if there are any.
             serves = serve or (pool.read_once(self, writes=False) and pool.count_busy() <= 1)
@@ -298,7 +298,7 @@ class _Worker:
             if serve and self._would_be_missed(pool):
                 self.inbox.put(True)
 
-    def _next_job(self, pool: WorkerPool) -> bool | None:
+    def _take_job(self, pool: WorkerPool) -> bool | None:
         """Wait until woken; return whether to serve, `None` if this worker was idle for so long
         that it ends.
         """
@@ -418,7 +418,7 @@ class _StallMonitor:
             self._begun_at = now
         if pool.reads != self._reads:
             self._reads, self._read_at = pool.reads, now
-        idle = self._process_was_idle(now)
+        idle = self._was_process_idle(now)
         if pool.read is not None and not pool.reading.locked():
             if not begun:
                 pool.wake(1, serve=pool.count_room() > 0)
@@ -433,7 +433,7 @@ class _StallMonitor:
         nobody_reads = pool.read is not None and not pool.reading.locked()
         return not (begun or waiting or pool.count_busy() or nobody_reads)
 
-    def _process_was_idle(self, now: float) -> bool:
+    def _was_process_idle(self, now: float) -> bool:
         computed = time.process_time()
         share = (computed - self._computed) / ((now - self._looked) * _PROCESSORS or 1.0)
         self._looked, self._computed = now, computed

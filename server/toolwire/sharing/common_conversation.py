@@ -126,7 +126,7 @@ class CommonConversation:
         deliveries = []
         for uri in self._listeners.forget(session):
             number = self._requests.take_number()  # whose response is dropped
-            request = messages.request(number, "resources/unsubscribe", {"uri": uri})
+            request = messages.encode_request(number, "resources/unsubscribe", {"uri": uri})
             deliveries.append(Delivery(None, request))
         return deliveries
 

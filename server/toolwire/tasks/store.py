@@ -296,7 +296,7 @@ class _Life:
 
     def __init__(self, path: str, owner: str) -> None:
         self._path = path
-        self._descriptor = os.open(self._name(owner), os.O_RDWR | os.O_CREAT, 0o600)
+        self._descriptor = os.open(self._name_lock_file(owner), os.O_RDWR | os.O_CREAT, 0o600)
         _lock(self._descriptor)
 
     def end(self) -> None:
@@ -306,7 +306,7 @@ class _Life:
     def is_alive(self, owner: str) -> bool:
         """Return whether the process *owner* lives."""
         try:
-            descriptor = os.open(self._name(owner), os.O_RDWR)
+            descriptor = os.open(self._name_lock_file(owner), os.O_RDWR)
         except FileNotFoundError:
             return False
         try:
@@ -320,9 +320,9 @@ class _Life:
     def remove(self, owner: str) -> None:
         """Remove the file of a process that has gone."""
         with suppress(OSError):
-            os.unlink(self._name(owner))
+            os.unlink(self._name_lock_file(owner))
 
-    def _name(self, owner: str) -> str:
+    def _name_lock_file(self, owner: str) -> str:
         return f"{self._path}-{owner}.lock"
 
 

@@ -629,7 +629,7 @@ def test_empty_reply_is_sent_again_as_an_ellipsis() -> None:
 def taken_up(conversation: Conversation) -> Conversation:
     """Another conversation with the same tools, which goes on where this one is."""
     another = Conversation(TOOLS, conversation.protocol, limits=conversation.limits)
-    another.restore(json.loads(json.dumps(conversation.snapshot())))
+    another.restore(json.loads(json.dumps(conversation.take_snapshot())))
     return another
 
 
@@ -660,7 +660,7 @@ def test_conversation_is_restored_while_an_action_is_pending() -> None:
 def test_invalid_snapshot_raises_value_error(change: dict[str, Any]) -> None:
     conversation = asked()
     with pytest.raises(ValueError, match="not a snapshot"):
-        conversation.restore({**conversation.snapshot(), **change})
+        conversation.restore({**conversation.take_snapshot(), **change})
     assert conversation.turn == "reply"
 
 

@@ -117,7 +117,7 @@ def test_calls_of_one_reply_run_in_order_and_each_gets_its_result() -> None:
     assert conversation.take_queued_action() is None  # the first one has no result
     conversation.add_result("one")
     restored = asked()
-    restored.restore(conversation.snapshot())
+    restored.restore(conversation.take_snapshot())
     refused = restored.take_queued_action()
     assert isinstance(refused, Retry)
     assert refused.action == Action("", "sub", {"a": 1, "b": 2})

@@ -18,8 +18,8 @@ IDS = [(1, "1"), (0, "0"), (-7, "-7"), (10**40, str(10**40)), ("", '""'), ('a"b'
 def test_every_message_carries_its_id_as_it_is(id: Any, text: str) -> None:
     start = '{"jsonrpc":"2.0","id":' + text
     made = {
-        messages.request(id, "ping"): start + ',"method":"ping"}',
-        messages.request(id, "ping", {"a": 1}): start + ',"method":"ping","params":{"a":1}}',
+        messages.encode_request(id, "ping"): start + ',"method":"ping"}',
+        messages.encode_request(id, "ping", {"a": 1}): start + ',"method":"ping","params":{"a":1}}',
         messages.encode_response(id, {"a": [None]}): start + ',"result":{"a":[null]}}',
         messages.encode_response(id, {"a": 1}, is_plain=True): start + ',"result":{"a":1}}',
         messages.encode_response_of_json(id, b"[1]"): start + ',"result":[1]}',
@@ -36,7 +36,7 @@ def test_every_message_carries_its_id_as_it_is(id: Any, text: str) -> None:
         (messages.encode_notification("n"), {"method": "n"}),
         (messages.encode_notification("n", {}), {"method": "n", "params": {}}),
         (messages.encode_notification("n", []), {"method": "n", "params": []}),
-        (messages.request(1, "m", {}), {"id": 1, "method": "m", "params": {}}),
+        (messages.encode_request(1, "m", {}), {"id": 1, "method": "m", "params": {}}),
         (messages.encode_error(None, -7, "x"), {"id": None, "error": {"code": -7, "message": "x"}}),
         (
             messages.encode_error(1, -7, "x", {"more": None}),
@@ -58,7 +58,7 @@ def test_a_message_has_only_the_members_that_it_was_given(
     ("answers", "array"), [([], b"[]"), ([b"{}"], b"[{}]"), ([b"{}", b"1"], b"[{},1]")]
 )
 def test_the_answers_of_a_batch_are_one_array(answers: list[bytes], array: bytes) -> None:
-    assert messages.batch(answers) == array
+    assert messages.encode_batch(answers) == array
 
 
 @pytest.mark.parametrize("is_plain", [False, True])

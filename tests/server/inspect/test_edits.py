@@ -31,7 +31,7 @@ def test_a_failed_reload_has_its_traceback() -> None:
         )
     )
     assert reported == [False, False, False, False, True]
-    assert edits.state() == {
+    assert edits.describe() == {
         "number": 1,
         "names": "t.py",
         "problem": "t.py cannot be loaded: SyntaxError in t.py, line 3",
@@ -43,7 +43,7 @@ def test_a_reload_ends_the_problem() -> None:
     edits = Edits()
     edits.read("toolwire: error: t.py changed, but the old tools are still served: no")
     assert edits.read("toolwire: t.py, u.py changed; serving 2 tools")
-    assert edits.state() == {"number": 2, "names": "t.py, u.py", "problem": "", "trace": ""}
+    assert edits.describe() == {"number": 2, "names": "t.py, u.py", "problem": "", "trace": ""}
 
 
 def test_a_traceback_without_end_is_bounded() -> None:

@@ -32,7 +32,7 @@ OWN_PORT, FOREIGN_PORT = 40_001, 40_002
 def judge(guard: RequestGuard, method: str, path: str, *headers: tuple[bytes, bytes]) -> int | str:
     """Return the path below the token, or the status of the rejection."""
     try:
-        return guard.path(request(method, path, *headers))
+        return guard.check_path(request(method, path, *headers))
     except HTTPException as rejected:
         return rejected.status_code
 
@@ -131,7 +131,7 @@ def test_the_address_for_the_browser_works_once(guard: RequestGuard, start: str)
     ticket = urlsplit(guard.url_once).path
     assert judge(guard, "GET", ticket, (b"host", b"evil.example")) == 403
     with pytest.raises(HTTPException) as moved:
-        guard.path(request("GET", ticket, HOST))
+        guard.check_path(request("GET", ticket, HOST))
     assert (moved.value.status_code, moved.value.headers) == (303, {"location": start})
     assert judge(guard, "GET", ticket, HOST) == 404
     assert judge(guard, "GET", start, HOST) == ""
@@ -142,10 +142,10 @@ def test_the_address_for_the_browser_is_not_for_another_user(
 ) -> None:
     ticket = urlsplit(guard.url_once).path
     with pytest.raises(HTTPException) as refused:
-        guard.path(request("GET", ticket, HOST, port=FOREIGN_PORT))
+        guard.check_path(request("GET", ticket, HOST, port=FOREIGN_PORT))
     assert refused.value.status_code == 403
     with pytest.raises(HTTPException) as moved:  # and it is not spent by the attempt
-        guard.path(request("GET", ticket, HOST, port=OWN_PORT))
+        guard.check_path(request("GET", ticket, HOST, port=OWN_PORT))
     assert moved.value.headers == {"location": start}
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from interop.peers import node
-from toolwire.inspect.snippets import snippets
+from toolwire.inspect.snippets import write_snippets
 from toolwire.loading.argument_text import read
 
 values = st.recursive(
@@ -36,7 +36,7 @@ values = st.recursive(
 @example({"": ""})
 @example({"text": 'it\'s "$HOME" `ls` \\ !\n'})
 def test_the_words_of_the_command_line_mean_the_arguments(arguments: dict[str, Any]) -> None:
-    line = snippets("tool", arguments, "tools.py", [])["command"]
+    line = write_snippets("tool", arguments, "tools.py", [])["command"]
     toolwire, call, target, name, *words = shlex.split(line)
     assert (toolwire, call, target, name) == ("toolwire", "call", "tools.py", "tool")
     assert not any(word.startswith("-") for word in words)
@@ -51,7 +51,7 @@ def test_the_words_of_the_command_line_mean_the_arguments(arguments: dict[str, A
 def test_no_control_character_is_on_the_command_line(
     name: str, arguments: dict[str, Any], command: list[str]
 ) -> None:
-    assert snippets(name, arguments, None, command)["command"].isprintable()
+    assert write_snippets(name, arguments, None, command)["command"].isprintable()
 
 
 @pytest.mark.process
@@ -59,7 +59,7 @@ def test_bash_reads_the_words_of_a_hostile_server_as_they_are(tmp_path: Path) ->
     if (bash := shutil.which("bash")) is None:
         pytest.skip("bash is not installed")
     name = "a\nb\x1b[201~ 'c' \\ \u202e é"
-    line = snippets(name, {}, None, ["server\r"])["command"].replace(
+    line = write_snippets(name, {}, None, ["server\r"])["command"].replace(
         "toolwire call", "printf '%s\\0'", 1
     )
     done = subprocess.run([bash, "-c", line], cwd=tmp_path, stdout=subprocess.PIPE, check=True)
@@ -67,7 +67,7 @@ def test_bash_reads_the_words_of_a_hostile_server_as_they_are(tmp_path: Path) ->
 
 
 def test_a_server_that_is_no_target_is_started_by_its_command() -> None:
-    command = snippets("add", {"number": 2}, None, ["npx", "-y", "a server"])["command"]
+    command = write_snippets("add", {"number": 2}, None, ["npx", "-y", "a server"])["command"]
     assert command == """toolwire call add '{"number":2}' -- npx -y 'a server'"""
 
 
@@ -89,7 +89,7 @@ def echo(text: str, nested: Any) -> str:
 def texts(tmp_path: Path) -> dict[str, str]:
     (tmp_path / "it's odd.py").write_text(ECHO, encoding="utf-8")
     command = [sys.executable, "-m", "toolwire", "serve", str(tmp_path / "it's odd.py")]
-    return snippets("echo", ODD, None, command)
+    return write_snippets("echo", ODD, None, command)
 
 
 def run(*command: str, cwd: Path) -> Any:
@@ -130,7 +130,7 @@ def test_node_sends_a_member_called_proto(tmp_path: Path) -> None:
     node = newest_node()
     arguments = {"__proto__": {"__proto__": [1]}, "a": None}
     (tmp_path / "tools.ts").write_text(CLIENT)
-    text = snippets("get-user", arguments, None, ["server"], [GET_USER])["typescript"]
+    text = write_snippets("get-user", arguments, None, ["server"], [GET_USER])["typescript"]
     (tmp_path / "call.ts").write_text(text, "utf-8")
 
     assert run(node, "call.ts", cwd=tmp_path) == ["getUser", arguments]
@@ -161,8 +161,8 @@ def test_files_are_named_absolutely(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     (tmp_path / "tools.py").write_text("")
     for target in ("tools.py", "tools.py:add"):
-        made = snippets("add", {}, target, [])
+        made = write_snippets("add", {}, target, [])
         assert json.dumps(str(tmp_path / target)) in made["python"]
         assert str(tmp_path / target) in made["typescript"]
         assert made["command"] == f"toolwire call {target} add '{{}}'"
-    assert '"toolwire", "serve", "a.module"' in snippets("add", {}, "a.module", [])["python"]
+    assert '"toolwire", "serve", "a.module"' in write_snippets("add", {}, "a.module", [])["python"]

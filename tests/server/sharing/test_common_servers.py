@@ -11,7 +11,7 @@ from toolwire_schemas.wire import messages
 if TYPE_CHECKING:
     from toolwire_client.transport.base import OnData, OnEnd
 
-DISCOVER = messages.request(1, "server/discover", {})
+DISCOVER = messages.encode_request(1, "server/discover", {})
 
 
 class Unread:

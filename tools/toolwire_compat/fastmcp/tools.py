@@ -84,7 +84,7 @@ def adopt_tool(
     tool = make_tool(function, options=options, returns=returns, is_adopted=True)
     handler = _adopt(make_function_handler(tool), server)
     present = partial(_present, handler.present, returns, structured)
-    return Tool(_own(tool.entry, server), replace(handler, present=present))
+    return Tool(_assign_owner(tool.entry, server), replace(handler, present=present))
 
 
 def _has_resolvers() -> bool:
@@ -104,7 +104,7 @@ def adopt_resource(function: Callable[..., Any], server: Any, options: ResourceO
         present=partial(_present_contents, options.media_type),
         not_found=ResourceNotFoundError,
     )
-    return Tool(_own(tool.entry, server, ref), handler)
+    return Tool(_assign_owner(tool.entry, server, ref), handler)
 
 
 def adopt_prompt(function: Callable[..., Any], server: Any, options: PromptOptions) -> Tool:
@@ -118,7 +118,7 @@ def adopt_prompt(function: Callable[..., Any], server: Any, options: PromptOptio
         inner=_adopt(tool.handler.inner, server),
         present=partial(_present_messages, tool.entry.shown.get("description")),
     )
-    return Tool(_own(tool.entry, server, ref), handler)
+    return Tool(_assign_owner(tool.entry, server, ref), handler)
 
 
 def _with_docstring(function: Callable[..., Any], options: T) -> T:
@@ -146,7 +146,7 @@ def find_identity(tools: Iterable[Tool]) -> dict[str, str]:
     return dict(servers[0].identity)
 
 
-def _own(entry: Entry, server: Any, ref: Any = None) -> Entry:
+def _assign_owner(entry: Entry, server: Any, ref: Any = None) -> Entry:
     """Return *entry* with the lifespan and completer of *server*."""
     completer = None
     if ref is not None and server.completer is not None:

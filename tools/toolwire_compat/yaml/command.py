@@ -14,7 +14,7 @@ import re
 from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
-from toolwire_schemas.json_schema.error_text import Fault, format_value, place
+from toolwire_schemas.json_schema.error_text import Fault, format_place, format_value
 from toolwire_schemas.wire.codec import DecodingError, decode, encode
 from toolwire_tools.byte_sizes import format_size
 from toolwire_tools.errors import ArgumentsError, ToolError
@@ -234,7 +234,7 @@ class ToolCommand(msgspec.Struct, frozen=True, kw_only=True):
                 is_at_start = False  # an empty text is no part
                 continue
             text = part.fill(values) or ""
-            where = place("arguments", (part.name,))
+            where = format_place("arguments", (part.name,))
             if "\0" in text:
                 problem = "holds a NUL character, which an argument of a program cannot contain"
                 yield where, problem

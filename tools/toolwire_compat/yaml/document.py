@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any
 
 import yaml
-from toolwire_schemas.json_schema.error_text import format_value, place
+from toolwire_schemas.json_schema.error_text import format_place, format_value
 
 from .model import ConfigError, ConfigFault
 
@@ -58,7 +58,7 @@ class YamlDocument:
         members: dict[str, Any] = {}
         for key_node, value_node in node.value:
             name = key_node.value
-            member_key = place(key, (str(name),)).removeprefix(".")
+            member_key = format_place(key, (str(name),)).removeprefix(".")
             if _name_kind(key_node) != "str":
                 self._refuse(key_node, key, f"a key is not text; {_QUOTE}")
                 continue
@@ -74,7 +74,7 @@ class YamlDocument:
     def _read_sequence(self, node: Any, key: str) -> list[Any]:
         items = []
         for index, item in enumerate(node.value):
-            items.append(self._read(item, place(key, (index,))))
+            items.append(self._read(item, format_place(key, (index,))))
         return items
 
     def _read_scalar(self, node: Any, key: str) -> Any:

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.did_you_mean import find_closest
-from toolwire_schemas.json_schema.error_text import format_value, place
+from toolwire_schemas.json_schema.error_text import format_place, format_value
 from toolwire_schemas.published import bundle
 from toolwire_tools.schema.validator import ToolSchemaValidator
 
@@ -44,7 +44,7 @@ def find_shape_faults(document: Any) -> Iterator[Fault]:
     yield from _find_faults_of_keys(document, set(mistyped.values()))
     unknown: dict[str, str] = {}
     for key, meant in mistyped.items():
-        unknown[place("", (key,))] = f"is unknown; did you mean {meant}?"
+        unknown[format_place("", (key,))] = f"is unknown; did you mean {meant}?"
     unknown |= _find_unknown_words(document.get("parameters"), problems)
     yield from unknown.items()
     yield from _find_faults_of_command(document.get("command"), document.get("shell", False))
@@ -94,7 +94,7 @@ def _find_mistyped_keys(document: dict[str, Any], problems: dict[str, str]) -> d
     known = list(_load_schema()["properties"])
     mistyped: dict[str, str] = {}
     for key in document:
-        if key in known or place("", (key,)) not in problems:
+        if key in known or format_place("", (key,)) not in problems:
             continue
         close = find_closest(key, known)
         if close:
@@ -119,7 +119,7 @@ def _find_unknown_words(parameters: Any, problems: dict[str, str]) -> dict[str, 
             advice = "write words of JSON Schema, such as type and description"
             if close:
                 advice = f"did you mean {close[0]}?"
-            unknown[place(where, (word,))] = f"is unknown; {advice}"
+            unknown[format_place(where, (word,))] = f"is unknown; {advice}"
     return unknown
 
 
@@ -132,7 +132,7 @@ def _list_descriptions(parameters: Any) -> Iterator[tuple[str, dict[str, Any]]]:
         members = enumerate(parameters)
     for step, words in members:
         if isinstance(words, dict):
-            yield place("", ("parameters", step)), words
+            yield format_place("", ("parameters", step)), words
 
 
 @cache

@@ -172,10 +172,10 @@ def plan_of(hint: Any, direction: Direction, defs: dict[str, Schema]) -> TypePla
     if direction == "output":
         native = make_native_type(schema)
         return TypePlan(schema, native, check_level=JUDGE if native is Any else WALK)
-    return TypePlan(schema, make_hook(Any, _reader(adapter, schema, defs)), check_level=JUDGE)
+    return TypePlan(schema, make_hook(Any, _make_reader(adapter, schema, defs)), check_level=JUDGE)
 
 
-def _reader(adapter: Any, schema: Schema, defs: dict[str, Schema]) -> Build:
+def _make_reader(adapter: Any, schema: Schema, defs: dict[str, Schema]) -> Build:
     from pydantic import VERSION, ValidationError
     from pydantic_core.core_schema import ErrorType
 

@@ -74,10 +74,10 @@ def make_plain_result(value: Any) -> Any:
     try:
         return to_jsonable(value)
     except NotJsonable as error:
-        from toolwire_schemas.json_schema.error_text import place
+        from toolwire_schemas.json_schema.error_text import format_place
 
         steps, further = error.path[:_SHOWN], "…" if len(error.path) > _SHOWN else ""
-        raise OutputError([(place("result", steps) + further, error.sentence)]) from None
+        raise OutputError([(format_place("result", steps) + further, error.sentence)]) from None
     except RecursionError:
         raise OutputError([("result", "is nested too deeply")]) from None
 

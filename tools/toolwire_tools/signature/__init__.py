@@ -340,7 +340,9 @@ class _Reading:
                 made += self._read_hidden(parameter)
             elif parameter.kind == VAR_POSITIONAL:
                 remedy = f"take a list: {parameter.name}: list[…]"
-                self._fail(_place(f"*{parameter.name}"), "callers pass arguments by name", remedy)
+                self._fail(
+                    _format_place(f"*{parameter.name}"), "callers pass arguments by name", remedy
+                )
             elif parameter.kind == VAR_KEYWORD:
                 others = self._plan_others(parameter)
             else:
@@ -355,7 +357,7 @@ class _Reading:
         """The parameter, if something is to be done about it although no caller gives it."""
         if is_required(parameter):
             remedy = "give it a default, or let callers give it"
-            self._fail(_place(parameter.name), "it is hidden and has no default", remedy)
+            self._fail(_format_place(parameter.name), "it is hidden and has no default", remedy)
         if parameter.kind == POSITIONAL_ONLY or is_field(parameter.default):
             made = self._read_parameter(replace(parameter, annotation=Any))
             return [replace(made, shown=False)]
@@ -368,7 +370,7 @@ class _Reading:
         if hidden := [other.name for other in self.found.every if other.name in self.found.hidden]:
             names = ", ".join(map(repr, [*hidden, parameter.name]))
             self._fail(
-                _place(f"**{parameter.name}"),
+                _format_place(f"**{parameter.name}"),
                 f"through it callers could give {', '.join(hidden)}, which is hidden from them",
                 f"hide it as well: exclude_arguments=[{names}]",
             )
@@ -406,7 +408,7 @@ class _Reading:
                 self.types = Types("input", self.found.names)
             return self.types.plan_type(hint)
         except _NO_TYPE as error:
-            self._refuse(_place(parameter.name), error)
+            self._refuse(_format_place(parameter.name), error)
 
     # Results
 
@@ -425,5 +427,5 @@ _NO_TYPE = (Unresolved, TypeError, RecursionError)
 """Errors of annotations that are not types, or have no form in JSON."""
 
 
-def _place(parameter: str) -> str:
+def _format_place(parameter: str) -> str:
     return f"parameter {parameter!r}"

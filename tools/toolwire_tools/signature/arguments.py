@@ -80,7 +80,7 @@ class Arguments:
             ArgumentsError: naming every fault and its place.
         """
         if self.read is None:
-            self.read = self._reader()
+            self.read = self._make_reader()
         try:
             return self.read(arguments)
         except (*NOT_CONVERTED, ValueRefused, RecursionError):
@@ -88,9 +88,9 @@ class Arguments:
 
             return read_again(self, arguments, strict, log)
 
-    def _reader(self) -> Callable[[Any], Bound]:
+    def _make_reader(self) -> Callable[[Any], Bound]:
         if self._others is None:
-            return _reader(self._parameters)
+            return _make_reader(self._parameters)
         return _open_reader(self._parameters, self._others)
 
     def get_validator(self) -> ToolSchemaValidator:
@@ -102,7 +102,7 @@ class Arguments:
         return self._judge
 
 
-def _reader(parameters: Sequence[Parameter]) -> Callable[[Any], Bound]:
+def _make_reader(parameters: Sequence[Parameter]) -> Callable[[Any], Bound]:
     """Return a function that reads the JSON object of a call."""
     shown = [p for p in parameters if p.shown]
     positional = {p.name: p.default for p in parameters if p.positional}
@@ -168,7 +168,7 @@ def _make_values_reader(shown: Sequence[Parameter]) -> Callable[[Any], dict[str,
 
 def _open_reader(parameters: Sequence[Parameter], extra: TypePlan) -> Callable[[Any], Bound]:
     known = frozenset(p.name for p in parameters)
-    closed = _reader(parameters)
+    closed = _make_reader(parameters)
     others = _DICT[str, extra.msgspec_type]
     convert = make_converter(others)
 

@@ -23,7 +23,7 @@ class GivenArguments(Arguments):
 
     has_types = False
 
-    def _reader(self) -> Callable[[Any], Bound]:
+    def _make_reader(self) -> Callable[[Any], Bound]:
         accepts = self.get_validator().accepts
 
         def read(arguments: Any) -> Bound:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from toolwire_schemas.json_schema.bounded_validator import CannotJudge
-from toolwire_schemas.json_schema.error_text import place, write_faults
+from toolwire_schemas.json_schema.error_text import format_place, write_faults
 from toolwire_schemas.json_schema.graph import SchemaGraph, SchemaNode
 from toolwire_schemas.json_schema.lossless import generate_readings, list_unread
 
@@ -64,7 +64,7 @@ def read_again(arguments: ReadableArguments, value: Any, strict: bool, log: Log 
             return bound
     except (*NOT_CONVERTED, ValueRefused) as error:
         refused = error if isinstance(error, ValueRefused) else make_refusal(error)
-        fault = place("arguments", refused.path), refused.sentence
+        fault = format_place("arguments", refused.path), refused.sentence
         raise ArgumentsError([fault], private=refused.private) from refused.__cause__
     except (CannotJudge, RecursionError) as error:
         if not errors:

@@ -132,7 +132,7 @@ def read_object_at(text: str, start: int) -> tuple[dict[str, Any], int]:
         fault = error
     made = repair(text, start)
     if made is None:
-        raise Unreadable("unfinished", **_place(text, start), fault=describe_json_error(fault))
+        raise Unreadable("unfinished", **_locate(text, start), fault=describe_json_error(fault))
     try:
         return _decode_object(made[0], 0)[0], made[1]
     except json.JSONDecodeError:
@@ -200,7 +200,7 @@ def _find_objects(text: str) -> list[dict[str, Any]]:
             case _:
                 at = _end_of_thoughts(text, mark)
     if found and unclosed:  # the object may be part of a larger value
-        raise Unreadable("unclosed", **_place(text, unclosed[0]))
+        raise Unreadable("unclosed", **_locate(text, unclosed[0]))
     if (
         not found and first_brace is not None
     ):  # perhaps an object that does not start like one, as `{type: "ASK"}`
@@ -218,7 +218,7 @@ def _end_of_thoughts(text: str, opening: re.Match[str]) -> int:
     raise Unreadable("unfinished_thoughts", tag=opening[0])
 
 
-def _place(text: str, at: int) -> dict[str, int]:
+def _locate(text: str, at: int) -> dict[str, int]:
     return {"line": text.count("\n", 0, at) + 1, "column": at - text.rfind("\n", 0, at)}
 
 

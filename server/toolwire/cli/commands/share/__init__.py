@@ -21,10 +21,10 @@ COMMAND = Command(
     details=(
         "`toolwire serve --share` and `toolwire wrap --share` start one process for all sessions"
         " with the same command line, folder and environment. ls lists them: the key of each, its"
-        " number, its sessions, its"
-        " memory, and since when it runs. stop ends one; sessions that are open start a new one"
-        " with their next request. log prints the end of what it has written to standard error. A"
-        " KEY may be shortened."
+        " number, its sessions, its memory, and since when it runs; (old) marks one whose files"
+        " have changed, which only earlier sessions use. stop ends one; sessions that"
+        " are open start a new one with their next request. log prints the end of what"
+        " it has written to standard error. A KEY may be shortened."
     ),
     options=(JSON, Option("--all", "end all processes")),
     examples=("toolwire share ls", "toolwire share stop 3fa2", "toolwire share log 3fa2"),

@@ -28,10 +28,12 @@ _MAX_NAMES = 3
 
 def identify(tools: Iterable[Tool]) -> tuple[str, str]:
     """Return the name and the version of a server of *tools*."""
-    modules = list({module.__name__: module for module in _list_modules(tools)}.values())
-    versions = {version for module in modules if (version := _find_version(module))}
-    version = versions.pop() if len(versions) == 1 else UNKNOWN_VERSION
-    return join_names(map(_find_name, modules)) or UNKNOWN_NAME, version
+    modules = {module.__name__: module for module in _list_modules(tools)}.values()
+    name = join_names(map(_find_name, modules)) or UNKNOWN_NAME
+    versions = set(filter(None, map(_find_version, modules)))
+    if len(versions) != 1:
+        return name, UNKNOWN_VERSION
+    return name, versions.pop()
 
 
 def join_names(names: Iterable[str]) -> str:

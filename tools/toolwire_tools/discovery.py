@@ -249,12 +249,16 @@ def _offer(things: dict[str, Any], skipped: list[Skipped], *, drop_classes: bool
     for name, thing in sorted(things.items(), key=lambda item: _is_class(item[1])):
         if drop_classes and _is_class(thing) and thing in made:
             continue
+        made.add(type(thing))
         try:
-            found[name] = find_tools(thing)
+            tools = find_tools(thing)
         except NotOffered as error:
             skipped.append(Skipped(name, f"{error.problem}; {error.remedy}"))
-        made |= {type(thing), *(type(_find_owner(tool)) for tool in found.get(name, ()))}
-    return Offer(keep_distinct(tool for name in things for tool in found.get(name, ())), skipped)
+            continue
+        found[name] = tools
+        made |= {type(_find_owner(tool)) for tool in tools}
+    in_order = [tool for name in things for tool in found.get(name, ())]
+    return Offer(keep_distinct(in_order), skipped)
 
 
 def _find_owner(tool: Tool) -> Any:

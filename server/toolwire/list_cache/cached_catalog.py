@@ -40,7 +40,7 @@ class CachedCatalog(Catalog):
         self._capabilities = capabilities
 
     def list_entries(self, kind: str) -> Sequence[_CachedEntry]:
-        """As `Catalog.entries`."""
+        """As `Catalog.list_entries`."""
         return [_CachedEntry(shown) for shown in self._entries.get(kind, ())]
 
     def describe_capabilities(self, keeps_results: bool) -> dict[str, Any]:

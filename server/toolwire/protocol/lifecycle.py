@@ -159,7 +159,7 @@ def initialize(
 
 
 def discover(identity: Identity, capabilities: dict[str, Any]) -> dict[str, Any]:
-    """Return the result of `server/discover`, for `complete_modern_result` to complete."""
+    """Return the result of `server/discover`, for `complete_modern_result`."""
     capabilities = {**capabilities, "extensions": {"io.modelcontextprotocol/tasks": {}}}
     capabilities.pop("tasks", None)  # that of a wrapped server of 2025-11-25
     result = {"supportedVersions": SUPPORTED_VERSIONS, "capabilities": capabilities, **UNCACHED}

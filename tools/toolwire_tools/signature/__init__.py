@@ -71,17 +71,7 @@ class Declared(msgspec.Struct, frozen=True):
 def _declare(function: Callable[..., Any]) -> list[Declared]:
     """Return the parameters of *function*. Raises what `read_signature` raises."""
     if type(function) is not FunctionType or not _OTHER_SIGNATURES.isdisjoint(vars(function)):
-        from toolwire_schemas.signatures import read_signature  # expensive
-
-        found = read_signature(function).parameters.values()
-        return [
-            Declared(
-                p.name,
-                p.kind.value,
-                *(EMPTY if part is p.empty else part for part in (p.default, p.annotation)),
-            )
-            for p in found
-        ]
+        return _declare_by_signature(function)
     code, names = function.__code__, function.__code__.co_varnames
     count, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
     kinds = dict.fromkeys(names[:count], POSITIONAL_OR_KEYWORD)
@@ -92,14 +82,27 @@ def _declare(function: Callable[..., Any]) -> list[Declared]:
     if code.co_flags & _CO_VARKEYWORDS:
         kinds[names[named + 1 if has_open else named]] = VAR_KEYWORD
     usual = function.__defaults__ or ()
-    defaults = dict(zip(names[count - len(usual) : count], usual, strict=True)) | (
-        function.__kwdefaults__ or {}
-    )
+    defaults = dict(zip(names[count - len(usual) : count], usual, strict=True))
+    defaults |= function.__kwdefaults__ or {}
     hints = get_annotations(function)
-    return [
-        Declared(name, kind, defaults.get(name, EMPTY), hints.get(name, EMPTY))
-        for name, kind in kinds.items()
-    ]
+    declared = []
+    for name, kind in kinds.items():
+        declared.append(Declared(name, kind, defaults.get(name, EMPTY), hints.get(name, EMPTY)))
+    return declared
+
+
+def _declare_by_signature(function: Callable[..., Any]) -> list[Declared]:
+    from toolwire_schemas.signatures import read_signature  # expensive
+
+    declared = []
+    for found in read_signature(function).parameters.values():
+        default, hint = found.default, found.annotation
+        if default is found.empty:
+            default = EMPTY
+        if hint is found.empty:
+            hint = EMPTY
+        declared.append(Declared(found.name, found.kind.value, default, hint))
+    return declared
 
 
 _OTHER_SIGNATURES = frozenset(

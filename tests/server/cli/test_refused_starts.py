@@ -44,6 +44,17 @@ def test_no_page_is_opened_of_a_server_that_cannot_be_started(
     assert done.stderr.startswith(f"toolwire: {sentence}")
 
 
+@pytest.mark.parametrize("words", [["serve", "tools.py"], ["wrap", "--", "cat"]])
+def test_a_variable_that_counts_for_sharing_needs_sharing(
+    command_line: CommandLine, words: list[str]
+) -> None:
+    command_line.folder.joinpath("tools.py").write_text(TOOLS)
+    command, *rest = words
+    done = command_line(command, "--share-env", "A", *rest)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == "toolwire: --share-env goes with --share\n"
+
+
 @pytest.mark.process
 @pytest.mark.parametrize(
     ("source", "options", "status"),

@@ -138,6 +138,8 @@ def run(words: Words) -> NoReturn:
     targets, options = choose_targets(words), words.options
     if "share" in options:  # but this session cannot
         options.pop("idle", None)
+    elif "share_env" in options:
+        raise UsageError("--share-env goes with --share")
     try:
         streams = claim(keep_children="keep_children" in options)
     except NotConnected as error:

@@ -175,6 +175,8 @@ def read_settings(words: Words) -> tuple[WrapSettings, Settings]:
 def _check_sharing(options: dict[str, Any]) -> None:
     """Refuse what sessions with one server cannot have."""
     if "share" not in options:
+        if "share_env" in options:
+            raise UsageError("--share-env goes with --share")
         return
     if "record" in options:
         raise UsageError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-PROTOCOL = ("tests/server/protocol",)
+PROTOCOL = ("tests/server/protocol", "tests/server/tasks/test_tasks.py")
 CALLS = ("tests/server/protocol/test_call.py", "tests/server/protocol/test_in_flight.py")
 RESULT_SIZES = (
     "tests/server/protocol/test_large_results.py",

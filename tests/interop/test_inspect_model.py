@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from interop.page_in_browser import NARROW, TOOLS, WIDE, choose, tab, view
+from interop import peers
+from interop.page_in_browser import HERE, NARROW, WIDE, call, choose, tab, view
 from playwright.sync_api import Page, expect
 from toolwire_schemas.tokens import estimate_tokens, write_text_for_models
 
@@ -54,24 +54,34 @@ def test_a_tool_is_shown_as_a_model_reads_it(
     assert page.evaluate("document.documentElement.scrollWidth") == size["width"]
 
 
-def test_one_of_several_servers_is_chosen(open_page: Callable[..., Page], tmp_path: Path) -> None:
-    (tmp_path / "tools.py").write_text(FILE, "utf-8")
-    serve = [sys.executable, "-m", "toolwire", "serve"]
+def test_one_of_three_foreign_servers_is_chosen_and_called(
+    open_page: Callable[..., Page], tmp_path: Path
+) -> None:
+    package = peers.installed_package("@modelcontextprotocol")
+    node = peers.installed_program("node")
+    everything = str(package / "server-everything/dist/index.js")
+    files = str(package / "server-filesystem/dist/index.js")
+    [python, _] = peers.python_driver("mcp1", "")
     servers = {
-        "days": {"command": serve[0], "args": [*serve[1:], str(tmp_path / "tools.py")]},
-        "shown": {"command": serve[0], "args": [*serve[1:], TOOLS]},
+        "everything": {"command": node, "args": [everything, "stdio"]},
+        "files": {"command": node, "args": [files, str(tmp_path)]},
+        "sdk": {"command": python, "args": [str(HERE / "servers" / "mcp1_server.py")]},
     }
     (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
     page = open_page("--mount-config", "mcp.json")
     names = page.locator("#list a b")
-    expect(names.filter(has_text="days_plan")).to_be_visible()
-    expect(names.filter(has_text="shown_echo")).to_be_visible()
+    for name in ("everything_echo", "files_read_text_file", "sdk_add"):
+        expect(names.filter(has_text=name)).to_have_count(1)
     server = page.get_by_label("Server", exact=True)
-    expect(server.locator("option")).to_have_text(["all 2 servers", "days", "shown"])
-    server.select_option("days")
-    expect(names).to_have_text(["days_plan"])
-    server.select_option("all 2 servers")
-    expect(names.filter(has_text="shown_echo")).to_be_visible()
+    options = ["all 3 servers", "everything", "files", "sdk"]
+    expect(server.locator("option")).to_have_text(options)
+    server.select_option("everything")
+    expect(names.filter(has_text="sdk_add")).to_have_count(0)
+    choose(page, "everything_echo")
+    page.get_by_label("message", exact=True).fill("tea")
+    expect(call(page)).to_contain_text("Echo: tea")
+    server.select_option("all 3 servers")
+    expect(names.filter(has_text="sdk_add")).to_have_count(1)
 
 
 def test_the_theme_is_chosen_and_kept(open_page: Callable[..., Page]) -> None:

@@ -6,10 +6,16 @@ form of 2025-11-25, the answer to a call has them in `task`, and two members hav
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import msgspec
-from toolwire_schemas.wire.tasks import FINAL_STATUSES, TASKS_REVISION, Status, declares_tasks
+from toolwire_schemas.wire.tasks import (
+    FINAL_STATUSES,
+    META_TASK_PROGRESS,
+    TASKS_REVISION,
+    Status,
+    declares_tasks,
+)
 
 from ..errors import BrokenRules, CallCancelled, ClientError, RequestFailed
 
@@ -23,6 +29,14 @@ MOST_POLL_SECONDS = 300.0
 """The longest: a server that says more, by mistake or not, is still asked every five minutes."""
 MAX_ID_CHARS = 1024
 _MOST_MILLISECONDS = 2**53
+_LARGEST_PROGRESS = 2**53
+
+
+class TaskProgress(NamedTuple):
+    """What a tool has done, and the total."""
+
+    done: float
+    total: float
 
 
 class TaskStatus(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,6 +68,15 @@ class TaskStatus(msgspec.Struct, frozen=True, kw_only=True):
         if self.state != "input_required" or not isinstance(requests, dict):
             return {}
         return requests
+
+    @property
+    def progress(self) -> TaskProgress | None:
+        """How far a modern task of a Toolwire server is; `None` if it is unknown."""
+        progress = _find(self.raw, "_meta", META_TASK_PROGRESS) or {}
+        done, total = _read_number(progress, "progress"), _read_number(progress, "total")
+        if done is None or total is None:
+            return None
+        return TaskProgress(done, total)
 
 
 def find_task(result: Any, *, is_modern: bool) -> Any:
@@ -149,6 +172,14 @@ def _find(members: Any, *path: str) -> dict[str, Any] | None:
 def _read_text(members: dict[str, Any], name: str) -> str:
     text = members.get(name)
     return text if isinstance(text, str) else ""
+
+
+def _read_number(members: dict[str, Any], name: str) -> float | None:
+    number = members.get(name)
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        return None
+    # An integer of any size would not fit into a float.
+    return number if abs(number) <= _LARGEST_PROGRESS else None
 
 
 def _read_seconds(members: dict[str, Any], name: str, legacy_name: str) -> float | None:

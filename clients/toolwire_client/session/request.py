@@ -15,6 +15,7 @@ from .connection import MAX_UNREAD, TaskWatch
 
 if TYPE_CHECKING:
     from ..protocol.events import OnLog
+    from ..protocol.tasks import TaskProgress
     from ..waiting.base import Waiting
     from .connection import Connection
     from .elicitation import ElicitationHandler
@@ -173,10 +174,10 @@ class RequestHandle:
         if self._watch is not None:
             self._watch.has_news = False
 
-    def report_message(self, message: str) -> None:
-        """Report the status message of a task, which leaves its progress as it is."""
-        done, total = self._progress
-        self._report(done, total, message)
+    def report_status(self, message: str, progress: TaskProgress | None) -> None:
+        """Report the status message of a task, and its progress if that is known."""
+        done, total = progress or self._progress
+        self._report(done, total, message or None)
 
     def _report(self, done: float, total: float | None, message: str | None) -> None:
         self._progress = (done, total)

@@ -21,7 +21,7 @@ from ..waiting.base import Inbox
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..protocol.tasks import TaskStatus
+    from ..protocol.tasks import TaskProgress, TaskStatus
     from .connection import Connection
     from .request import RequestHandle
 
@@ -62,16 +62,23 @@ class TaskWait:
         self._tool = tool
         self._answered = answered
         self._message = ""
+        self._progress: TaskProgress | None = None
         self._outcome: list[Any] = []  # of `tasks/result`, once it has ended
 
     async def read(self, deadline: Deadline) -> TaskStatus:
         """Return the status now, report its message, and answer the questions of a modern task."""
         status = await self.ask(deadline)
-        if status.message not in ("", self._message):
-            self._message = status.message
-            self._handle.report_message(status.message)
+        self._report(status)
         await self._answer(status, deadline)
         return status
+
+    def _report(self, status: TaskStatus) -> None:
+        progress = status.progress
+        message = status.message or self._message
+        if (message, progress) == (self._message, self._progress):
+            return
+        self._message, self._progress = message, progress
+        self._handle.report_status(message, progress)
 
     async def ask(self, deadline: Deadline) -> TaskStatus:
         """Return the status now."""

@@ -56,6 +56,10 @@ if TYPE_CHECKING:
     from .running import CallServices, Question, Recipient, RunningTask, Suspension, Worker
 
 
+STATUS_PROGRESS = 1e-9
+"""The progress that a status message reports: less than any tool does."""
+
+
 class Request(msgspec.Struct, gc=False):
     """One well-formed request or, if `id` is unset, notification (JSON-RPC 2.0, section 4).
 
@@ -211,7 +215,7 @@ class Call(msgspec.Struct, eq=False):
         self.status_message = message
         total = None if self.last_report is None else self.last_report.total
         # Raised above the last value: a text says nothing about how far the call is.
-        self.progress(1e-9, total, message)
+        self.progress(STATUS_PROGRESS, total, message)
 
     def resource_changed(self, uri: str) -> None:
         """Notify the clients that watch the resource at *uri*."""

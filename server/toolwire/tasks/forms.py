@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.codec import decode, encode_plain
 from toolwire_schemas.wire.messages import META_SUBSCRIPTION_ID, REQUEST_CANCELLED
-from toolwire_schemas.wire.tasks import META_RELATED_TASK
+from toolwire_schemas.wire.tasks import META_RELATED_TASK, META_TASK_PROGRESS
 
 from ..protocol.lifecycle import complete_modern_result
 
@@ -39,8 +39,9 @@ def encode_detailed(task: AnyTask, identity: Identity) -> bytes:
 
 def encode_notification(task: AnyTask, identity: Identity, subscription: Id) -> bytes:
     """Return `notifications/tasks` for a *subscription*."""
-    meta = {META_SUBSCRIPTION_ID: subscription}
-    params = _encode_with_outcome(task, {**_describe_fully(task), "_meta": meta})
+    described = _describe_fully(task)
+    meta = {**described.get("_meta", {}), META_SUBSCRIPTION_ID: subscription}
+    params = _encode_with_outcome(task, {**described, "_meta": meta})
     return b'{"jsonrpc":"2.0","method":"notifications/tasks","params":' + params + b"}"
 
 
@@ -49,8 +50,10 @@ def _describe(task: AnyTask) -> dict[str, Any]:
 
 
 def _describe_fully(task: AnyTask) -> dict[str, Any]:
-    """Return the state with the elicitations that wait for the client."""
+    """Return the state with the progress, and the elicitations that wait for the client."""
     described = _describe(task)
+    if task.progress:
+        described["_meta"] = {META_TASK_PROGRESS: task.progress}
     if task.status != "input_required":
         return described
     from ..protocol.elicitation import make_input_request  # few tasks ask

@@ -38,6 +38,11 @@ class StoredTask(msgspec.Struct):
         return self.status in FINAL_STATUSES
 
     @property
+    def progress(self) -> dict[str, float]:
+        """As `Task.progress`, which no store keeps."""
+        return {}
+
+    @property
     def questions(self) -> dict[str, Any]:
         """As `Task.questions`: nothing waits for an answer any more."""
         return {}

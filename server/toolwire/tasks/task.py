@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from toolwire_schemas.wire import messages
 from toolwire_schemas.wire.tasks import FINAL_STATUSES, Status
 
+from ..protocol.call import STATUS_PROGRESS
 from ..protocol.in_flight import make_cancelled_error
 from .stored_task import describe
 
@@ -92,6 +93,8 @@ class Task:
         self.status: Status = "working"
         self.message = call.status_message
         """The latest status message of its tool."""
+        self.progress: dict[str, float] = {}
+        """The latest `progress` of its tool and the `total`, if that is known."""
         self.outcome = b""
         """The member `result` or `error` of its response, as JSON: `"result":{...}`."""
         self.questions: dict[str, PendingElicitation] = {}
@@ -162,6 +165,9 @@ class Task:
             if self.is_final:
                 return
             self.message = message[:MAX_MESSAGE_CHARACTERS]
+            # A status message has no progress of its own (`Call.status`).
+            if total is not None and done > self.progress.get("progress", STATUS_PROGRESS):
+                self.progress = {"progress": done, "total": total}
             self.changes += 1
         self._changed(self)
 

@@ -104,6 +104,30 @@ def test_status_messages_are_progress_of_the_call() -> None:
     assert seen == [(0.0, None, "one"), (0.0, None, "two")]
 
 
+def test_progress_in_the_state_of_a_task_is_progress_of_the_call() -> None:
+    seen: list[tuple[float, float | None, str | None]] = []
+    half = {"_meta": {"toolwire/progress": {"progress": 1, "total": 2}}}
+    server = TaskServer(working("one"), {**working("one"), **half}, completed())
+    with server.connect() as client:
+        client.call_tool("work", on_progress=lambda *step: seen.append(step))
+    assert seen[:2] == [(0.0, None, "one"), (1, 2, "one")]
+
+
+@pytest.mark.parametrize(
+    "meta",
+    [
+        None,
+        {"toolwire/progress": 1},
+        {"toolwire/progress": {"progress": 1}},
+        {"toolwire/progress": {"progress": True, "total": 2}},
+        {"toolwire/progress": {"progress": 1, "total": "2"}},
+        {"toolwire/progress": {"progress": 10**400, "total": 2}},
+    ],
+)
+def test_malformed_progress_of_a_task_is_unknown(meta: Any) -> None:
+    assert read_status({"taskId": "t", "status": "working", "_meta": meta}).progress is None
+
+
 def test_progress_of_the_call_goes_on_while_its_task_runs() -> None:
     class Reporting(TaskServer):
         def call(self, request: Message) -> None:

@@ -146,6 +146,7 @@ def test_progress_is_a_bar_if_the_end_is_known_and_a_count_if_not() -> None:
     )
     assert format_progress(9, 4, None) == f"[{'#' * 24}] 100%"
     assert format_progress(3, None, "found") == "3  found"
+    assert format_progress(0, None, "a status") == "a status"
 
 
 def test_the_progress_line_is_taken_away_and_never_shown_outside_a_terminal() -> None:

@@ -236,6 +236,8 @@ def test_progress_is_the_status_and_in_the_older_form_progress_too(
             break
 
     assert state["statusMessage"] == "2 of 4"
+    progress = state.get("_meta", {}).get("toolwire/progress")
+    assert progress == ({"progress": 2, "total": 4} if is_modern else None)
     tools.go.set()
     outcome(client, task)
     methods = [message.get("method") for message in client.end()]

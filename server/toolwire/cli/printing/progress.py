@@ -31,11 +31,17 @@ class ProgressLine:
 
 
 def format_progress(done: float, total: float | None, message: str | None) -> str:
-    """Return a bar, or a count if the total is unknown, followed by *message*."""
-    text = _format_bar(done / total) if total else f"{done:g}"
-    if message:
-        text += f"  {make_printable(message.strip())}"
-    return text
+    """Return a bar, or a count if the total is unknown, followed by *message*. Nothing done of an
+    unknown total is no count: tasks may have a message only.
+    """
+    shown = "" if message is None else make_printable(message.strip())
+    if total:
+        count = _format_bar(done / total)
+    elif shown and not done:
+        return shown
+    else:
+        count = f"{done:g}"
+    return f"{count}  {shown}" if shown else count
 
 
 def _format_bar(share: float) -> str:

@@ -33,7 +33,7 @@ _LARGEST_PROGRESS = 2**53
 
 
 class TaskProgress(NamedTuple):
-    """What a tool has done, and the total."""
+    """How far a tool is: as much of the total as it has done."""
 
     done: float
     total: float

@@ -15,8 +15,8 @@ META_RELATED_TASK: Final = "io.modelcontextprotocol/related-task"
 """In the `_meta` of messages of 2025-11-25 that belong to a task: `{"taskId": ...}`."""
 
 META_TASK_PROGRESS: Final = "toolwire/progress"
-"""In the `_meta` of the state of a modern task on a Toolwire server: `{"progress": 3, "total": 12}`.
-The extension has only a status message, and no progress notifications after the handle.
+"""In the `_meta` of the state of a modern task of a Toolwire server: an object with `progress` and
+`total`. The extension has only a status message, and no progress notifications after the handle.
 """
 
 TASKS_REVISION: Final = "2025-11-25"

@@ -175,4 +175,6 @@ def test_labels_are_whole_on_a_narrow_page(page: Page, tool: str, scheme: Any) -
     page.emulate_media(color_scheme=scheme)
     for label in page.locator("#detail form :is(label:not(.unit), .unit .hint)").all():
         assert label.evaluate(LINES) == 1, label.text_content()
+    units = page.locator("#detail form .unit").all()
+    assert len({unit.evaluate("unit => unit.offsetWidth") for unit in units}) <= 1
     assert page.evaluate("document.documentElement.scrollWidth") == NARROW["width"]

@@ -2,7 +2,7 @@
 one.
 
 Each check keeps all cores busy, so four servers are checked, one of each SDK; with
-`TOOLWIRE_EVERY_SERVER=1` in the environment, all fifteen.
+`TOOLWIRE_EVERY_SERVER=1` in the environment, all twenty.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import contextlib
 import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from interop.peers import missing
@@ -48,47 +48,40 @@ TIMED = [
 responses.
 """
 
-_MCP1, _MCP2, _FASTMCP = (EXAMPLES / name for name in ("mcp-1.30.0", "mcp-2.3.0", "fastmcp-4.1.6"))
+
+def _take_example(
+    environment: str, folder: str, module: str, calls: dict[str, Any] | None = None
+) -> Server:
+    """Return the server `mcp` of a *module*, an example of the SDK in *environment*."""
+    sdk = _SDKS[environment]
+    run = f"from {module} import mcp; mcp.run()"
+    place = EXAMPLES / sdk.replace(" ", "-") / folder
+    name = f"{environment}-{module.replace('_', '-')}"
+    return Server(
+        name, f"`{module}.py`", sdk, python_of(environment, "-c", run), place, calls or {}
+    )
+
+
+_SDKS = {"mcp1": "mcp 1.30.0", "mcp2": "mcp 2.3.0", "fastmcp": "fastmcp 4.1.6"}
 
 # They have no baseline: what they fail on a busy machine is compared with what they fail
 # afterwards.
 MORE_SERVERS = (
-    Server(
-        "mcp1-echo",
-        "`fastmcp/echo.py`",
-        "mcp 1.30.0",
-        python_of("mcp1", "-c", "from echo import mcp; mcp.run()"),
-        _MCP1 / "fastmcp",
-    ),
-    Server(
-        "mcp1-progress",
-        "`snippets/servers/tool_progress.py`",
-        "mcp 1.30.0",
-        python_of("mcp1", "-c", "from tool_progress import mcp; mcp.run()"),
-        _MCP1 / "snippets" / "servers",
+    _take_example("mcp1", "fastmcp", "echo"),
+    _take_example("mcp1", "fastmcp", "unicode_example", {"list_emoji_categories": {}}),
+    _take_example(
+        "mcp1",
+        "snippets/servers",
+        "tool_progress",
         {"long_running_task": {"task_name": "a", "steps": 3}},
     ),
-    Server(
-        "mcp2-echo",
-        "`mcpserver/echo.py`",
-        "mcp 2.3.0",
-        python_of("mcp2", "-c", "from echo import mcp; mcp.run()"),
-        _MCP2 / "mcpserver",
-    ),
-    Server(
-        "fastmcp-echo",
-        "`echo.py`",
-        "fastmcp 4.1.6",
-        python_of("fastmcp", "-c", "from echo import mcp; mcp.run()"),
-        _FASTMCP,
-    ),
-    Server(
-        "fastmcp-inputs",
-        "`complex_inputs.py`",
-        "fastmcp 4.1.6",
-        python_of("fastmcp", "-c", "from complex_inputs import mcp; mcp.run()"),
-        _FASTMCP,
-    ),
+    _take_example("mcp2", "mcpserver", "echo"),
+    _take_example("mcp2", "mcpserver", "logging_and_progress", {"echo": {"text": "a"}}),
+    _take_example("mcp2", "mcpserver", "parameter_descriptions", {"greet_user": {"name": "a"}}),
+    _take_example("fastmcp", "", "echo"),
+    _take_example("fastmcp", "", "complex_inputs"),
+    _take_example("fastmcp", "", "tool_result_echo", {"echo": {"text": "a"}}),
+    _take_example("fastmcp", "", "mount_example"),
 )
 
 

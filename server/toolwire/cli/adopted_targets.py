@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import shlex
 
-from toolwire_compat.fastmcp.programs import find_program
-
 from ..errors import UsageError
 from .options import Words
 
@@ -15,23 +13,16 @@ def list_targets(words: Words) -> list[str]:
     arguments; `-- -m package` is a module.
 
     Raises:
-        UsageError: if a program is to be reloaded, which starts once, or there is a module and no
-            `--adopt`, or another target.
+        UsageError: if there is a module and no `--adopt`, or another target.
     """
     module = words.options.get("module")
     if module is not None:
         words = _name_module(words, module)
-    targets = [*words.words, *(words.command or [])]
     if words.command and len(words.words) == 1:
-        targets = [f"{words.words[0]} {shlex.join(words.command)}"]
-    elif words.command and words.command[0] == "-m":
-        targets = [shlex.join(words.command)]
-    for target in targets:
-        if "reload" in words.options and find_program(target) is not None:
-            raise UsageError(
-                f"--reload is for files: leave it out, since {target} starts only once"
-            )
-    return targets
+        return [f"{words.words[0]} {shlex.join(words.command)}"]
+    if words.command and words.command[0] == "-m":
+        return [shlex.join(words.command)]
+    return [*words.words, *(words.command or [])]
 
 
 def _name_module(words: Words, module: str) -> Words:

@@ -72,6 +72,8 @@ class Reloader:
     def start(self, server: Server) -> None:
         """Watch the source from now on, in a thread."""
         self._seen = self._look()
+        if not self._seen:
+            log.warning("--reload has nothing to follow: all that is served is installed")
         start_thread(self._follow, "toolwire-reload", server)
 
     def _follow(self, server: Server) -> None:
@@ -155,6 +157,9 @@ class Reloader:
         them.
         """
         files = set(map(find_file, self._list_modules().values()))
+        program = find_file(sys.modules["__main__"])  # that of `--adopt`, or Toolwire
+        if is_of_user(program):
+            files.add(program)
         folders_of_modules = set(map(os.path.dirname, files))
         named_folders = {os.path.realpath(path) for path in self._named if os.path.isdir(path)}
         paths = {*files, *self._named}

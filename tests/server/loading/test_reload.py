@@ -362,3 +362,50 @@ def test_a_process_never_runs_another_version_than_the_server_has_loaded(tmp_pat
         gate.touch()
         until_stderr_says(process, "helper.py changed; serving 2 tools")
         assert ask_word(process) == "new"
+
+
+PROGRAM = """
+import sys
+from mcp.server.fastmcp import FastMCP
+from helper import WORD
+
+mcp = FastMCP("words")
+
+@mcp.tool()
+def words() -> list[str]:
+    return [WORD, {own!r}, *sys.argv[1:]]
+
+mcp.run()
+"""
+
+
+@pytest.mark.parametrize("kind", ["module", "file"])
+def test_a_program_is_run_again_when_it_or_what_it_imports_changes(
+    tmp_path: Path, kind: str
+) -> None:
+    write(tmp_path / "helper.py", "WORD = 'old'\n")
+    program = tmp_path / "words_server.py"
+    write(program, PROGRAM.format(own="first"))
+    target = (str(program),) if kind == "file" else ("-m", "words_server")
+    command = ("-m", "toolwire", "serve", "--reload", "--adopt", *target, "--", "--unit", "km")
+    env = {**os.environ, "PYTHONPATH": str(tmp_path)}
+
+    def ask_words(process: Process) -> list[str]:
+        words: list[str] = process.ask(call("words"))["result"]["structuredContent"]["result"]
+        return words
+
+    with running(*command, env=env) as process:
+        assert ask_words(process) == ["old", "first", "--unit", "km"]
+        write(tmp_path / "helper.py", "WORD = 'new'\n")
+        wait_until(lambda: ask_words(process) == ["new", "first", "--unit", "km"])
+        write(program, "import a_module_that_is_not_there\n")
+        until_stderr_says(process, "still served: ")
+        assert ask_words(process) == ["new", "first", "--unit", "km"]
+        write(program, PROGRAM.format(own="second"))
+        wait_until(lambda: ask_words(process) == ["new", "second", "--unit", "km"])
+
+
+def test_that_nothing_can_be_followed_is_said() -> None:
+    with running("-m", "toolwire", "serve", "--reload", "Calculator") as process:
+        assert process.ask(request("tools/list"))["result"]["tools"]
+        until_stderr_says(process, "--reload has nothing to follow: all that is served is installed")

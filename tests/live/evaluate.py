@@ -45,6 +45,7 @@ from toolwire_agent.react import (
 )
 
 from . import task_tools
+from .documented import FORMS, Form, document
 from .other_tools import list_other_tools
 from .small_model import INSTALLED, install, serving
 from .tasks import SETS, Task, tasks
@@ -95,12 +96,15 @@ def ours(
     *,
     show: Show = "all",
     tool_count: int = 0,
+    docstrings: Form | None = None,
 ) -> Run:
     """Let our agent solve *task*, with a list of at least *tool_count* tools, which it gets as
-    *show* says.
+    *show* says. With *docstrings*, those of the task have several sections, described in that form.
     """
     answers = list(task.answers)
     tools: list[Any] = list(task_tools.OF_KIND[task.kind])
+    if docstrings is not None:
+        tools = [document(tool, docstrings) for tool in tools]
     tools += list_other_tools(max(0, tool_count - len(tools)))
     agent = Agent(
         model,
@@ -229,6 +233,7 @@ def _runs(name: str, chosen: list[Task], options: argparse.Namespace, folder: Pa
                     folder / f"{task.name}.jsonl",
                     show=options.show,
                     tool_count=options.tools,
+                    docstrings=options.docstrings,
                 )
                 for task in chosen
             )
@@ -293,6 +298,9 @@ def _parsed(arguments: list[str]) -> argparse.Namespace:
         "--tools", type=int, default=0, help="add tools that no task needs, up to this number"
     )
     parser.add_argument("--show", choices=SHOWS, default="all", help="what our agent's list has")
+    parser.add_argument(
+        "--docstrings", choices=FORMS, help="docstrings of several sections, in this form"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--temperature", type=float, default=0.0)
     parser.add_argument("--transcripts", help="a folder for the transcripts")

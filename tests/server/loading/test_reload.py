@@ -408,4 +408,6 @@ def test_a_program_is_run_again_when_it_or_what_it_imports_changes(
 def test_that_nothing_can_be_followed_is_said() -> None:
     with running("-m", "toolwire", "serve", "--reload", "Calculator") as process:
         assert process.ask(request("tools/list"))["result"]["tools"]
-        until_stderr_says(process, "--reload has nothing to follow: all that is served is installed")
+        until_stderr_says(
+            process, "--reload has nothing to follow: all that is served is installed"
+        )

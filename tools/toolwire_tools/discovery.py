@@ -235,9 +235,14 @@ def _select(
 
 def is_made_for_fastmcp(module: ModuleType) -> bool:
     """Return whether *module* holds a server or tools of FastMCP, which may offer any of its
-    functions.
+    functions, or its `main` imports the library.
     """
-    return any(is_of_fastmcp(value) for value in list(vars(module).values()))
+    members = vars(module)
+    if any(is_of_fastmcp(value) for value in list(members.values())):
+        return True
+    code = getattr(members.get("main"), "__code__", None)
+    imported = code.co_names if code is not None else ()
+    return any(name.startswith(("fastmcp", "mcp.server")) for name in imported)
 
 
 def _offer(things: dict[str, Any], skipped: list[Skipped], *, drop_classes: bool = True) -> Offer:

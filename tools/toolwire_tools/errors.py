@@ -66,7 +66,7 @@ class NotOffered(RegistrationError):
 class MadeForFastMCP(RegistrationError):
     """A server, tool or module made for FastMCP or MCP's Python SDK."""
 
-    PROBLEM = "made for FastMCP, and that package is installed; Toolwire does not serve its objects"
+    PROBLEM = "made for FastMCP; Toolwire does not serve objects of that package"
     REMEDY = (
         "add --adopt to run it, unchanged, on Toolwire's own FastMCP (that of"
         " toolwire_compat.fastmcp)"

@@ -205,24 +205,30 @@ def tools_of_shelf(install: Callable[..., Path]) -> dict[str, Any]:
     return {tool.name: tool for tool in load(["stranger-shelf"], adopt=True)}
 
 
-@pytest.mark.parametrize(
-    ("block", "name"), [("if __name__ == '__main__':\n    main()\n", "shout"), ("", "main")]
-)
+LATE = """
+def helper() -> str: return 'B'
+
+def main() -> None:
+    from {package} import FastMCP
+    mcp = FastMCP('x')
+    @mcp.tool{call}
+    def shout() -> str: return 'A'
+    mcp.run()
+"""
+MAIN_BLOCK = "if __name__ == '__main__':\n    main()\n"
+
+
+@pytest.mark.parametrize(("package", "call"), [("fastmcp", ""), ("mcp.server.fastmcp", "()")])
 def test_main_that_imports_the_library_and_starts_a_server_is_no_tool(
-    write: Callable[[str, str], str], block: str, name: str
+    write: Callable[[str, str], str], package: str, call: str
 ) -> None:
-    text = (
-        "def main() -> None:\n"
-        "    from fastmcp import FastMCP\n"
-        "    mcp = FastMCP('x')\n"
-        "    @mcp.tool\n"
-        "    def shout() -> str: return 'A'\n"
-        "    mcp.run()\n"
-    )
+    text = LATE.format(package=package, call=call) + MAIN_BLOCK
 
-    (tool,) = load([write("late.py", text + block)], adopt=True)
+    with pytest.raises(LoadError, match=r"is made for FastMCP; .* add --adopt to run it"):
+        load([write("refused.py", text)])
 
-    assert tool.name == name
+    (tool,) = load([write("adopted.py", text)], adopt=True)
+    assert tool.name == "shout"
 
 
 @pytest.mark.anyio

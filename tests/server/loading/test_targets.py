@@ -510,9 +510,9 @@ def test_a_file_made_for_fastmcp_is_refused_in_one_sentence(
 
     assert (
         str(refusal.value)
-        == f"{path}{name} is made for FastMCP, and that package is installed; Toolwire does not"
-        " serve its objects; add --adopt to run it, unchanged, on Toolwire's own FastMCP (that"
-        " of toolwire_compat.fastmcp)"
+        == f"{path}{name} is made for FastMCP; Toolwire does not serve objects of that package;"
+        " add --adopt to run it, unchanged, on Toolwire's own FastMCP (that of"
+        " toolwire_compat.fastmcp)"
     )
 
 

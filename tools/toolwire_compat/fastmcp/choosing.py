@@ -17,6 +17,7 @@ from toolwire_tools.errors import RegistrationError
 from toolwire_tools.options import get_own_options
 from toolwire_tools.schema.annotations import Unresolved, collect_names, evaluate, get_annotations
 
+from .adopting import Loader
 from .lowlevel import Server
 from .names import PACKAGES, StandIn
 from .server import FastMCP
@@ -87,7 +88,8 @@ def _run_late_program(module: ModuleType) -> list[Tool] | None:
     of the module imports FastMCP: then `main()` is no tool.
     """
     path = module.__file__
-    if path is None or not path.endswith(".py") or not has_import(path, PACKAGES):
+    is_adopted = isinstance(module.__loader__, Loader)
+    if not is_adopted or path is None or not has_import(path, PACKAGES):
         return None
     started = _run_main_block(module)
     return None if started is None else list_server_tools(started)

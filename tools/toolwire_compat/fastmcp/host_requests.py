@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from toolwire_tools.errors import CannotAsk
 
-from .mcp_types import AudioContent, ImageContent, Record, TextContent, make_data_type, make_plain
+from .mcp_types import Record, TextContent, make_data_type, make_plain, read_block
 
 if TYPE_CHECKING:
     from toolwire_tools.context.context import Caller
 
 DEFAULT_MAX_TOKENS = 512
 """That of fastmcp's `sample`."""
-
-_BLOCKS = {"text": TextContent, "image": ImageContent, "audio": AudioContent}
 
 
 class SamplingResult(Record):
@@ -94,15 +92,6 @@ def read_sample(answer: dict[str, Any]) -> Any:
     else:
         content = read_block(content)
     return make_data_type("CreateMessageResult")(**{**answer, "content": content})
-
-
-def read_block(block: Any) -> Any:
-    if not isinstance(block, dict):
-        return block
-    kind = _BLOCKS.get(block.get("type", ""))
-    if kind is None:
-        return make_data_type("SamplingContent")(**block)
-    return kind(**block)
 
 
 def read_text(sample: Any) -> SamplingResult:

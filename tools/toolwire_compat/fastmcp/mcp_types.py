@@ -221,6 +221,23 @@ class ResourceLink(ContentBlock):
     icons: list[Icon] | None = None
 
 
+_BLOCKS: dict[str, type[ContentBlock]] = {
+    "text": TextContent,
+    "image": ImageContent,
+    "audio": AudioContent,
+}
+
+
+def read_block(block: Any) -> Any:
+    """Return the content block of the protocol's members."""
+    if not isinstance(block, dict):
+        return block
+    kind = _BLOCKS.get(block.get("type", ""))
+    if kind is None:
+        return make_data_type("SamplingContent")(**block)
+    return kind(**block)
+
+
 class _ResourceContents(Record):
     uri: Any
     mime_type: str | None = None

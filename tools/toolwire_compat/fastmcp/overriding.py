@@ -17,9 +17,8 @@ from toolwire_tools.errors import RegistrationError
 from toolwire_tools.tool import Tool
 
 from .context import NoCaller, enter_context, find_running_context
-from .host_requests import read_block
 from .lowlevel import NOT_ASKED, InitializationOptions, Server, present_call
-from .mcp_types import CallToolResult, NotFoundError, make_plain
+from .mcp_types import CallToolResult, NotFoundError, make_plain, read_block
 from .middleware import MiddlewareHandler
 from .refusals import NotSupported
 

@@ -64,7 +64,8 @@ def examples() -> list[str]:
 
 
 def python_of(example: str) -> Path:
-    return INSTALLED / PACKAGES[example.partition("/")[0]] / "bin" / "python"
+    """The Python of an example; for a file of our own, whose path is absolute, that of fastmcp."""
+    return INSTALLED / PACKAGES.get(example.partition("/")[0], "fastmcp") / "bin" / "python"
 
 
 class NotStarted(Exception):

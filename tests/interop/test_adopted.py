@@ -7,7 +7,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from interop.adopted import EXAMPLES, PACKAGES, PAGE, RECORDED, outcome, table
+from interop.adopted import EXAMPLES, HERE, PACKAGES, PAGE, RECORDED, outcome, table
 from interop.peers import missing, python_driver
 
 # Every kind of outcome, and every feature that most files use; `python tests/interop/adopted.py`
@@ -15,7 +15,6 @@ from interop.peers import missing, python_driver
 CHOSEN = (
     "fastmcp-4.1.6/elicitation.py",
     "fastmcp-4.1.6/testing_demo/server.py",
-    "fastmcp-4.1.6/tool_result_echo.py",
     "fastmcp-4.1.6/search/server_regex.py",
     "mcp-1.30.0/snippets/servers/direct_call_tool_result.py",
     "mcp-1.30.0/snippets/servers/lifespan_example.py",
@@ -41,6 +40,13 @@ def test_an_example_has_the_recorded_outcome(example: str) -> None:
 
     options = ("--share", "--idle", "1") if example in SHARED else ()
     assert outcome(example, *options) == json.loads(RECORDED.read_text("utf-8"))[example]
+
+
+@pytest.mark.process
+def test_middleware_runs_as_in_fastmcp() -> None:
+    python_driver("fastmcp", "")
+
+    assert outcome(str(HERE / "servers" / "fastmcp_middleware_server.py")) == "same"
 
 
 def test_the_page_shows_the_recorded_outcomes() -> None:

@@ -354,8 +354,8 @@ async def test_an_elicitation_ends_as_in_fastmcp(
     ("line", "refused"),
     [
         (
-            "mcp = FastMCP('x', middleware=[1])",
-            "server.py:3: Toolwire does not support FastMCP(middleware=)",
+            "from fastmcp.server.middleware.timing import TimingMiddleware\nTimingMiddleware()",
+            "server.py:4: Toolwire does not support TimingMiddleware; write what it does",
         ),
         (
             "mcp = FastMCP('x', resource_security=None)",
@@ -369,7 +369,6 @@ async def test_an_elicitation_ends_as_in_fastmcp(
             "class Mine(FastMCP):\n    async def list_prompts(self): return []",
             "Toolwire does not support Mine.list_prompts",
         ),
-        ("mcp.add_middleware(1)", "FastMCP.add_middleware; check or log in the tools themselves"),
         (
             "FastMCP.as_proxy('x')",
             "FastMCP.as_proxy; remove it, and serve the other server with --mo",

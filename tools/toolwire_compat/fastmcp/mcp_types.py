@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from toolwire_tools import content, errors
 from toolwire_tools.resources.resource import ResourceNotFound
+from toolwire_tools.results import make_result_by_looks
+from toolwire_tools.schema.to_json import make_plain_result
 
 if TYPE_CHECKING:
     import os
@@ -225,6 +227,8 @@ _BLOCKS: dict[str, type[ContentBlock]] = {
     "text": TextContent,
     "image": ImageContent,
     "audio": AudioContent,
+    "resource": EmbeddedResource,
+    "resource_link": ResourceLink,
 }
 
 
@@ -284,9 +288,13 @@ class Tool(Record):
 
 
 class ListedTool(Tool):
-    """A tool that a server lists in Python, with its *tags*."""
+    """A tool that a server lists in Python, with its *tags*. Its input schema is `parameters`,
+    too.
+    """
 
     def __init__(self, tags: Any = (), **members: Any) -> None:
+        if "parameters" in members:
+            members["input_schema"] = members.pop("parameters")
         super().__init__(**members)
         self.tags = set(tags)
 
@@ -365,11 +373,11 @@ class Completion(Record):
 
 
 class ToolResult(Record):
-    """The whole result of a call, as a tool of FastMCP may return it. *content* may be whatever a
-    tool may return.
+    """The whole result of a call, as a tool of FastMCP may return it. Its content, which may be
+    given as whatever a tool may return, becomes a list of blocks.
     """
 
-    content: Any = None
+    content: list[Any]
     structured_content: Any = None
     is_error: bool = False
 
@@ -382,9 +390,35 @@ class ToolResult(Record):
     ):
         if content is None and structured_content is None:
             raise ValueError("ToolResult needs content or structured_content")
+        if content is None:
+            content = structured_content
         super().__init__(
-            content=content, structured_content=structured_content, meta=meta, is_error=is_error
+            content=_make_blocks(content),
+            structured_content=structured_content,
+            meta=meta,
+            is_error=is_error,
         )
+
+    def to_mcp_result(self) -> Any:
+        """Return what goes to the client: a `CallToolResult`, content, or content and data."""
+        if self.meta is not None or self.is_error:
+            return CallToolResult(
+                content=self.content,
+                structured_content=self.structured_content,
+                is_error=self.is_error,
+                meta=self.meta,
+            )
+        if self.structured_content is None:
+            return self.content
+        return self.content, self.structured_content
+
+
+def _make_blocks(content: Any) -> list[Any]:
+    """Return the content blocks for what a tool may return."""
+    if content == []:
+        return []
+    blocks = make_result_by_looks(content, make_plain_result)["content"]
+    return [read_block(block) for block in blocks]
 
 
 class Message(PromptMessage):

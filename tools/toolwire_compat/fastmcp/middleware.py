@@ -13,7 +13,7 @@ from .lowlevel import RequestContext
 from .mcp_types import make_plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from toolwire_tools.context.context import Caller
 
@@ -51,18 +51,30 @@ class MiddlewareHandler(OuterHandler, frozen=True, eq=False, kw_only=True):
         context = RequestContext(caller, self.name, self.server)
         context.params = {"name": self.name, "arguments": arguments}
         run = partial(self._run, caller, strict_arguments)
-        for middleware in reversed(self.server.middleware):
-            run = partial(_run_one, middleware, run)
-        result: dict[str, Any] = make_plain(await run(context))
+        result: dict[str, Any] = make_plain(await put_around(run, self.server.middleware)(context))
         return result
 
     async def _run(self, caller: Caller, strict_arguments: bool, context: Any) -> Any:
-        arguments = context.params["arguments"]
-        if self.inner.is_async:
-            return await self.inner.call_async(arguments, caller, strict_arguments)
-        from anyio import to_thread
+        return await run_handler(self.inner, context.params["arguments"], caller, strict_arguments)
 
-        return await to_thread.run_sync(self.inner.call, arguments, caller, strict_arguments)
+
+async def run_handler(
+    handler: Any, arguments: dict[str, Any], caller: Any, strict_arguments: bool = False
+) -> dict[str, Any]:
+    """Return the result of a call that *handler* runs, in a thread if it is synchronous."""
+    if handler.is_async:
+        result: dict[str, Any] = await handler.call_async(arguments, caller, strict_arguments)
+        return result
+    from anyio import to_thread
+
+    return await to_thread.run_sync(handler.call, arguments, caller, strict_arguments)
+
+
+def put_around(run: Callable[..., Any], middleware: Sequence[Any]) -> Callable[..., Any]:
+    """Return *run*, which takes a context, inside of *middleware*, the first one outermost."""
+    for function in reversed(middleware):
+        run = partial(_run_one, function, run)
+    return run
 
 
 async def _run_one(middleware: Any, run: Callable[..., Any], context: Any) -> Any:

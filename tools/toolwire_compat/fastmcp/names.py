@@ -24,6 +24,7 @@ _TYPES = (
 _EXCEPTIONS = "FastMCPError NotFoundError PromptError ResourceError ToolError"
 _ELICITATION = "AcceptedElicitation CancelledElicitation DeclinedElicitation ElicitationResult"
 
+_MIDDLEWARE = "CallNext Middleware MiddlewareContext"
 _MESSAGES = "AssistantMessage Message UserMessage"
 _RESOLVERS = "Elicit ListRoots Resolve Sample"
 
@@ -58,6 +59,8 @@ NAMES: dict[str, str] = {
     ),
     "fastmcp.server.elicitation": _ELICITATION,
     "fastmcp.server.lifespan": "ContextManagerLifespan lifespan",
+    "fastmcp.server.middleware": _MIDDLEWARE,
+    "fastmcp.server.middleware.middleware": _MIDDLEWARE,
     "fastmcp.server.server": "FastMCP",
     "fastmcp.tools": "FunctionTool Tool ToolResult",
     "fastmcp.tools.base": "Tool ToolResult",
@@ -104,6 +107,7 @@ _PLACES = {
     **dict.fromkeys(f"{_TYPES} {_EXCEPTIONS} {_MESSAGES} {_HELPERS}".split(), (".mcp_types", "")),
     **dict.fromkeys((*_ELICITATION.split(), "Context"), (".context", "")),
     **dict.fromkeys(_RESOLVERS.split(), (".resolvers", "")),
+    **dict.fromkeys(("Middleware", "MiddlewareContext"), (".hooks", "")),
     **dict.fromkeys(("FastMCP", "MCPServer", "TextResource"), (".server", "")),
     **dict.fromkeys(
         ("mcp.server.fastmcp.FastMCP", "mcp.server.fastmcp.server.FastMCP"),

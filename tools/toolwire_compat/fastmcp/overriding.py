@@ -19,7 +19,7 @@ from toolwire_tools.tool import Tool
 from .context import NoCaller, enter_context, find_running_context
 from .lowlevel import NOT_ASKED, InitializationOptions, Server, present_call
 from .mcp_types import CallToolResult, NotFoundError, make_plain, read_block
-from .middleware import MiddlewareHandler
+from .middleware import MiddlewareHandler, run_handler
 from .refusals import NotSupported
 
 if TYPE_CHECKING:
@@ -31,51 +31,67 @@ if TYPE_CHECKING:
 def answer_by(
     server: Any,
     made: list[Tool],
-    listing: Callable[..., Any] | None,
+    listings: dict[str, Callable[..., Any]],
     calling: Callable[..., Any] | None,
 ) -> list[Tool]:
-    """Return what *server* has *made* with the tools that *listing* shows, whose calls *calling*
-    answers. Either may be None.
+    """Return what *server* has *made* as the *listings*, by kinds, show it, with tools whose calls
+    *calling* answers, if it is not None.
     """
-    tools = [tool for tool in made if tool.kind == "tools"]
-    others = [tool for tool in made if tool.kind != "tools"]
-    if listing is not None:
-        tools = _choose_shown(server, tools, listing)
-    if calling is not None:
-        tools = [_answer_calls(server, tool, calling) for tool in tools]
-    return tools + others
+    if listings:
+        made = _choose_shown(server, made, listings)
+    if calling is None:
+        return made
+    tools: list[Tool] = []
+    for tool in made:
+        if tool.kind == "tools":
+            tool = _answer_calls(server, tool, calling)
+        tools.append(tool)
+    return tools
 
 
-def _choose_shown(server: Any, tools: list[Tool], listing: Callable[..., Any]) -> list[Tool]:
+def _choose_shown(
+    server: Any, made: list[Tool], listings: dict[str, Callable[..., Any]]
+) -> list[Tool]:
     # In a thread of its own, since an event loop may run in this one.
     with ThreadPoolExecutor(1) as pool:
-        listed = pool.submit(_run_listing, server, listing).result()
-    by_name = {tool.name: tool for tool in tools}
+        lists = pool.submit(_run_listings, server, listings).result()
     chosen: list[Tool] = []
-    for one in getattr(listed, "tools", listed):
-        shown = make_plain(one)
-        tool = by_name.get(shown["name"])
-        if tool is None:
-            problem = f"{server!r} lists it, and has no tool of this name"
-            remedy = "register the tool under the name that the list has"
-            raise RegistrationError(problem, tool=shown["name"], remedy=remedy)
-        chosen.append(Tool(replace(tool.entry, shown=shown), tool.handler))
-    return chosen
+    for kind, listed in lists.items():
+        known = {tool.name: tool for tool in made if tool.kind == kind}
+        for one in getattr(listed, "tools", listed):
+            chosen.append(_show_as(server, known, _KEYS.get(kind, "name"), make_plain(one)))
+    return chosen + [tool for tool in made if tool.kind not in lists]
 
 
-def _run_listing(server: Any, listing: Callable[..., Any]) -> Any:
+_KEYS = {"resources": "uri", "resourceTemplates": "uriTemplate"}
+"""The members of the lists that identify what they show, if it is not the name."""
+
+
+def _show_as(server: Any, known: dict[str, Tool], key: str, shown: dict[str, Any]) -> Tool:
+    """Return the tool among those *known* that *shown* describes, with that description."""
+    tool = known.get(shown[key])
+    if tool is None:
+        problem = f"{server!r} lists it, and has no tool of this name"
+        remedy = "register the tool under the name that the list has"
+        raise RegistrationError(problem, tool=shown[key], remedy=remedy)
+    return Tool(replace(tool.entry, shown=shown), tool.handler)
+
+
+def _run_listings(server: Any, listings: dict[str, Callable[..., Any]]) -> dict[str, Any]:
     from asyncio import run
 
-    return run(_list_within_lifespan(server, listing))
+    return run(_list_within_lifespan(server, listings))
 
 
-async def _list_within_lifespan(server: Any, listing: Callable[..., Any]) -> Any:
+async def _list_within_lifespan(
+    server: Any, listings: dict[str, Callable[..., Any]]
+) -> dict[str, Any]:
     async with AsyncExitStack() as stack:
         state = None
         if server.entered is not None:
             state = await stack.enter_async_context(server.entered())
         enter_context(server, NoCaller(state))
-        return await listing()
+        return {kind: await listing() for kind, listing in listings.items()}
 
 
 def _answer_calls(server: Any, tool: Tool, calling: Callable[..., Any]) -> Tool:
@@ -97,7 +113,9 @@ class OverriddenHandler(MiddlewareHandler, frozen=True, eq=False, kw_only=True):
         return present_call(await self.calling(self.name, arguments))
 
 
-async def call_tool(server: Any, name: str, arguments: dict[str, Any]) -> Any:
+async def call_tool(
+    server: Any, name: str, arguments: dict[str, Any], runs_middleware: bool
+) -> Any:
     """Run the tool called *name* of *server* for the call that runs now.
 
     Raises:
@@ -109,22 +127,16 @@ async def call_tool(server: Any, name: str, arguments: dict[str, Any]) -> Any:
         if tool.kind != "tools" or tool.name != name:
             continue
         caller: Any = NoCaller() if context is None else context._caller
-        result = await _run(tool.handler, arguments, caller)
+        handler: Any = tool.handler
+        if isinstance(handler, MiddlewareHandler) and not runs_middleware:
+            handler = handler.inner
+        result = await run_handler(handler, arguments, caller)
         content = [read_block(block) for block in result["content"]]
         data = result.get("structuredContent")
         if result.get("isError"):
             return CallToolResult(content=content, structured_content=data, is_error=True)
         return server._present_to_python(content, data)
     raise NotFoundError(f"Unknown tool: {name}")
-
-
-async def _run(handler: Any, arguments: dict[str, Any], caller: Any) -> dict[str, Any]:
-    if handler.is_async:
-        result: dict[str, Any] = await handler.call_async(arguments, caller)
-        return result
-    from anyio import to_thread
-
-    return await to_thread.run_sync(handler.call, arguments, caller)
 
 
 class InnerServer:

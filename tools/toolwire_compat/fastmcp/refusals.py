@@ -12,7 +12,7 @@ from typing import Any
 from toolwire_tools.errors import RegistrationError
 
 OWN_PACKAGE = "serve this file with the package it was written for, or remove it"
-NO_MIDDLEWARE = "check or log in the tools themselves, with a decorator of yours"
+NO_MIDDLEWARE = "write what it does as a class of your own, derived from Middleware"
 USE_MOUNTS = "remove it, and serve the other server with --mount NAME=COMMAND"
 
 

@@ -17,7 +17,6 @@ from toolwire_tools.tool import HINTS
 
 from .mcp_types import CallToolResult, ListedTool, make_plain
 from .refusals import (
-    NO_MIDDLEWARE,
     OWN_PACKAGE,
     USE_MOUNTS,
     NotSupported,
@@ -86,7 +85,6 @@ _REMEDIES = {
     ),
     **dict.fromkeys(("from_openapi", "from_fastapi", "from_client"), OWN_PACKAGE),
     "as_proxy": USE_MOUNTS,
-    **dict.fromkeys(("middleware", "add_middleware"), NO_MIDDLEWARE),
     **dict.fromkeys(
         ("disable", "include_tags", "exclude_tags"),
         "remove it, and serve with --include or --exclude, which take names and tag:NAME",
@@ -161,6 +159,9 @@ class FastMCP(metaclass=_Refusing):
     may return anything.
     """
 
+    _has_hooks = True
+    """Whether the middleware is FastMCP's. That of the SDK stands around calls of tools alone."""
+
     def __init__(
         self, name: str | None = None, instructions: str | None = None, **options: Any
     ) -> None:
@@ -177,8 +178,10 @@ class FastMCP(metaclass=_Refusing):
         self.settings = _Settings()
         self.mounted: list[tuple[FastMCP, str | None]] = []
         """Other servers, each with its namespace."""
-        self.middleware: list[Any] = []
-        """Functions of the context and `call_next`, in version 2 of the SDK."""
+        self.middleware = list(options.pop("middleware", None) or ())
+        """Objects of `Middleware`; in version 2 of the SDK, functions of the context and
+        `call_next`.
+        """
         self._makers: dict[tuple[str, str], Callable[[], Tool]] = {}
         """The functions that make what is registered, by kind and name."""
         self._lines: dict[str, str] = {}
@@ -327,8 +330,21 @@ class FastMCP(metaclass=_Refusing):
         note_without_effect(f"the route {path!r}")
         return _return_unchanged
 
-    async def list_tools(self, *_: Any, **__: Any) -> list[Any]:
+    def add_middleware(self, middleware: Any) -> None:
+        """Run the hooks of *middleware* inside of those that were added before."""
+        self._check_loading("adding middleware")
+        self.middleware.append(middleware)
+
+    async def list_tools(self, *_: Any, run_middleware: bool = True, **__: Any) -> list[Any]:
         """Return the tools, as `mcp.types.Tool` with tags."""
+        tools = self._list_made_tools()
+        if not (run_middleware and self._has_hooks and self.middleware):
+            return tools
+        from .hooks import pass_list_hooks
+
+        return list(await pass_list_hooks(self, "tools", tools))
+
+    def _list_made_tools(self) -> list[ListedTool]:
         made = self._made
         if made is None:
             made = self._make_all()
@@ -338,16 +354,23 @@ class FastMCP(metaclass=_Refusing):
 
     async def get_tool(self, name: str) -> Any:
         """Return the tool called *name*, as `list_tools` does; None if it is unknown."""
-        for tool in await self.list_tools():
+        for tool in self._list_made_tools():
             if tool.name == name:
                 return tool
         return None
 
-    async def call_tool(self, name: str, arguments: dict[str, Any] | None = None, **_: Any) -> Any:
+    async def call_tool(
+        self,
+        name: str,
+        arguments: dict[str, Any] | None = None,
+        *_: Any,
+        run_middleware: bool = True,
+        **__: Any,
+    ) -> Any:
         """Run the tool called *name*, for the call that runs now, and return its result."""
         from .overriding import call_tool
 
-        return await call_tool(self, name, arguments or {})
+        return await call_tool(self, name, arguments or {}, run_middleware)
 
     async def _list_tools_mcp(self, *_: Any) -> Any:
         return await self.list_tools()
@@ -445,17 +468,34 @@ class FastMCP(metaclass=_Refusing):
 
             made += list_mounted(thing, made)
         if thing.middleware:
-            from .middleware import wrap_tool
-
-            made = [wrap_tool(tool, thing) for tool in made]
+            made = thing._wrap_by_middleware(made)
         thing._made = made
-        listing = thing.listing or _find_override(thing, _LISTING)
+        listings = thing._find_listings(made)
         calling = _find_override(thing, _CALLING)
-        if listing is None and calling is None:
+        if not listings and calling is None:
             return list(made)
         from .overriding import answer_by
 
-        return answer_by(thing, made, listing, calling)
+        return answer_by(thing, made, listings, calling)
+
+    def _wrap_by_middleware(self, made: list[Tool]) -> list[Tool]:
+        if self._has_hooks:
+            from .hooks import wrap_tool
+        else:
+            from .middleware import wrap_tool
+        return [wrap_tool(tool, self) for tool in made]
+
+    def _find_listings(self, made: list[Tool]) -> dict[str, Callable[..., Any]]:
+        """Return what lists the tools, resources or prompts *made* in another way, by kinds."""
+        listings: dict[str, Callable[..., Any]] = {}
+        if self.middleware and self._has_hooks:
+            from .hooks import find_listings
+
+            listings = find_listings(self, made)
+        listing = self.listing or _find_override(self, _LISTING)
+        if listing is not None:
+            listings["tools"] = listing
+        return listings
 
     def list_resource_tools(self) -> list[Tool]:
         """Return the resources that are served, templates last."""
@@ -521,6 +561,8 @@ SdkServer.__name__ = "FastMCP"  # as messages call it
 class MCPServer(SdkServer):
     """A server of the SDK's version 2, on Toolwire."""
 
+    _has_hooks = False
+
     def __init__(
         self,
         name: str | None = None,
@@ -529,9 +571,7 @@ class MCPServer(SdkServer):
         instructions: str | None = None,
         **options: Any,
     ) -> None:
-        middleware = options.pop("middleware", None) or ()
         super().__init__(name, instructions, title=title, description=description, **options)
-        self.middleware += middleware
 
     def _present_to_python(self, content: list[Any], data: dict[str, Any] | None) -> Any:
         return CallToolResult(content=content, structured_content=data)

@@ -31,6 +31,7 @@ import annotated_types
 import attrs
 import msgspec
 import pydantic
+import pydantic.json_schema
 import pytest
 from toolwire_tools import Image, make_tool, tool_api
 from toolwire_tools.errors import ArgumentsError, OutputError, RegistrationError
@@ -1162,6 +1163,14 @@ def test_types_of_pydantics_own_are_read_by_pydantic(hint: Any, given: str, wron
     expected = "**********" if hint is pydantic.SecretStr else given
     assert returning(list[hint]).builtins([load(hint, given)]) == [expected]
     assert returning(Any).builtins({"it": load(hint, given)}) == {"it": expected}
+
+
+def test_a_member_of_a_union_that_pydantic_leaves_out_of_the_schema_is_accepted() -> None:
+    hint = int | pydantic.json_schema.SkipJsonSchema[str]
+
+    assert schema_of(hint) == {"type": "integer"}
+    assert (load(hint, 1), load(hint, "one")) == (1, "one")
+    assert faults(hint, [])
 
 
 Item = typing.TypeVar("Item")

@@ -108,7 +108,7 @@ class Types:
             if hint in self._done:
                 return self._done[hint]
         if is_union(hint):
-            return self._plan_union(hint.__args__)
+            return self._plan_union_type(hint)
         origin = get_origin(hint)
         if "TypeAliasType" in (type(hint).__name__, type(origin).__name__):
             return self._define(hint, hint.__name__, lambda: self.plan_type(_alias_value(hint)))
@@ -182,6 +182,11 @@ class Types:
         )
 
     # Wrappers and unions
+
+    def _plan_union_type(self, hint: Any) -> TypePlan:
+        if any(map(_is_left_out, hint.__args__)):
+            return self._plan_model(hint)
+        return self._plan_union(hint.__args__)
 
     def _plan_union(self, hints: Iterable[Any]) -> TypePlan:
         given = [hint for hint in hints if hint is not msgspec.UnsetType]
@@ -341,6 +346,14 @@ def _alias_value(alias: Any) -> Any:
         return origin.__value__[alias.__args__]
     except NameError as error:  # which Python looks up now
         raise Unresolved(alias.__name__, error) from None
+
+
+def _is_left_out(hint: Any) -> bool:
+    """Return whether pydantic takes such a member of a union, and leaves it out of the schema."""
+    for item in getattr(hint, "__metadata__", ()):
+        if type(item).__name__ == "SkipJsonSchema":
+            return True
+    return False
 
 
 def _is_pydantic(item: Any) -> bool:

@@ -527,6 +527,15 @@ async def test_coroutine_that_a_plain_function_returns_is_awaited(
     assert result["content"][0]["text"] == "2"
 
 
+def test_mcp_exports_types_of_the_protocol(write: Callable[..., str]) -> None:
+    path = write(
+        f"{SERVER}from mcp import Resource, Tool, types\n@mcp.tool\ndef f(): ...\n"
+        "assert (Resource, Tool) == (types.Resource, types.Tool)\n"
+    )
+
+    assert [tool.name for tool in load([path])] == ["f"]
+
+
 def test_file_may_test_whether_a_feature_exists(write: Callable[..., str]) -> None:
     path = write(
         f"{SERVER}@mcp.tool\ndef f(): ...\nassert not hasattr(mcp, 'add_transform')\n"

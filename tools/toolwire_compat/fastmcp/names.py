@@ -69,7 +69,7 @@ NAMES: dict[str, str] = {
     "fastmcp.utilities": "",
     "fastmcp.utilities.logging": "configure_logging get_logger",
     "fastmcp.utilities.types": "Audio File Image",
-    "mcp": "McpError MCPError stdio_server",
+    "mcp": "McpError MCPError Resource stdio_server Tool",
     "mcp.server": (
         "FastMCP InitializationOptions MCPServer NotificationOptions Server ServerRequestContext"
     ),
@@ -128,6 +128,7 @@ _PLACES = {
         (".lowlevel", ""),
     ),
     **dict.fromkeys(("MCPError", "McpError"), (".mcp_types", "MCPError")),
+    **dict.fromkeys(("mcp.Resource", "mcp.Tool"), (".mcp_types", "")),
     "ServerRequestContext": (".lowlevel", "RequestContext"),
     **dict.fromkeys(
         (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import pytest
@@ -27,6 +28,11 @@ def test_functions_of_a_module_of_the_library_are_tools(module: str, names: set[
 
     assert names <= listed
     assert not [name for name in listed if name.startswith("_")]
+
+
+def test_a_module_without_a_file_is_served_next_to_files_for_fastmcp() -> None:
+    importlib.import_module("toolwire_compat.fastmcp")
+    assert "isenabled" in {tool.name for tool in load(["gc"])}
 
 
 def test_a_builtin_function_is_called_by_the_names_in_its_text_signature() -> None:

@@ -87,9 +87,8 @@ def _run_late_program(module: ModuleType) -> list[Tool] | None:
     """Return the tools of the server that the main block of *module* starts; None unless a function
     of the module imports FastMCP: then `main()` is no tool.
     """
-    path = module.__file__
-    is_adopted = isinstance(module.__loader__, Loader)
-    if not is_adopted or path is None or not has_import(path, PACKAGES):
+    is_adopted = isinstance(getattr(module.__spec__, "loader", None), Loader)
+    if not is_adopted or module.__file__ is None or not has_import(module.__file__, PACKAGES):
         return None
     started = _run_main_block(module)
     return None if started is None else list_server_tools(started)

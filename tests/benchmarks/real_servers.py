@@ -318,7 +318,7 @@ def write_config(installed: Path) -> Path:
 
 def measure(talker: Connected | Repeated, show: str, task: Task) -> Cost:
     """Return what *task* costs with the list that *show* gives."""
-    talk = Talk(talker)  # type: ignore[arg-type]
+    talk = Talk(talker)
     return talk.solve(show, task.query, task.rounds, task.program)
 
 

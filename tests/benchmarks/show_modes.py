@@ -14,7 +14,7 @@ import sys
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from toolwire import Server, tool_api
 from toolwire.protocol.connection_handler import ConnectionHandler
@@ -201,10 +201,20 @@ class Cost(NamedTuple):
     requests: int = 0
 
 
+class AskedServer(Protocol):
+    """What answers a model: a `Server`, one of another process, or recorded results."""
+
+    def request(self, method: str, /) -> Any:
+        """Return the result of a request without parameters."""
+
+    def call(self, name: str, arguments: dict[str, Any], /) -> Any:
+        """Return the result of a call."""
+
+
 class Talk:
     """What a model has read so far, with the *server* whose list it gets."""
 
-    def __init__(self, server: Server) -> None:
+    def __init__(self, server: AskedServer) -> None:
         self._server = server
         listed = server.request("tools/list")["tools"]
         self._list = estimate_list_tokens(listed)

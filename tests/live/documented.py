@@ -26,7 +26,7 @@ _SECTIONS = {
     "multiply": (_NUMBERS, "The product of both numbers.", ""),
     "divide": (_NUMBERS, "The quotient, whole if it is.", "if the second number is 0."),
     "get_price": ("item: the name of the item, such as honey.", "The price in euros.", "if it is not sold."),  # noqa: E501
-    "get_phone": ("name: the first name of the person.", "The number as text.", "if nobody has the name."),  # noqa: E501
+    "get_phone": ("name: the first name of the person.", "The number as text.", "if the name is unknown."),  # noqa: E501
     "get_temperature": ("city: the name of the city.", "Whole degrees Celsius.", "if it is unknown."),  # noqa: E501
     "list_files": ("", "The names, in no order.", ""),
     "read_file": ("name: the name of the file, such as notes.txt.", "The whole text.", "if it does not exist."),  # noqa: E501
